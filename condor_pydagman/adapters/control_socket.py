@@ -24,7 +24,7 @@ import htcondor2
 
 from condor_pydagman.adapters.cedar import Ad, CedarError, Value
 from condor_pydagman.adapters.cedar_server import Conversation, Server
-from condor_pydagman.adapters.knobs import truth
+from condor_pydagman.adapters.knobs import lookup, truth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
@@ -88,8 +88,8 @@ def _hosts() -> tuple[str, ...]:
 
 
 def _knob(name: str) -> str:
-    value = htcondor2.param.get(name)
-    return "" if value is None else str(value).strip()
+    value = lookup(name)
+    return "" if value is None else value.strip()
 
 
 def _number(name: str) -> int:

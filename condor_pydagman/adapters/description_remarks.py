@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import htcondor2
-
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import files, macros
 from condor_pydagman.adapters.descriptions import BINDINGS, copy_of, expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.submit_remarks import remarks
@@ -57,5 +55,5 @@ def _read_file(path: str) -> str | None:
 
 
 def _units_are_missed() -> bool:
-    wanted = htcondor2.param.get("SUBMIT_REQUEST_MISSING_UNITS") or ""
+    wanted = macros.expanded("SUBMIT_REQUEST_MISSING_UNITS") or ""
     return str(wanted).strip().lower() == "warn"

@@ -19,6 +19,7 @@ from typing import Any
 import classad2
 import htcondor2
 
+from condor_pydagman.adapters import macros
 from condor_pydagman.dagfile.quoting import ITEM_DOLLAR
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
@@ -26,6 +27,11 @@ from condor_pydagman.records.job_description import split
 from condor_pydagman.records.submit_values import NOTHING
 
 # What the bindings raise: their own class, and Python's for bad arguments.
+OLDER_DAEMONS = (
+    "the Python bindings are newer than HTCondor's daemons, and don't authenticate to them by FS;"
+    " install bindings that are no newer: docs/administrators.md, Bindings and daemons"
+)
+_OTHER_DIRECTORY = "directory name doesn't match server's network address"
 BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
 
 NO_ITEMS = "invalid Queue statement"  # the bindings' error if there is nothing to queue
@@ -180,7 +186,8 @@ def materializes_late(description: htcondor2.Submit) -> bool:
     """Whether the schedd makes the procs one by one (manual: "Submitting Lots of Jobs")."""
     if any(description.get(key) for key in _LATE_MATERIALIZATION):
         return True
-    return bool(htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT", False))
+    by_default = macros.expanded("SUBMIT_FACTORY_JOBS_BY_DEFAULT")
+    return str(by_default).strip().lower() in ("true", "t", "yes", "y", "1")
 
 
 def procs_of(description: htcondor2.Submit) -> int:
@@ -239,8 +246,18 @@ def expanded(description: htcondor2.Submit, name: str) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """The text of an exception of the bindings, in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    """The text of an exception of the bindings, in one line, with what to do where we know it."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return f"{text} ({OLDER_DAEMONS})" if refuses_older_daemons(text) else text
+
+
+def refuses_older_daemons(said: str) -> bool:
+    """Whether the bindings do not authenticate to daemons that are older than they are.
+
+    Those of September 2026 want the server's address in the name of the directory that it has its
+    clients make (FS); older daemons do not put it there.
+    """
+    return _OTHER_DIRECTORY in said.lower()
 
 
 def _number(words: str) -> int:

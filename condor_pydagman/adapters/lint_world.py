@@ -70,7 +70,7 @@ class DiskWorld:
     def is_knob(self, name: str) -> bool:
         """Whether HTCondor's configuration has a macro of that name; true if that is unknown."""
         with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
-            return _import_bindings().param.get(name) is not None
+            return name.upper() in {known.upper() for known in _import_bindings().param}
         return True
 
     def submit_problem(self, text: str, directory: str) -> str:

@@ -14,6 +14,13 @@ from condor_pydagman.records.log_lines import DEFAULT_LEVEL, Header, level_of
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 FILE_CHECK_S = 1.0  # between checks whether the file still exists
 
+DEFAULT_LOG = "default.dagman.out"  # of a DAGMan that somebody starts by hand
+
+
+def log_path() -> str:
+    """Path of `.dagman.out`, from the environment that condor_submit_dag sets."""
+    return os.path.abspath(os.environ.get("_CONDOR_DAGMAN_LOG") or DEFAULT_LOG)
+
 
 class OutLog:
     """The debug log of one DAGMan.  On a full disk lines are lost; the DAG goes on.

@@ -16,6 +16,7 @@ from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import quoted
@@ -127,4 +128,4 @@ def _local_identity() -> Identity | None:
         account = pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return None
-    return parse_identity(f"{account}@{htcondor2.param.get('UID_DOMAIN') or ''}")
+    return parse_identity(f"{account}@{expanded('UID_DOMAIN') or ''}")

@@ -31,6 +31,11 @@ EXIT_ERROR = 1
 EXIT_BUG = 4
 
 _SEE_USAGE = "To view condor_dagman usage look at <DAG File>.lib.out"
+_BINDINGS_EXIT = (
+    "ERROR: HTCondor's Python bindings ended the program; what they said of it is in .lib.err."
+    " Most likely HTCondor's configuration has a mistake: condor_config_val -v NAME tells where a"
+    " value is set"
+)
 _BUG = "ERROR: this is a bug in condor_pydagman; please report it:"
 
 
@@ -78,6 +83,7 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
         options = cli.parse_dagman(argv)
     except UsageError as error:
         wrong = error
+    _watch_bindings(options)
     if ours.version or options.show == "version":
         _print_version()
         return 0
@@ -86,6 +92,33 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
         return out
     _print("Executing condor dagman ... ")
     return _run(Invocation((sys.argv[0], *ours.rest), options, wrong, started), out, signals)
+
+
+def _watch_bindings(options: DagmanOptions) -> None:
+    """Leave with our message and exit code where the bindings end the process: the schedd would
+    start DAGMan again for ever after their 4, and take the jobs of a DAG away after their 1."""
+    from condor_pydagman.adapters.bindings_exit import when_bindings_exit
+
+    def leave(status: int) -> None:
+        code = _exit_code_before_start(options)
+        later = "; starting again later" if code == EXIT_RESTART else ""
+        text = f"{_BINDINGS_EXIT} (exit code {status}){later}"
+        _print_error(text)
+        with contextlib.suppress(Exception):
+            _say_in_log(text, code)
+        os._exit(code)
+
+    when_bindings_exit(leave)
+
+
+def _say_in_log(text: str, code: int) -> None:
+    from condor_pydagman.adapters.outlog import OutLog, log_path
+    from condor_pydagman.records import banner
+
+    out = OutLog(log_path())
+    out.say(text, 0)
+    out.say(banner.exit_line(os.getpid(), code), 0)
+    out.flush()
 
 
 def _print_version() -> None:
@@ -104,6 +137,7 @@ def _open_log(options: DagmanOptions) -> OutLog | int:
             f'"{file}" does not exist.\nCorrect the variable, or put the file there.'
         )
         return _exit_code_before_start(options)
+    from condor_pydagman.adapters.outlog import log_path
     from condor_pydagman.daemon import initialize
     from condor_pydagman.errors import is_machine_error
 
@@ -112,7 +146,7 @@ def _open_log(options: DagmanOptions) -> OutLog | int:
     except OSError as error:
         code = EXIT_RESTART if is_machine_error(error) else _exit_code_before_start(options)
         later = "; starting again later" if code == EXIT_RESTART else ""
-        path = initialize.log_path()
+        path = log_path()
         _print_error(f"ERROR \"Cannot open log file '{path}'\": {error.strerror}{later}")
         return code
 

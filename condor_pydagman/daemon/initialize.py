@@ -14,13 +14,11 @@ import htcondor2
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.caller import parent_command, program_name
-from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.adapters.outlog import OutLog, log_path
 from condor_pydagman.config import Config, limited_by
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import banner, log_lines
-
-DEFAULT_LOG = "default.dagman.out"  # of a DAGMan that somebody starts by hand
 
 
 class Settings(NamedTuple):
@@ -33,11 +31,6 @@ class Settings(NamedTuple):
 
     config: Config
     admin: Config
-
-
-def log_path() -> str:
-    """Path of `.dagman.out`, from the environment that condor_submit_dag sets."""
-    return os.path.abspath(os.environ.get("_CONDOR_DAGMAN_LOG") or DEFAULT_LOG)
 
 
 def open_log() -> OutLog:

@@ -268,12 +268,14 @@ def _warn_of_ineffective_knobs(output: Output) -> None:
 
 def _with_schedd_files(options: SubmitOptions, htcondor2: Any) -> SubmitOptions:
     """Take the schedd's files from the configuration, or put the given ones into it."""
+    from condor_pydagman.adapters import knobs
+
     values: dict[str, Any] = {}
     for attribute in ("schedd_address_file", "schedd_daemon_ad_file"):
         given = getattr(options, attribute)
         if given:
             htcondor2.param[attribute.upper()] = given
-        values[attribute] = given or str(htcondor2.param.get(attribute.upper()) or "")
+        values[attribute] = given or knobs.lookup(attribute.upper()) or ""
     return options._replace(**values)
 
 

@@ -260,13 +260,15 @@ def _refusals(htcondor2: Any) -> tuple[type[Exception], ...]:
 
 def _refused(said: str, paths: DagPaths) -> PoolError:
     """The error for what the bindings said when they were to submit."""
+    from condor_pydagman.adapters.descriptions import OLDER_DAEMONS, refuses_older_daemons
+
     if said.startswith(_NO_CONNECTION):
         reason = "Failed to connect to local queue manager\n" + said[len(_NO_CONNECTION) :].strip()
-        why = (
-            "The schedd does not answer; is it running?"
-            if "CEDAR:6001" in said
-            else "The schedd does not let you in; `condor_ping -type schedd WRITE` tells more."
-        )
+        why = "The schedd does not let you in; `condor_ping -type schedd WRITE` tells more."
+        if "CEDAR:6001" in said:
+            why = "The schedd does not answer; is it running?"
+        elif refuses_older_daemons(said):
+            why = f"{OLDER_DAEMONS[:1].upper()}{OLDER_DAEMONS[1:]}."
         hint = (
             f"{why}\n       Nothing is lost: condor_submit {paths.condor_sub} submits the DAG "
             "later, as does condor_submit_dag -force"

@@ -7,6 +7,7 @@ import socket
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
+from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.errors import PoolError
 
 _AT_ONCE = 500  # clusters that one query asks for
@@ -41,7 +42,7 @@ def queue_name(global_job_id: object = None) -> str:
     name, mark, _ = str(global_job_id or "").partition("#")
     if not mark:
         name = _asked_name()
-    return f"{name} {htcondor2.param.get('SPOOL', '')}"
+    return f"{name} {lookup('SPOOL') or ''}"
 
 
 def _asked_name() -> str:

@@ -15,6 +15,7 @@ import classad2
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
+from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.claims import MAX_NAME
@@ -155,7 +156,7 @@ def _invalidation(name: str) -> Any:
 
 def _advertise(ads: list[Any], command: str) -> None:
     # The bindings say nothing, and send nothing, if no collector is configured.
-    if not htcondor2.param.get("COLLECTOR_HOST"):
+    if not lookup("COLLECTOR_HOST"):
         reason = "COLLECTOR_HOST is not set; run this where HTCondor is configured"
         raise PoolError(f"the collector: {reason}", transient=False)
     try:

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt, elf, trust
-from condor_pydagman.pool.release_tree import MIN_VERSION, Layout, ask_version, detect
+from condor_pydagman.pool.release_tree import (
+    MIN_VERSION,
+    MIN_VERSION_TEXT,
+    Layout,
+    ask_version,
+    detect,
+)
 
 SUITES = {"debian": ("testing", "unstable"), "ubuntu": ("devel",)}
 _ELSEWHERE = "set XDG_CACHE_HOME to a directory of your own that only you may write to"
 COMPONENTS = {"debian": "main", "ubuntu": "main universe"}
 STAMP = "complete"
 ADVICE = """\
-Install HTCondor 24 or newer, then try again:
+Install HTCondor 24.12 or newer, then try again:
   Debian testing:     apt-get install minicondor
   Enterprise Linux:   dnf install condor    (from HTCondor's own repository)
   others:             see "Getting HTCondor" on https://htcondor.readthedocs.io
@@ -108,7 +115,7 @@ def _choose_suite(archive: apt.Apt) -> None:
             if new_enough(version):
                 return
             problems.append(
-                f"suite {suite} has no HTCondor {MIN_VERSION} (it has: {version or 'none'})"
+                f"suite {suite} has no HTCondor {MIN_VERSION_TEXT} (it has: {version or 'none'})"
             )
     raise PoolError("can't fetch HTCondor: " + "; ".join(problems), transient=True)
 
@@ -120,8 +127,8 @@ def source_line(system: str, mirror: str, suite: str, keyring: Path) -> str:
 
 def new_enough(version: str) -> bool:
     """Whether a package's version is one that we work with; '' is not."""
-    first = version.partition(".")[0]
-    return first.isdigit() and int(first) >= MIN_VERSION
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= MIN_VERSION
 
 
 def debian_or_ubuntu() -> tuple[str, str]:

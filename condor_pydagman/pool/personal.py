@@ -357,11 +357,11 @@ def find(cache: Path, say: Callable[[str], None]) -> release_tree.Layout:
             say(error.reason)
             continue
         version = release_tree.ask_version(found)
-        if version and version[0] >= release_tree.MIN_VERSION:
+        if version and version[:2] >= release_tree.MIN_VERSION:
             return found
         named = ".".join(map(str, version)) if version else "does not say its version and"
         say(
             f"{master} {named} is not usable:"
-            f" HTCondor {release_tree.MIN_VERSION} or newer is needed"
+            f" HTCondor {release_tree.MIN_VERSION_TEXT} or newer is needed"
         )
     return fetch.fetch(cache, say)

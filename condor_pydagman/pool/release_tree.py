@@ -14,7 +14,8 @@ from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 
-MIN_VERSION = 24
+MIN_VERSION = (24, 12)
+MIN_VERSION_TEXT = "24.12"
 USUAL_SBIN = (
     "/usr/sbin",
     "/usr/bin",

@@ -182,6 +182,33 @@ def test_a_wrong_knob_is_told_in_both_logs(run: Run, tmp_path: Path, lock: str |
     assert any("DAGMAN_USE_STRICT = much" in line for line in said(tmp_path))
 
 
+@pytest.mark.parametrize("lock", [None, "7\n"])
+@pytest.mark.parametrize("text", ["A = 1\nthis is no line (\n", "LOCAL_CONFIG_FILE = /none\n"])
+def test_a_configuration_at_which_the_bindings_exit(
+    run: Run, tmp_path: Path, environment: dict[str, str], text: str, lock: str | None
+) -> None:
+    """They do so while they are imported; a DAG that has begun must not lose its jobs over it."""
+    (tmp_path / "config").write_text(text)
+    environment["CONDOR_CONFIG"] = str(tmp_path / "config")
+    if lock is not None:
+        (tmp_path / "t.dag.lock").write_text(lock)
+    done = run("-f", "-l", ".", "-Dag", "t.dag")
+    assert done.returncode == (3 if lock else 1)
+    assert "ERROR: HTCondor's Python bindings ended the program" in done.stderr
+    lines = said(tmp_path)
+    assert lines[0].startswith("ERROR: HTCondor's Python bindings ended the program")
+    assert "(exit code 1)" in lines[0]
+    assert lines[1].endswith(f"EXITING WITH STATUS {done.returncode}")
+
+
+@pytest.mark.parametrize("knob", ["NO_DNS", "ENABLE_CLASSAD_CACHING", "DAGMAN_AUTO_RESCUE"])
+def test_a_knob_of_a_wrong_type_starts_no_dagman_again_and_again(run: Run, knob: str) -> None:
+    """Bindings before 25.1 end the process with 4 at some of them, newer ones have a default."""
+    done = run("-f", "-l", ".", "-Dag", "t.dag", **{knob: "maybe"})
+    assert done.returncode == 1
+    assert f"{knob}" in done.stderr
+
+
 def test_without_a_name_the_log_is_stock_s(
     run: Run, tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -270,3 +270,24 @@ def test_a_function_that_would_expand_an_item_is_refused(use: str) -> None:
 
 def test_functions_of_other_macros_may_stand_beside_an_item() -> None:
     assert read_item("$x", use="$(item) $Fn(universe) $ENV(NO_SUCH:none)") == "<$x scheduler none>"
+
+
+def test_bindings_that_refuse_older_daemons_are_told_with_what_to_do() -> None:
+    said = "AUTHENTICATE:1004:Failed to authenticate using FS\nFS:1004:Directory name doesn't match"
+    text = descriptions.reason_of(htcondor2.HTCondorException(f"{said} server's network address."))
+    assert text.startswith("AUTHENTICATE:1004:Failed to authenticate using FS FS:1004:Directory")
+    assert "bindings that are no newer: docs/administrators.md, Bindings and daemons" in text
+    page = Path(__file__).parents[3] / "docs/administrators.md"
+    assert "\n### Bindings and daemons\n" in page.read_text()
+
+
+@pytest.mark.parametrize(("value", "late"), [("maybe", False), ("Yes", True), ("False", False)])
+def test_a_default_that_is_no_boolean_makes_no_procs_late(value: str, late: bool) -> None:
+    """Bindings before 25.1 end the process if they are asked for it."""
+    description = descriptions.parse("executable = a\nqueue\n")
+    before = htcondor2.param.get("SUBMIT_FACTORY_JOBS_BY_DEFAULT")
+    htcondor2.param["SUBMIT_FACTORY_JOBS_BY_DEFAULT"] = value
+    try:
+        assert descriptions.materializes_late(description) is late
+    finally:
+        htcondor2.param["SUBMIT_FACTORY_JOBS_BY_DEFAULT"] = str(before)

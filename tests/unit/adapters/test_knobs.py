@@ -6,6 +6,7 @@ The bindings keep the configuration for the whole process, so each test has one 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -258,4 +259,22 @@ def test_another_dags_configuration_and_ours_again(tmp_path: Path) -> None:
         "9 true x None 2",
         "8 False None 1 None",
         "7 true None None None",
+    ]
+
+
+READ_DIRECTLY = re.compile(r"\bparam(\.get\(|\[(?!OWN_MACRO))(?!OWN_MACRO)(?!.*\] = )")
+
+
+def test_no_value_is_read_by_its_own_name() -> None:
+    """Bindings before 25.1 end the process then, if the value is of the wrong type."""
+    package = Path(knobs.__file__).parents[1]
+    found = [
+        f"{path.relative_to(package)}: {line.strip()}"
+        for path in sorted(package.rglob("*.py"))
+        for line in path.read_text("utf-8").splitlines()
+        if READ_DIRECTLY.search(line) and "del " not in line
+    ]
+    assert found == [
+        "adapters/config_file.py: value: Any = expanded(name) if _WORD.fullmatch(name) else"
+        " htcondor2.param.get(name)"
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import knobs
+from condor_pydagman.adapters import knobs, outlog
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import initialize
 from condor_pydagman.dagman_job.options import DagmanOptions
@@ -39,7 +39,7 @@ def test_a_dagman_started_by_hand_has_a_log_of_its_own(
     dagman_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("_CONDOR_DAGMAN_LOG")
-    assert initialize.log_path() == str(dagman_directory / initialize.DEFAULT_LOG)
+    assert outlog.log_path() == str(dagman_directory / outlog.DEFAULT_LOG)
 
 
 def test_a_log_that_was_there_says_when_it_was_written() -> None:

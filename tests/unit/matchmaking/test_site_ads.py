@@ -74,7 +74,7 @@ def test_values_that_are_none() -> None:
 
 
 def test_ads_for_no_collector_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("htcondor2.param", {})
+    monkeypatch.setattr("condor_pydagman.matchmaking.site_ads.lookup", {}.get)
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
         publish([classad2.ClassAd({"Name": "north"})])
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):

@@ -21,7 +21,14 @@ def make_release(prefix: Path) -> None:
 
 @pytest.mark.parametrize(
     ("version", "expected"),
-    [("25.14.1+dfsg-1", True), ("24.0.1", True), ("23.9.6+dfsg-2", False), ("", False)],
+    [
+        ("25.14.1+dfsg-1", True),
+        ("24.12.1", True),
+        ("24.9.2", False),
+        ("25.0.1", True),
+        ("23.9.6+dfsg-2", False),
+        ("", False),
+    ],
 )
 def test_new_enough(version: str, expected: bool) -> None:
     assert fetch.new_enough(version) is expected
