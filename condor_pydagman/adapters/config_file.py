@@ -12,12 +12,14 @@ import itertools
 import json
 import os
 import re
+import signal
 import stat
 import sys
 from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.descriptions import in_bindings
 from condor_pydagman.adapters.macros import OWN_MACRO, expanded
 from condor_pydagman.errors import ConfigError
 
@@ -25,6 +27,7 @@ _OTHER_FILES = ("LOCAL_CONFIG_FILE", "LOCAL_CONFIG_DIR", "USER_CONFIG_FILE")
 _NO_OTHER_FILES = "".join(f"{name} =\n" for name in _OTHER_FILES)
 _IGNORED_NAMES = frozenset((*_OTHER_FILES, OWN_MACRO))
 _IGNORED_LINES = ("global config source", " if error: ", "Config source Warning")
+_EXCEPTION = 70  # of the child; the bindings exit with 1 and 4
 _WORD = re.compile(r"[\w.]+")
 _COMPLAINT = re.compile(r'Config source Error "(?P<file>.*)", Line (?P<line>\d+)[^:]*:(?P<what>.*)')
 
@@ -62,6 +65,13 @@ def _settings(config_file: str, path: str) -> dict[str, str]:
         message = said.read().decode("utf-8", "backslashreplace")
         found.seek(0)
         text = found.read().decode("utf-8", "surrogateescape")
+    if code == _EXCEPTION:
+        reason = f"{text} ({in_bindings()})" if text else message.strip()
+        raise ConfigError(f"ERROR: Can't read DAGMan config file: {config_file}: {reason}")
+    if code < 0:
+        name = signal.Signals(-code).name
+        reason = f"{name} ended the bindings, which read it; {in_bindings()}"
+        raise ConfigError(f"ERROR: Can't read DAGMan config file: {config_file}: {reason}")
     if code or not text:
         raise ConfigError(_complaint(config_file, message))
     if message.strip():
@@ -70,7 +80,8 @@ def _settings(config_file: str, path: str) -> dict[str, str]:
 
 
 def _run_child(path: str, found: int, said: int) -> int:
-    """Exit status of a child that writes the settings, as JSON, and error messages."""
+    """How a child ends that writes the settings, as JSON, and error messages: its exit code, or
+    minus a signal.  The bindings end it at a mistake; with _EXCEPTION it writes what was raised."""
     child = os.fork()
     if child == 0:
         try:
@@ -80,9 +91,15 @@ def _run_child(path: str, found: int, said: int) -> int:
             with open(found, "wb", closefd=False) as file:
                 file.write(text)
             os._exit(0)
+        except OSError as error:  # of the machine: a full disk
+            os.ftruncate(found, 0)
+            os.write(said, f"{error.strerror or error}\n".encode("utf-8", "replace"))
+        except BaseException as error:
+            os.ftruncate(found, 0)
+            os.pwrite(found, f"{type(error).__name__}: {error}".encode("utf-8", "replace"), 0)
         finally:
-            os._exit(1)
-    return os.waitpid(child, 0)[1]
+            os._exit(_EXCEPTION)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def _difference(path: str) -> dict[str, str]:

@@ -32,7 +32,11 @@ OLDER_DAEMONS = (
     " install bindings that are no newer: docs/administrators.md, Bindings and daemons"
 )
 _OTHER_DIRECTORY = "directory name doesn't match server's network address"
-BINDINGS = (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError)
+FAULTS = (LookupError, RecursionError)  # raised by no call that is right, only by a bug
+BINDINGS = (
+    *(htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError),
+    *FAULTS,
+)
 
 NO_ITEMS = "invalid Queue statement"  # the bindings' error if there is nothing to queue
 _EMPTY_ITEM = "invalid qargs"  # if an item is empty
@@ -248,7 +252,18 @@ def expanded(description: htcondor2.Submit, name: str) -> str:
 def reason_of(error: Exception) -> str:
     """The text of an exception of the bindings, in one line, with what to do where we know it."""
     text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, FAULTS):
+        return f"{type(error).__name__}: {text} ({in_bindings()})"
     return f"{text} ({OLDER_DAEMONS})" if refuses_older_daemons(text) else text
+
+
+def in_bindings() -> str:
+    """What to do about an exception that none of our calls should have raised."""
+    version = htcondor2.version().split()[1]
+    return (
+        f"an error within HTCondor's Python bindings {version}, or in how we call them: try others"
+        " (docs/administrators.md, Bindings and daemons), and please report it"
+    )
 
 
 def refuses_older_daemons(said: str) -> bool:

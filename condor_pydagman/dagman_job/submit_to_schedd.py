@@ -75,7 +75,7 @@ def _local_schedd(htcondor2: Any) -> Any:
             "of its schedd. If it is a personal HTCondor:\n       condor_pydagman pool run "
             "condor_submit_dag ...\n       Nothing has been changed"
         )
-        reason = f"Can't find address of local schedd ({error})"
+        reason = f"Can't find address of local schedd ({_said(error)})"
         raise _failed(reason, hint, transient=True) from None
 
 
@@ -124,7 +124,7 @@ def submit(prepared: PreparedSubmit, paths: DagPaths, htcondor2: Any) -> Job:
             schedd, description = prepared.schedd, prepared.description
             result = submit(schedd, description, prepared.text, spool=prepared.spool)
         except _refusals(htcondor2) as error:
-            raise _refused(str(error), paths) from None
+            raise _refused(_said(error), paths) from None
         if prepared.spool:
             _spool(prepared.schedd, result, htcondor2)
     said = [f"WARNING: {warning.message}" for warning in caught]
@@ -162,7 +162,7 @@ def _remote_schedd(name: str, htcondor2: Any) -> Any:
             if location is not None:  # which would mean the local schedd
                 return htcondor2.Schedd(location)
         except _refusals(htcondor2) as error:
-            reason = str(error)
+            reason = _said(error)
     hint = f"{reason}\n       condor_status -schedd lists those of this pool; nothing was changed"
     raise _failed(f"Can't find address of schedd {name}", hint, transient=True)
 
@@ -189,7 +189,7 @@ def _parsed(text: str, paths: DagPaths, htcondor2: Any) -> Any:
         )
         number, line = _first_wrong_line(text, htcondor2)
         if not number:
-            reason = f"Failed to parse command file {paths.condor_sub}: {error}"
+            reason = f"Failed to parse command file {paths.condor_sub}: {_said(error)}"
             raise _failed(reason, hint, transient=False) from None
         reason = f"on Line {number} of {paths.condor_sub}: {line}\n\n"
         reason += f"ERROR: Failed to parse command file (line {number})."
@@ -247,15 +247,23 @@ def _spool(schedd: Any, result: Any, htcondor2: Any) -> None:
     try:
         schedd.spool(result)
     except _refusals(htcondor2) as error:
-        reason = f"Failed to spool job files. {str(error).strip()}"
+        reason = f"Failed to spool job files. {_said(error).strip()}"
         hint = f"Job {result.cluster()} waits for them in the queue, held; remove it with condor_rm"
         raise _failed(reason, hint, transient=True) from None
 
 
 def _refusals(htcondor2: Any) -> tuple[type[Exception], ...]:
     """What the bindings raise when the pool or the submit language refuses."""
-    errors: Any = (htcondor2.HTCondorException, ValueError, TypeError, RuntimeError, OSError)
-    return tuple(errors)
+    from condor_pydagman.adapters.descriptions import BINDINGS
+
+    return BINDINGS
+
+
+def _said(error: Exception) -> str:
+    """The bindings' words; of an exception without any, what it is and what to do."""
+    from condor_pydagman.adapters.descriptions import FAULTS, reason_of
+
+    return reason_of(error) if isinstance(error, FAULTS) else str(error)
 
 
 def _refused(said: str, paths: DagPaths) -> PoolError:

@@ -291,3 +291,18 @@ def test_a_default_that_is_no_boolean_makes_no_procs_late(value: str, late: bool
         assert descriptions.materializes_late(description) is late
     finally:
         htcondor2.param["SUBMIT_FACTORY_JOBS_BY_DEFAULT"] = str(before)
+
+
+@pytest.mark.parametrize("error", [IndexError("string index out of range"), RecursionError("deep")])
+def test_a_fault_within_the_bindings_is_told_as_such(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def submit(_: str) -> None:
+        raise error
+
+    monkeypatch.setattr(htcondor2, "Submit", submit)
+    with pytest.raises(PoolError) as caught:
+        descriptions.parse("executable = a\nqueue\n")
+    assert caught.value.reason.startswith(f"{type(error).__name__}: {error} (an error within HTC")
+    assert f"bindings {htcondor2.version().split()[1]}, or in how we call" in caught.value.reason
+    assert "please report it" in caught.value.reason
