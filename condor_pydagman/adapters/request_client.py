@@ -157,9 +157,11 @@ def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
 def _connected(dag: str) -> socket.socket:
     connection = request_socket.connected(dag, TIMEOUT_S)
     if connection is None:
+        taken = request_socket.existing(dag, os.geteuid())
+        held = "; somebody else's program holds names of its socket" if taken else ""
         raise FileError(
             f"no DAGMan of yours runs {dag} on this machine, or it is the stock one or an older"
-            " one: condor_pydagman ls tells what runs"
+            f" one: condor_pydagman ls tells what runs{held}"
         )
     return connection
 

@@ -3,7 +3,8 @@
 It is in Linux's abstract namespace (unix(7)): there is no file to be left behind, planted, too long
 a path, or on NFS.  Its name follows from the user and the DAG file, so clients find it; either side
 asks the kernel who the other one is (SO_PEERCRED) and talks to its own user only.  If somebody else
-has the name, the next of MAX_NAMES is taken.
+has the name, the next of MAX_NAMES is taken, and if he has them all, one with an end that nobody
+can foresee; then clients look for it among the kernel's sockets.
 
 Nothing blocks: data are read when the kernel reports them, and requests are given out, one of each
 client in turn, for at most SERVE_SLICE_S seconds per pass of the loop; a client that does not read
@@ -12,6 +13,7 @@ its answers is dropped.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
@@ -20,9 +22,11 @@ import struct
 import time
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 MAX_NAMES = 4
+_RANDOM_BYTES = 16  # of a name that nobody can foresee
+_ALL_SOCKETS = "/proc/net/unix"
 MAX_CLIENTS = 64
 MAX_ACCEPTS = 16  # in one pass
 SERVE_SLICE_S = 0.01
@@ -38,10 +42,29 @@ def addresses(dag_file: str, uid: int) -> Iterator[bytes]:
 
     `dag_file`: as it was submitted; links are resolved.
     """
+    beginning = _beginning(dag_file, uid)
+    for number in range(MAX_NAMES):
+        yield beginning + str(number).encode()
+
+
+def _beginning(dag_file: str, uid: int) -> bytes:
     path = os.fsencode(os.path.realpath(dag_file))
     place = f"{zlib.crc32(path):08x}{zlib.crc32(path[::-1], 1):08x}"
-    for number in range(MAX_NAMES):
-        yield f"\0condor_pydagman/{uid}/{place}/{number}".encode()
+    return f"\0condor_pydagman/{uid}/{place}/".encode()
+
+
+def existing(dag_file: str, uid: int) -> set[bytes]:
+    """The names of the DAG's socket that anybody has, those with an unforeseeable end among
+    them."""
+    beginning = _beginning(dag_file, uid)
+    wanted = b" @" + beginning[1:]
+    names = set()
+    with contextlib.suppress(OSError), open(_ALL_SOCKETS, "rb") as file:
+        for line in file:
+            _, found, end = line.rstrip(b"\n").partition(wanted)
+            if found:
+                names.add(beginning + end)
+    return names
 
 
 def peer_uid(connection: socket.socket) -> int:
@@ -112,7 +135,7 @@ class RequestSocket:
     `dag_file`: of the DAG.
 
     Raises:
-        OSError: all names are taken, or there can be no socket.
+        OSError: there can be no socket.
     """
 
     def __init__(self, dag_file: str) -> None:
@@ -212,7 +235,8 @@ class RequestSocket:
 
 
 def _listening(dag_file: str, uid: int) -> socket.socket:
-    for address in addresses(dag_file, uid):
+    random = _beginning(dag_file, uid) + os.urandom(_RANDOM_BYTES).hex().encode()
+    for address in (*addresses(dag_file, uid), random):
         made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             made.bind(address)
@@ -233,17 +257,36 @@ def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
     """
     uid, until = os.geteuid(), time.monotonic() + timeout_s
     while True:
-        are_waiting = False
-        for address in addresses(dag_file, uid):
+        search = _Search(uid, timeout_s)
+        known = list(addresses(dag_file, uid))
+        found = search.first(known) or search.first(existing(dag_file, uid).difference(known))
+        if found is not None or not search.are_waiting or time.monotonic() > until:
+            return found
+        time.sleep(_WAITING_S)
+
+
+class _Search:
+    """Connects to the first socket of a user among several.
+
+    Attributes:
+        are_waiting: there was one with too many others who wait.
+    """
+
+    def __init__(self, uid: int, timeout_s: float) -> None:
+        self._uid = uid
+        self._timeout_s = timeout_s
+        self.are_waiting = False
+
+    def first(self, names: Iterable[bytes]) -> socket.socket | None:
+        """The connection; None if there is none."""
+        for name in names:
             made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            made.settimeout(timeout_s)
+            made.settimeout(self._timeout_s)
             try:
-                made.connect(address)
-                if peer_uid(made) == uid:
+                made.connect(name)
+                if peer_uid(made) == self._uid:
                     return made
             except OSError as error:
-                are_waiting |= error.errno == errno.EAGAIN
+                self.are_waiting |= error.errno == errno.EAGAIN
             made.close()
-        if not are_waiting or time.monotonic() > until:
-            return None
-        time.sleep(_WAITING_S)
+        return None

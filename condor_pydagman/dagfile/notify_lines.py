@@ -34,6 +34,10 @@ class Notification(NamedTuple):
     target: str
 
 
+_NO_USER = "NOTIFY sends no user or password of a URL"
+_INSTEAD = "a PROGRAM can send it, which reads the password from a file that only you can read"
+
+
 def read_notify(words: Words, context: Context) -> Command:
     """NOTIFY."""
     return commands.NotifyLine(context.lines.number, *read_notification(words))
@@ -60,9 +64,19 @@ def read_notification(words: Words) -> Notification:
     target = words.rest().strip()
     if not target:
         raise LineError(f"{to} missing its {'path' if to == 'PROGRAM' else 'address'}", words)
-    if to == "URL" and not _is_url(target):
-        raise LineError(f"'{target}' is no http or https URL", words)
+    if to == "URL":
+        _check_url(target, words)
     return Notification(kinds, to, target)
+
+
+def _check_url(target: str, words: Words) -> None:
+    from urllib.parse import urlsplit  # only where there is one: it takes long
+
+    if not _is_url(target):
+        shown = "it" if "@" in target else f"'{target}'"  # there may be a password before an @
+        raise LineError(f"{shown} is no http or https URL", words)
+    if "@" in urlsplit(target).netloc:
+        raise LineError(_NO_USER, words, hint=_INSTEAD)
 
 
 def _check_value(name: str, value: str | None, words: Words) -> None:
@@ -72,7 +86,7 @@ def _check_value(name: str, value: str | None, words: Words) -> None:
 
 
 def _is_url(text: str) -> bool:
-    from urllib.parse import urlsplit  # only where there is one: it takes long
+    from urllib.parse import urlsplit
 
     try:
         parts = urlsplit(text)

@@ -212,7 +212,12 @@ def _post(url: str, data: bytes) -> None:
     headers = {"Content-Type": "application/json", "User-Agent": "condor_pydagman"}
     # the line was refused if it is not of http or https
     request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310
-    opener = urllib.request.build_opener(NoRedirect)
+    handlers: list[Any] = [NoRedirect]
+    if url[:6].lower() == "https:":
+        from condor_pydagman.adapters.tls import client_context
+
+        handlers.append(urllib.request.HTTPSHandler(context=client_context()))
+    opener = urllib.request.build_opener(*handlers)
     try:
         with opener.open(request, timeout=TRY_S):
             return

@@ -100,16 +100,32 @@ def test_the_name_is_taken(dag: str) -> None:
         server.close()
 
 
-def test_all_names_are_taken(dag: str) -> None:
-    squatters = []
-    for name in addresses(dag, os.geteuid()):
-        squatters.append(socket.socket(socket.AF_UNIX))
-        squatters[-1].bind(name)
-    assert len(squatters) == MAX_NAMES
-    with pytest.raises(OSError, match="somebody else"):
-        RequestSocket(dag)
-    for one in squatters:
-        one.close()
+@pytest.mark.parametrize("listens", [False, True])
+def test_all_names_are_taken(dag: str, listens: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a program of another user's, which may listen: one serves that it could not foresee."""
+    real, squatters = request_socket.peer_uid, []
+    with contextlib.ExitStack() as stack:
+        for name in addresses(dag, os.geteuid()):
+            squatters.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
+            squatters[-1].bind(name)
+            if listens:
+                squatters[-1].listen(1)
+        assert len(squatters) == MAX_NAMES
+        strange = set(addresses(dag, os.geteuid()))
+        monkeypatch.setattr(
+            request_socket,
+            "peer_uid",
+            lambda made: -1 if made.getpeername() in strange else real(made),
+        )
+        with pytest.raises(FileError, match=r"; somebody else's program holds names"):
+            steer(dag, "info")
+        server = RequestSocket(dag)
+        stack.callback(server.close)
+        with client(dag) as connection:
+            connection.sendall(b"hello\n")
+            assert served(server) == [b"hello"]
+    with pytest.raises(FileError, match=r"tells what runs$"):
+        steer(dag, "info")
 
 
 _OTHER = """\

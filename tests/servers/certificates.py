@@ -1,6 +1,6 @@
 """Certificates for servers of tests: an authority, and what it has signed.
 
-They have what RFC 5280 demands, which Python checks from 3.13 on.
+They have what RFC 5280 demands, or as old authorities' no Authority Key Identifier.
 """
 
 from __future__ import annotations
@@ -33,9 +33,15 @@ class Authority:
 
     Attributes:
         file: its own certificate.
+
+    Args:
+        identifies: whether its certificates have an Authority Key Identifier.
     """
 
-    def __init__(self, directory: Path, name: str = "authority") -> None:
+    def __init__(
+        self, directory: Path, name: str = "authority", *, identifies: bool = True
+    ) -> None:
+        self._identifies = identifies
         self._directory = directory
         self._name = _named(name)
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -71,7 +77,7 @@ class Authority:
         now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
         own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
         signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        return (
+        builder = (
             x509.CertificateBuilder()
             .subject_name(name)
             .issuer_name(self._name)
@@ -80,8 +86,8 @@ class Authority:
             .not_valid_before(now - DAY)
             .not_valid_after(now + DAY)
             .add_extension(own, critical=False)
-            .add_extension(signer, critical=False)
         )
+        return builder.add_extension(signer, critical=False) if self._identifies else builder
 
 
 def _named(name: str) -> x509.Name:

@@ -10,6 +10,7 @@ import os
 import ssl
 from collections.abc import Mapping
 
+from condor_pydagman.adapters.tls import client_context
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.urls import Url
 
@@ -61,7 +62,7 @@ def tls_context(environment: Mapping[str, str], proxy: str = "") -> ssl.SSLConte
     Raises:
         Fault: a file that is named can't be used.
     """
-    context = ssl.create_default_context()
+    context = client_context()
     authorities, directory = environment.get("SSL_CERT_FILE"), environment.get("X509_CERT_DIR")
     certificate = _proxy_file(environment, proxy)
     key = environment.get("X509_USER_KEY") if not certificate else None

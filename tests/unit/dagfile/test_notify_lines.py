@@ -41,6 +41,9 @@ def test_lines(line: str, found: Notification) -> None:
         ("dag.end URL http://a b", "'http://a b' is no http or https URL"),
         ("dag.end URL http://h:x/", "'http://h:x/' is no http or https URL"),
         ("dag.end URL http://[::1/", "'http://[::1/' is no http or https URL"),
+        ("dag.end URL https://me:secret@h/x", "NOTIFY sends no user or password of a URL"),
+        ("dag.end URL https://me:se/cret@h/x", "it is no http or https URL"),
+        ("dag.end URL https://me@h/x", "NOTIFY sends no user or password of a URL"),
         ("dag.end URL http://:80/", "'http://:80/' is no http or https URL"),
     ],
 )
