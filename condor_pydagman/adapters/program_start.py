@@ -28,10 +28,9 @@ def start_program(
     """
     import subprocess
 
-    program = words[0]
     return subprocess.Popen(  # noqa: S603 - it is the user's own
         words,
-        executable=program if "/" in program else os.path.join(".", program),
+        executable=program_path(words[0]),
         cwd=directory or None,
         env={**_environment(), **more},
         stdin=subprocess.DEVNULL,
@@ -40,6 +39,11 @@ def start_program(
         start_new_session=True,
         restore_signals=False,  # SIGPIPE and SIGXFSZ stay ignored, as daemons have them
     )
+
+
+def program_path(program: str) -> str:
+    """Where a program of the user is: in the directory in which it is started, never in PATH."""
+    return program if "/" in program else os.path.join(".", program)
 
 
 def kill_program(process: subprocess.Popen[bytes]) -> None:

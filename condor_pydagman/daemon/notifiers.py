@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from condor_pydagman.adapters import detached_process
+from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.line_error import LineError
 from condor_pydagman.dagfile.notify_lines import Notification, read_notification
@@ -36,10 +38,21 @@ def start(
         say(f"Warning: PYDAGMAN_NOTIFY is ignored: {error.message} in '{error.line}'")
         wanted = [*of_dag]
     for number, order in enumerate(_orders(primary, wanted), 1):
+        _warn_of_program(number, order, say)
         try:
             detached_process.start(_MODULE, json.dumps({**order, "number": number}).encode())
         except OSError as error:
             say(f"Warning: can't start the process of NOTIFY {number}: {error.strerror}")
+
+
+def _warn_of_program(number: int, order: dict[str, Any], say: Callable[[str], None]) -> None:
+    """Say that a program is not where it is looked for; it may still come."""
+    if order["program"]:
+        name = order["program"][0]
+        path = os.path.join(os.path.dirname(order["dag"]), program_path(name))
+        if not os.access(path, os.X_OK):
+            what = "can't be executed" if os.path.exists(path) else "does not exist"
+            say(f"Warning: NOTIFY {number}: {os.path.normpath(path)} {what}")
 
 
 def of_knob(text: str) -> list[Notification]:
@@ -51,7 +64,7 @@ def of_knob(text: str) -> list[Notification]:
     return [read_notification(Words(part.strip())) for part in text.split(";") if part.strip()]
 
 
-def _orders(primary: str, notifications: Iterable[Notification]) -> Iterator[dict[str, object]]:
+def _orders(primary: str, notifications: Iterable[Notification]) -> Iterator[dict[str, Any]]:
     for kinds, to, target in notifications:
         is_url = to == "URL"
         yield {

@@ -21,6 +21,7 @@ from typing import Any
 
 from condor_pydagman.adapters import own_files
 from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor import delivered_file
 from condor_pydagman.monitor.dag_monitor import DagMonitor
@@ -184,6 +185,7 @@ def _run(program: Sequence[str], data: bytes) -> None:
     try:
         done = subprocess.run(  # noqa: S603  # as a script of the DAG, it is the user's own
             list(program),
+            executable=program_path(program[0]),
             input=data,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 _MAY_COME = "an earlier node or a PRE script may still write it; else "
+_NO_PATH = "DAGMan looks for it in the directory of the DAG, never in PATH"
 _ONE_CONFIG = "there can be one configuration file only, over all DAG files"
 
 
@@ -54,6 +55,7 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
     _submit_files(dag, world, findings, firsts)
     _scripts(dag, world, findings, firsts)
     _feeder(dag, world, findings)
+    _notify(dag, world, findings)
     _subdags(dag, world, findings, firsts)
     _place_of_dag(dag, world, findings)
 
@@ -133,10 +135,28 @@ def _feeder(dag: Dag, world: World, findings: Findings) -> None:
     found = world.kind(os.path.join(dag.feeder.directory, program))
     words = ("FEEDER", program)
     if found is FileKind.MISSING:
-        hint = "DAGMan looks for it in the directory of the DAG, never in PATH"
-        findings.add("DAG302", f"FEEDER {program} does not exist", words=words, hint=hint)
+        message = f"FEEDER {program} does not exist"
+        findings.add("DAG302", message, words=words, hint=_NO_PATH)
     elif found is not FileKind.EXECUTABLE:
         findings.add("DAG303", f"FEEDER {program} can't be executed", words=words)
+
+
+def _notify(dag: Dag, world: World, findings: Findings) -> None:
+    """The programs of NOTIFY lines, which are run from the begin of the DAG on."""
+    if not dag.files:
+        return
+    for one in dag.notifications:
+        if one.to != "PROGRAM":
+            continue
+        program = one.target.split()[0]
+        found = world.kind(os.path.join(os.path.dirname(dag.files[0]), program))
+        words, warning = ("NOTIFY", program), Severity.WARNING  # the DAG runs without it
+        if found is FileKind.MISSING:
+            message = f"NOTIFY {program} does not exist"
+            findings.add("DAG302", message, words=words, hint=_NO_PATH, severity=warning)
+        elif found is not FileKind.EXECUTABLE:
+            message = f"NOTIFY {program} can't be executed"
+            findings.add("DAG303", message, words=words, severity=warning)
 
 
 def _subdags(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:

@@ -157,6 +157,8 @@ class _Locator:
             return [(word, command.name)]
         if isinstance(command, commands.FeederLine):
             return [(word, command.program.split()[0])]
+        if isinstance(command, commands.NotifyLine):
+            return [(word, command.target.split()[0])]
         if isinstance(command, commands.SitePolicyLine):
             is_all = command.group.upper() == "ALL_GROUPS"
             found = [key for key in self._wanted if key[0] == word and key[2] == command.key]

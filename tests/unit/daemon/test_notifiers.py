@@ -27,6 +27,8 @@ def orders(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_orders(orders: list[dict[str, Any]], tmp_path: Path) -> None:
     said: list[str] = []
     primary = str(tmp_path / "t.dag")
+    for name in "xy":
+        (tmp_path / name).touch(0o755)
     notifiers.start(primary, OF_DAG, "* URL http://a/; ;dag.* PROGRAM y", said.append)
     assert orders == [
         {"dag": primary, "number": 1, "kinds": "dag.end", "program": ["./x", "a", "b"], "url": ""},
@@ -36,11 +38,24 @@ def test_orders(orders: list[dict[str, Any]], tmp_path: Path) -> None:
     assert not said
 
 
+def test_a_program_that_is_not_there_is_said(orders: list[dict[str, Any]], tmp_path: Path) -> None:
+    said: list[str] = []
+    (tmp_path / "plain").touch(0o644)
+    notifiers.start(str(tmp_path / "t.dag"), OF_DAG, "* PROGRAM plain", said.append)
+    assert said == [
+        f"Warning: NOTIFY 1: {tmp_path}/x does not exist",
+        f"Warning: NOTIFY 2: {tmp_path}/plain can't be executed",
+    ]
+    assert len(orders) == 2  # it may come
+
+
 def test_what_goes_wrong_is_said(
-    orders: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    orders: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     said: list[str] = []
-    notifiers.start("t.dag", OF_DAG, "dag.ends PROGRAM x", said.append)
+    (tmp_path / "x").touch(0o755)
+    primary = str(tmp_path / "t.dag")
+    notifiers.start(primary, OF_DAG, "dag.ends PROGRAM x", said.append)
     (warning,) = said
     assert warning.startswith("Warning: PYDAGMAN_NOTIFY is ignored: There are no events 'dag.ends'")
     assert len(orders) == 1
@@ -50,7 +65,7 @@ def test_what_goes_wrong_is_said(
 
     monkeypatch.undo()
     monkeypatch.setattr(os, "fork", no_process)
-    notifiers.start("t.dag", OF_DAG, "", said.append)
+    notifiers.start(primary, OF_DAG, "", said.append)
     assert said[1] == (
         "Warning: can't start the process of NOTIFY 1: Resource temporarily unavailable"
     )

@@ -119,6 +119,19 @@ def test_a_program_gets_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         deliver(Order("t", 1, "*", (str(script),)), EVENTS)
 
 
+def test_a_program_is_looked_for_in_the_directory_of_the_dag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "tell"
+    script.write_text(f"#!/bin/sh\ncat > {tmp_path}/got\n")
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    deliver(Order("t", 1, "*", ("tell",)), EVENTS)
+    assert (tmp_path / "got").exists()
+    with pytest.raises(NotDelivered, match="can't run true"):
+        deliver(Order("t", 1, "*", ("true",)), EVENTS)
+
+
 class Bench:
     """A DAG and a notifier whose deliveries are noted."""
 
