@@ -103,7 +103,7 @@ def _text(path: str) -> str:
     if len(data) > MAX_FILE_BYTES:
         raise BadResult(f"it is larger than {MAX_FILE_BYTES} bytes")
     try:
-        text = data.decode()
+        text = data.decode("utf-8-sig")  # editors write a byte order mark
     except UnicodeDecodeError:
         raise BadResult("it is no text in UTF-8") from None
     if "\0" in text:

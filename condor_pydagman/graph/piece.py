@@ -128,6 +128,7 @@ def scattered(extension: Extension, text: str) -> str:
     jobs: list[str] = []
     variables: list[str] = []
     errors: list[ProcessingError] = []
+    text = text.removeprefix("\ufeff")  # which editors and spreadsheets write at the beginning
     for line, item in enumerate(text.split("\n"), 1):
         item = item.strip()
         if not item or item.startswith("#"):

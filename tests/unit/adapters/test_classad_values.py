@@ -40,6 +40,7 @@ def test_values_that_are_none() -> None:
     [
         '[ n = 5; kind = "x"; l = {1,2} ]',
         'n = 5\n# a remark\n\nkind = "x"\nl = {1,2}\n',
+        '\ufeffn = 5\nkind = "x"\nl = {1,2}',
         'kind = "x"\r\nn = 5\r\nl = {1,2}',
     ],
 )

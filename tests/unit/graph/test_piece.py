@@ -297,6 +297,11 @@ def test_an_item_is_text_in_variables_and_as_it_is_in_names() -> None:
     ]
 
 
+def test_a_list_may_begin_with_a_byte_order_mark() -> None:
+    how = Extension("l.txt", pattern="n-{item}", submit="x.sub")
+    assert scattered(how, "\ufeffa\nb\n") == scattered(how, "a\nb\n")
+
+
 def test_scattered_nodes_have_retries() -> None:
     how = Extension("l.txt", pattern="{item}", submit="x", retries=3)
     assert scattered(how, "") == "\n"
