@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from condor_pydagman.adapters import kept_pieces, own_files
 from condor_pydagman.errors import PydagmanError
@@ -43,6 +43,16 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
             add_piece(dag, piece, record.value)
             known = record.value
     close_gaps(dag)
+
+
+def add_grown_of_last_run(dag: Dag, dag_files: Sequence[str]) -> None:
+    """As `add_grown`, with the files beside the first of the DAG files.
+
+    Raises:
+        PydagmanError: the text of a piece is missing.
+    """
+    paths = DagPaths(dag_files[0], len(dag_files) > 1)
+    add_grown(dag, paths, f"{paths.primary}.nodes.log")
 
 
 def _recorded(nodes_log: str) -> Iterator[RecordRead]:

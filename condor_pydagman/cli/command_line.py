@@ -1,17 +1,17 @@
 """Parses command lines of `condor_pydagman`, and words its errors.
 
 HTCondor's commands take options with one dash and in any case, `-help` and `-version` among them;
-so do ours, and with two dashes as well.
+so do ours, and with two dashes, or with `-` for `_`, as well.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from condor_pydagman.dagman_job.unknown_options import nearest
+from condor_pydagman.dagman_job.unknown_options import nearest, one_spelling
 
 _CHOICE = re.compile(
     r"argument (?P<what>\w+): invalid choice: '(?P<typed>.*?)' \(choose from (.*)\)$"
@@ -105,10 +105,12 @@ def _as_known(word: str, parser: Parser) -> str:
     """An option as the parser knows it, whatever its dashes and case."""
     known = parser._option_string_actions
     name, equals, value = word.partition("=")
-    if not word.startswith("-") or name in known or len(name.lstrip("-")) < 2:
+    if not word.startswith("-") or name in known or not name.strip("-"):
         return word
-    wanted = name.lstrip("-").lower()
+    wanted = one_spelling(name)
     for option in known:
-        if option.startswith("--") and option[2:].lower() == wanted:
+        if option.startswith("--") and one_spelling(option) == wanted:
             return option + equals + value
-    return word
+    abbreviated: Callable[[str], str] | None = parser.get_default("abbreviated")
+    meant = f"--{abbreviated(name)}" if abbreviated is not None else ""
+    return meant + equals + value if meant in known else word

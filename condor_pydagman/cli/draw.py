@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.adapters.graphviz import find_dot
+from condor_pydagman.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.graph.build import BuildOptions, build
@@ -58,6 +59,9 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     state.add_argument("--no-status", action="store_true", help="read no node status file")
     parser.add_argument("--rescue", metavar="FILE", help="rescue file: its nodes are done")
+    parser.add_argument(
+        "--grown", action="store_true", help="with all that the last run has added to the DAG"
+    )
     parser.add_argument(
         "--direction",
         choices=("TB", "LR"),
@@ -118,6 +122,8 @@ def _dag(arguments: argparse.Namespace) -> Dag:
     )
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
+        if arguments.grown:
+            add_grown_of_last_run(dag, arguments.dag_files)
         if arguments.rescue:
             apply_progress(dag, _text(arguments.rescue, "rescue file"), arguments.rescue)
     except DagFileErrors as errors:

@@ -84,14 +84,20 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("dag_files", nargs="+", metavar="DAGFILE")
     parser.add_argument(
-        "--force", action="store_true", help="as with -force: without rescue files, from the start"
+        "--force",
+        "-f",
+        action="store_true",
+        help="as with -force: without rescue files, from the start",
     )
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
     )
+    parser.add_argument(
+        "--choose_all", action="store_true", help="as -choose_all of condor_submit_dag"
+    )
     for extent in ("from", "until", "only"):
         parser.add_argument(
-            f"--choose-{extent}",
+            f"--choose_{extent}",
             action="append",
             default=[],
             metavar="NODES",
@@ -112,6 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
         dag_files=tuple(arguments.dag_files),
         use_dag_dir=arguments.usedagdir,
         auto_rescue=0 if arguments.force else None,
+        choose_all=arguments.choose_all,
         choose_from=tuple(arguments.choose_from),
         choose_until=tuple(arguments.choose_until),
         choose_only=tuple(arguments.choose_only),

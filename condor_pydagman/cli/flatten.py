@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles
-from condor_pydagman.adapters.grown_dag import add_grown
+from condor_pydagman.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import ConfigFile
@@ -19,7 +19,6 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.unparse import dag_lines
-from condor_pydagman.names import DagPaths
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -40,6 +39,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="a DAG and all files that it names as one DAG file",
         description="Write one DAG file that means what the given ones mean, their splices and"
         " includes among them: for a look at what DAGMan makes of them, and for other tools.",
+        allow_abbrev=False,
     )
     parser.add_argument("dag_files", metavar="DAGFILE", nargs="+")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
@@ -61,8 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         dag = build(arguments.dag_files, DagFiles().read, options)
         if arguments.grown:
-            paths = DagPaths(arguments.dag_files[0], len(arguments.dag_files) > 1)
-            add_grown(dag, paths, f"{paths.primary}.nodes.log")
+            add_grown_of_last_run(dag, arguments.dag_files)
         lines = chain(_submit_lines(arguments), dag_lines(dag))
         text = [head, *(line + "\n" for line in lines)]
     except DagFileErrors as errors:

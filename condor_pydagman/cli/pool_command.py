@@ -25,6 +25,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "pool",
         help="a personal HTCondor on this machine",
         description="A personal HTCondor on this machine: start, use and stop it.",
+        allow_abbrev=False,
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
     start = _pool_action(inner, "start", _start, "start it, fetching HTCondor if there is none")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.lock_holder import living_holder
 from condor_pydagman.cli import submit_dag, watch
 from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
-from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit
+from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit, submit_option
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
@@ -25,7 +25,7 @@ else:
 _DESCRIPTION = """\
 Check a DAG and submit it as condor_submit_dag does, watch it until it has ended, and end with its
 exit code. Ctrl-C ends only the watching: the DAG goes on. All options of condor_submit_dag that
-leave something to watch are taken."""
+leave something to watch are taken, abbreviated as there."""
 # They print or submit in another way.
 _OTHERS = ("no_submit", "terse", "verbose", "remote", "dry_run", "dot", "setup_only")
 
@@ -44,7 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
     for option in OPTIONS:
         if option.text and option.attribute not in _OTHERS:
             _add(group, option)
-    parser.set_defaults(action=run, parser=parser)
+    parser.set_defaults(action=run, parser=parser, abbreviated=submit_option)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,8 +81,7 @@ def _submit(options: SubmitOptions, dag: str) -> int:
 def _add(group: argparse._ArgumentGroup, option: Option) -> None:
     name = f"--{option.name}"
     if option.takes is Takes.NOTHING:
-        names = (name, "-f") if option.name == "force" else (name,)
-        group.add_argument(*names, dest=_dest(option), action="store_true", help=option.text)
+        group.add_argument(name, dest=_dest(option), action="store_true", help=option.text)
     else:
         group.add_argument(
             name,

@@ -22,7 +22,7 @@ from condor_pydagman.dagman_job.option_table import (
     dagman_usage,
     submit_usage,
 )
-from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
+from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest, one_spelling
 from condor_pydagman.errors import UsageError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -40,6 +40,7 @@ __all__ = [
     "merge_maximums",
     "parse_dagman",
     "parse_submit",
+    "submit_option",
     "submit_usage",
 ]
 
@@ -282,13 +283,18 @@ def _integer_is_set(name: str, value: int | None) -> bool:
 
 
 class _Table:
-    """The options of one tool by lower-cased word, for exact and abbreviated look-up."""
+    """The options of one tool by lower-cased word, for exact and abbreviated look-up.
 
-    def __init__(self, options: Sequence[Option]) -> None:
+    Args:
+        spellings: whether whole words are also known with two dashes, and with `-` for `_`.
+    """
+
+    def __init__(self, options: Sequence[Option], *, spellings: bool = False) -> None:
         self.rows = {option.name.lower(): option for option in options}
         for letter, name in LETTERS.items():
             self.rows[letter] = self.rows[name.lower()]._replace(name=letter)
         self.words = sorted(word for word, option in self.rows.items() if not option.whole)
+        self._spelled = {one_spelling(w): o for w, o in self.rows.items()} if spellings else {}
 
     def find(self, word: str, shown: str = "") -> Option:
         """The option that a typed word (dash included) means; `shown` is how errors call it.
@@ -299,6 +305,8 @@ class _Table:
         typed = word.lower()[1:]
         if typed in self.rows and self.rows[typed].whole:
             return self.rows[typed]
+        if typed not in self.rows and one_spelling(word) in self._spelled:
+            return self._spelled[one_spelling(word)]
         at = bisect_left(self.words, typed)
         found = self.words[at] if at < len(self.words) else ""
         if not found.startswith(typed):
@@ -310,8 +318,18 @@ class _Table:
         return self.rows[found]
 
 
-_SUBMIT = _Table(OPTIONS)
+_SUBMIT = _Table(OPTIONS, spellings=True)
 _DAGMAN = _Table((*OPTIONS, WAIT_FOR_DEBUG))
+
+
+def submit_option(word: str) -> str:
+    """The name of the option of condor_submit_dag that a word means, abbreviated as there; '' if it
+    means none."""
+    try:
+        name = _SUBMIT.find(word).name
+    except UnknownOption:
+        return ""
+    return LETTERS.get(name, name)
 
 
 class _Found(NamedTuple):

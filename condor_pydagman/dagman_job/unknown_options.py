@@ -1,8 +1,4 @@
-"""Suggestions for unknown options: the nearest option.
-
-The stock tools print their whole usage, and so do ours where a program reads; on a terminal the
-error message would scroll away.
-"""
+"""How option words are compared, and suggestions for unknown ones: the nearest option."""
 
 from __future__ import annotations
 
@@ -34,5 +30,10 @@ def nearest(typed: str, known: Iterable[str]) -> str:
     return words[near[0]] if near else ""
 
 
+def one_spelling(word: str) -> str:
+    """An option word as all its spellings have it: one or two dashes, any case, `-` or `_`."""
+    return word.lstrip("-").lower().replace("-", "_")
+
+
 def _bare(word: str) -> str:
-    return word.lstrip("-").partition("=")[0].lower()
+    return one_spelling(word.partition("=")[0])

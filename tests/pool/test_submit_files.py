@@ -216,11 +216,21 @@ def _changes(lines: list[str], usual: list[str]) -> list[str]:
     return min(lines, ["as usual, but:", *changes], key=len)
 
 
+# What stock shows of its usage after a wrong word, and what ours says instead.
+_USAGE = (
+    "Usage: condor_submit_dag ",
+    "  where dag_file1, ",
+    "  and where [options] ",
+    "condor_submit_dag -help shows ",
+)
+
+
 def _comparable(recorded: dict[str, Any], before: dict[str, str]) -> Result:
     """A result by what is recorded of it."""
     gone, made = recorded.get("gone", []), recorded.get("files", {})
     kept = {name: text for name, text in before.items() if name not in gone}
     stdout, stderr = recorded.get("stdout", []), recorded.get("stderr", [])
+    stdout = [line for line in stdout if not line.startswith(_USAGE)]
     return Result(recorded.get("code", 0), stdout, stderr, before, {**kept, **made})
 
 

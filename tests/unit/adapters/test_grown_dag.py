@@ -8,6 +8,7 @@ import pytest
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.grown_dag import add_grown
+from condor_pydagman.cli import pydagman
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.building import BuildOptions
@@ -18,6 +19,7 @@ from condor_pydagman.names import DagPaths
 from condor_pydagman.records import own_events
 from condor_pydagman.vocabulary import JournalRecord
 from tests import make
+from tests.unit.picture import dot
 
 
 def dag() -> Dag:
@@ -45,6 +47,20 @@ def test_what_was_added_is_there(tmp_path: Path, times: int) -> None:
     assert grown.names == ["A", "B", "X"]
     assert list(grown.children(2)) == [1]
     assert not grown.extensions
+
+
+@pytest.mark.parametrize("command", ["flatten", "draw"])
+def test_commands_that_show_it(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command == "draw":
+        dot()
+    written(tmp_path)
+    file, output = tmp_path / "t.dag", tmp_path / "out.svg"
+    file.write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\nEXTEND A p\n")
+    for words, shown in ([], False), (["--grown"], True):
+        assert pydagman.main([command, *words, "-o", str(output), str(file)]) == 0
+        assert ("x.sub" in output.read_text()) is shown
 
 
 def test_a_piece_of_the_feeder(tmp_path: Path) -> None:

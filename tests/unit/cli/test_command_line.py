@@ -9,7 +9,7 @@ import pytest
 
 from condor_pydagman import __version__
 from condor_pydagman.cli import dag_checker, pydagman, submit_dag
-from condor_pydagman.cli.command_line import parse
+from condor_pydagman.cli.command_line import _commands, parse
 from condor_pydagman.cli.pydagman import _parser
 from condor_pydagman.dagman_job.unknown_options import nearest
 from condor_pydagman.engine import FORM
@@ -35,6 +35,29 @@ def test_options_of_draw_and_flatten_as_htcondors() -> None:
     assert understood("draw", "-Fold=7", "x.dag")["fold"] == 7
     assert understood("draw", "-o", "a.svg", "-direction", "LR", "x.dag")["output"] == "a.svg"
     assert understood("flatten", "--", "-usedagdir")["dag_files"] == ["-usedagdir"]
+
+
+def test_run_takes_the_options_of_condor_submit_dag_as_it_does() -> None:
+    for word in ("-f", "-F", "-force", "--Force", "-for"):
+        assert understood("run", word, "x.dag")["submit_Force"]
+    assert understood("run", "-maxi", "5", "-json", "x.dag")["submit_MaxIdle"] == ["5"]
+    assert understood("run", "--choose-from", "A", "x.dag")["submit_choose_from"] == ["A"]
+    assert understood("run", "-no-check-dag", "x.dag")["submit_no_check_dag"]
+
+
+def test_one_spelling_of_options() -> None:
+    for word in ("--choose_from", "-choose_from", "--choose-from", "-Choose-From"):
+        assert understood("dry-run", word, "A", "x.dag")["choose_from"] == ["A"]
+    assert understood("dry-run", "-choose_all", "-f", "x.dag")["choose_all"]
+    assert understood("draw", "-no_status", "x.dag")["no_status"]
+    assert understood("steer", "set", "x.dag", "A", "-new_category", "c")["new_category"] == "c"
+
+
+def test_no_command_abbreviates_by_itself() -> None:
+    """What `argparse` would take for an abbreviation depends on the options that there are."""
+    for name in pydagman.SUBCOMMANDS:
+        (inner,) = [p for word, p in _commands(_parser(name)).items() if word == name]
+        assert not any(one.allow_abbrev for one in (inner, *_commands(inner).values())), name
 
 
 def test_options_of_pool_stand_on_either_side_of_the_action() -> None:
@@ -112,7 +135,7 @@ def test_nearest(typed: str, near: str) -> None:
     ("main", "words", "hint"),
     [
         (submit_dag.main, ["-maxjbs", "3", "t.dag"], "Is -MaxJobs meant?"),
-        (submit_dag.main, ["--force", "t.dag"], "Is -Force meant?"),
+        (submit_dag.main, ["--forc", "t.dag"], "Is -Force meant?"),
         (dag_checker.main, ["-lnt", "t.dag"], "Is -Lint meant?"),
         (dag_checker.main, ["-checkscript=1", "t.dag"], "Is -CheckScripts meant?"),
     ],
@@ -121,12 +144,12 @@ def test_a_wrong_option_of_the_drop_ins(
     main: pydagman.Action, words: list[str], hint: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 ) -> None:  # fmt: skip
-    """A program reads what stock prints; a person is not to lose the message above a long usage."""
+    """The message is not to be lost in a long usage, as it is with stock."""
     monkeypatch.chdir(tmp_path)
     code = main(words)  # type: ignore[arg-type]
     out, err = capsys.readouterr()
-    assert out.startswith("Usage: ")
-    assert hint in err or main is dag_checker.main
+    assert "-help shows all options" in out
+    assert hint in err or main is dag_checker.main  # of it programs read standard error
     for stream in (sys.stdout, sys.stderr):
         monkeypatch.setattr(stream, "isatty", lambda: True)
     assert main(words) == code  # type: ignore[arg-type]

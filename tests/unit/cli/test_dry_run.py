@@ -78,7 +78,7 @@ def test_what_a_rescue_file_skips(dag_directory: Path, capsys: pytest.CaptureFix
 
 
 def test_part_of_a_dag(capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, "--choose-only", "B", "--nodes", "t.dag")
+    text = said(capsys, "-choose_only", "B", "--nodes", "t.dag")
     assert "3 node(s) are left out: CHOOSE ONLY B\n" in text
     assert "1 node(s) are marked DONE in the DAG and are skipped\n" in text
     assert "A: would run\nB: would run\nC: is left out\nD: is done\n" in text

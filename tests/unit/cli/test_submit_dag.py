@@ -147,11 +147,16 @@ def test_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-foo", "t.dag"]) == 1
     out, err = capsys.readouterr()
     assert err == "Error: Unknown flag '-foo' provided\n"
-    assert out.startswith("Usage: condor_submit_dag ")
+    assert out == "condor_submit_dag -help shows all options\n"
     assert main(["t.dag", "-force"]) == 1
     out, err = capsys.readouterr()
     assert err == ""
-    assert out.startswith("ERROR: no arguments allowed after DAG file name(s)\nUsage: ")
+    assert out == (
+        "ERROR: no arguments allowed after DAG file name(s)\n"
+        "condor_submit_dag -help shows all options\n"
+    )
+    assert main(["-maxidle", "abc", "t.dag"]) == 1
+    assert len("".join(capsys.readouterr()).splitlines()) == 2
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +244,7 @@ def test_old_arguments_that_are_wrong(capsys: pytest.CaptureFixture[str]) -> Non
     assert prepare("-update_submit", "t.dag") == 1
     out, err = capsys.readouterr()
     assert err == "Error: Unknown flag '-MaxNodes' provided\n"
-    assert out.startswith("Usage: ")
+    assert out == "condor_submit_dag -help shows all options\n"
 
 
 def test_silently_nothing_goes_to_the_output(

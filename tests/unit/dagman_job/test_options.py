@@ -67,10 +67,19 @@ def test_abbreviations_as_in_stock(word: str, attribute: str, argument: str, val
     assert getattr(submit(*words), attribute) == value
 
 
-@pytest.mark.parametrize("word", ["-xyz", "-w", "--", "--no_submit", "-foo", "-waitfordebug"])
+@pytest.mark.parametrize("word", ["-xyz", "-w", "--", "--no_sub", "-foo", "-waitfordebug"])
 def test_unknown_option(word: str) -> None:
     with pytest.raises(UsageError, match=f"^Error: Unknown flag '{word}' provided$"):
         submit(word.upper())
+
+
+@pytest.mark.parametrize("word", ["--no_submit", "-no-submit", "--NO-SUBMIT", "-no_submit"])
+def test_one_spelling_of_options(word: str) -> None:
+    assert submit(word).no_submit
+    assert submit("--batch_name", "x").batch_name == "x"
+    assert submit("-schedd_address_file", "x").schedd_address_file == "x"
+    with pytest.raises(UsageError):  # its words come from condor_submit_dag, or from stock's
+        parse_dagman(["-f", "--Dag", "t.dag"])
 
 
 @pytest.mark.parametrize(
