@@ -52,6 +52,9 @@ _ALIASES = {
     "VARIABLES": "VARS",
     "MACRO": "VARS",
 }
+_QUEUE_OR_PROGRAM = re.compile(
+    r"(?:queue\b(?!\s*=)|(?:executable|universe|arguments|shell)\s*=)", re.IGNORECASE
+)
 _SUBMIT_COMMAND = re.compile(r"(?:[+.\w]+\s*=|queue\b)", re.IGNORECASE)
 
 
@@ -107,6 +110,19 @@ def of_unknown(word: str, line: str, valid: Iterable[str], number: int) -> str:
     if _SUBMIT_COMMAND.match(line[:MAX_SEARCHED]):
         return "this is a line of a submit description: is the file a DAG file?"
     return ""
+
+
+def of_submit_file(file: str) -> str:
+    """The hint for a submit description in the place of a DAG file."""
+    return (
+        f"{file} is a submit description, no DAG file: a DAG file names it, as in"
+        f" 'JOB <name> {file}'; condor_submit submits it by itself"
+    )
+
+
+def tells_submit_file(line: str) -> bool:
+    """Whether a line that is no command of the DAG language stands in each submit description."""
+    return _QUEUE_OR_PROGRAM.match(line.lstrip()) is not None
 
 
 def odd_character(text: str) -> str:

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Union
 
-from condor_pydagman.dagfile import bulk, commands
+from condor_pydagman.dagfile import bulk, commands, hints
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.excerpts import excerpt
@@ -136,8 +136,10 @@ class DagReader:
             return
         self._open[known] = None
         self._enter(file, path)
+        begin = len(self.errors), len(building.dag)
         try:
             yield from self._passes(path, text)
+            self._condense(*begin)
             if self._is_of_use():
                 splices.end_file(building)
         except ProcessingError as error:
@@ -145,6 +147,15 @@ class DagReader:
         del self._open[known]
         scope.where, scope.directory, building.file, shown = before
         building.dag.places.enter(shown)
+
+    def _condense(self, before: int, nodes: int) -> None:
+        """Of a submit description that is read as a DAG file one error says it all."""
+        errors = self.errors[before:]
+        if not errors or len(self._building.dag) > nodes:
+            return
+        if sum(hints.tells_submit_file(error.text) for error in errors) > 1:
+            errors[0].hint = hints.of_submit_file(message(errors[0].file))
+            del self.errors[before + 1 :]
 
     def _enter(self, file: str, path: str) -> None:
         """The present scope is that of `file` now."""

@@ -78,6 +78,10 @@ class _Reader(DagReader):
         self._doubt()
         return True
 
+    def _condense(self, before: int, nodes: int) -> None:
+        super()._condense(before, nodes)
+        self._seen = min(self._seen, len(self.errors))
+
     def _leave_splice(self, *, good: bool) -> None:
         scope = self._building.scope
         try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.lint.findings import Finding, Severity
+from condor_pydagman.graph.lint.findings import Finding, Findings, Severity
 from condor_pydagman.graph.lint.lint import lint
-from tests.unit.graph.lint.paper import SUBMIT, PaperWorld, found
+from tests.unit.graph.lint.paper import SUBMIT, PaperWorld, codes, found
 
 
 def findings(*names: str, **files: str) -> list[Finding]:
@@ -58,3 +58,21 @@ def test_which_nodes_with_a_cache_command_would_run() -> None:
     (finding,) = found("JOB A a.sub\nCACHE A\n")
     assert (finding.code, finding.severity, finding.file) == ("DAG413", Severity.INFO, "t.dag")
     assert finding.message == "t.dag: 1 node(s) with a CACHE command"
+
+
+def test_a_submit_file_in_the_place_of_a_dag_is_told_once() -> None:
+    submit = "universe = vanilla\nexecutable = /bin/true\npriority = 5\nerror = e\nqueue 2\n"
+    (finding,) = found(submit)
+    assert (finding.code, finding.line) == ("DAG102", 1)
+    assert finding.hint.startswith("t.dag is a submit description, no DAG file: ")
+    spliced = linted_with({"s.sub": submit}, "JOB A a.sub\nSPLICE S s.sub\nPARENT A CHILD S\n")
+    assert [one.hint[:27] for one in spliced.kept] == ["s.sub is a submit descripti"]
+
+
+def test_submit_lines_beside_nodes_are_told_each() -> None:
+    assert codes("JOB A a.sub\nexecutable = x\nqueue\n") == ["DAG102"] * 2
+
+
+def linted_with(more: dict[str, str], dag: str) -> Findings:
+    world = PaperWorld({"t.dag": dag, "a.sub": SUBMIT, **more})
+    return lint(["t.dag"], world, BuildOptions(strict=0))
