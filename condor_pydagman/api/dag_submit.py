@@ -92,7 +92,7 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
 
     def check(prepared: Prepared) -> None:
         try:
-            with preflight.check_meanwhile(prepared):
+            with preflight.check_meanwhile(prepared, told.append):
                 if not options.no_submit:
                     prepared_submits.append(_prepared_submit(prepared))
         except FileError as error:

@@ -4,8 +4,9 @@ Errors that would end condor_dagman right after its start are reported by condor
 reads the DAG as condor_dagman is about to, with its command line, environment and knobs, while
 condor_submit_dag looks for the schedd.
 
-Only errors that DAGMan is certain to find stop a submission.  Where DAGMan may read other files or
-knobs, and for large DAGs, which take long, nothing is checked unless the user asks for it.
+Only errors that DAGMan is certain to find stop a submission; of files that nodes need at once and
+that are not there, which something may still make, a warning is given.  Where DAGMan may read other
+files or knobs, and for large DAGs, which take long, nothing is checked unless the user asks for it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from condor_pydagman.graph.problems import DagFileErrors
 
 MAX_DAG_FILE_BYTES = 4_000_000  # in all; some 40,000 nodes, which take half a second
+MAX_WARNINGS = 5
 CHECK_TIMEOUT_S = 2.0  # splices can make many nodes of few bytes
 
+_NO_REFUSAL = "\0"  # before warnings
 _HINT = """
 Nothing has been changed or submitted, since DAGMan can't run this DAG. Mend it, or submit it
 unchecked with -no_check_dag (or PYDAGMAN_CHECK_DAG = False)."""
@@ -46,8 +49,11 @@ _ELSEWHERE = re.compile(
 
 
 @contextlib.contextmanager
-def check_meanwhile(prepared: Prepared) -> Iterator[None]:
+def check_meanwhile(prepared: Prepared, warn: Callable[[str], None]) -> Iterator[None]:
     """Check the DAG during the `with` block, if that is wanted; wait for the result at its end.
+
+    Args:
+        warn: is given what may be wrong, in lines.
 
     Raises:
         FileError: DAGMan would refuse the DAG; the message says why.
@@ -59,7 +65,9 @@ def check_meanwhile(prepared: Prepared) -> Iterator[None]:
     with _checking(lambda: refusal(prepared), timeout_s) as answer:
         yield
         found = answer()
-    if found:
+    if found.startswith(_NO_REFUSAL):
+        warn(found[len(_NO_REFUSAL) :])
+    elif found:
         raise FileError(found + _HINT)
 
 
@@ -167,7 +175,8 @@ def _read_verdict(verdict: int, timeout_s: float | None) -> str:
 
 
 def refusal(prepared: Prepared) -> str:
-    """Why DAGMan would refuse the DAG; '' if it would not, or if that can't be known.
+    """Why DAGMan would refuse the DAG, or _NO_REFUSAL and lines about what is missing and
+    may come; '' if it would not, or if that can't be known.
 
     Changes this process's environment and configuration to those of DAGMan.
 
@@ -204,7 +213,24 @@ def refusal(prepared: Prepared) -> str:
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
     wrong = _unknown_limits(dag, knobs.admin) if dag.limit_uses else ""
-    return wrong or ("" if os.path.exists(paths.lock) else _cycle(dag, options, config))
+    if wrong or os.path.exists(paths.lock):
+        return wrong
+    return _cycle(dag, options, config) or _missing(dag)
+
+
+def _missing(dag: Dag) -> str:
+    """A line for each file that is not there, and that a node needs before anything has run."""
+    from condor_pydagman.adapters.lint_world import DiskWorld
+    from condor_pydagman.graph.lint.file_rules import check_files
+    from condor_pydagman.graph.lint.findings import Findings, Severity
+
+    findings = Findings()
+    check_files(dag, DiskWorld(), findings)
+    found = [one for one in findings.kept if one.severity is Severity.ERROR]
+    lines = [f"Warning: {one.message} ({one.hint})" for one in found[:MAX_WARNINGS]]
+    if len(found) > MAX_WARNINGS:
+        lines.append(f"Warning: and {len(found) - MAX_WARNINGS} more: condor_dag_checker -lint")
+    return _NO_REFUSAL + "\n".join(lines) if lines else ""
 
 
 def _unknown_limits(dag: Dag, admin: Config) -> str:

@@ -138,7 +138,7 @@ def _prepare(
     def check(prepared: Prepared) -> None:
         from condor_pydagman.cli import preflight
 
-        with preflight.check_meanwhile(prepared):
+        with preflight.check_meanwhile(prepared, _warn):
             if not options.no_submit:
                 from condor_pydagman.dagman_job import submit_to_schedd
 

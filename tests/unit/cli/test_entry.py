@@ -42,6 +42,7 @@ def test_modules_of_pythonpath_come_last(tmp_path: Path, command: str, python_pa
 def test_an_inherited_ignored_sigchld_is_reset(tmp_path: Path) -> None:
     """One child reads the CONFIG file, another checks the DAG."""
     (tmp_path / "t.dag").write_text("CONFIG t.config\nJOB A a.sub\n")
+    (tmp_path / "a.sub").write_text("executable = /bin/true\nqueue\n")
     (tmp_path / "t.config").write_text("DAGMAN_MAX_JOBS_IDLE = 5\n")
     program = f"import signal, sys; sys.path.insert(1, {ROOT!r})\n"
     program += "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"

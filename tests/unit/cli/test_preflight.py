@@ -29,6 +29,7 @@ def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CONDOR_CONFIG", "ONLY_ENV")  # the check reads the configuration anew
     monkeypatch.setenv("_CONDOR_DAGMAN_AVOID_SLASH_TMP", "False")
     Path("t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
+    Path("a.sub").write_text("executable = /bin/true\nqueue\n")
     return tmp_path
 
 
@@ -153,6 +154,25 @@ def test_a_dag_that_may_succeed_is_submitted(case: str) -> None:
     assert checked("t.dag") == 0
 
 
+def test_what_is_missing_at_once_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    def warned(text: str) -> list[str]:
+        Path("t.dag").write_text(text)
+        assert checked("-f", "t.dag") == 0
+        return [line for line in capsys.readouterr().err.splitlines() if "Warning" in line]
+
+    Path("pre.sh").touch(0o755)
+    assert warned("JOB A a.sub\nSCRIPT PRE A pre.sh\nSCRIPT POST A gone\n") == []
+    assert warned("JOB A no.sub\nSCRIPT PRE A pre.sh\nJOB B no2.sub\nPARENT A CHILD B\n") == []
+    (script,) = warned("JOB A a.sub\nSCRIPT PRE A gone\n")
+    assert "PRE script gone of node A does not exist" in script
+    told = warned("".join(f"JOB N{n} gone{n}.sub\n" for n in range(7)))
+    assert told[0] == (
+        "Warning: submit file gone0.sub of node N0 does not exist"
+        " (check its name and the node's DIR)"
+    )
+    assert told[5:] == ["Warning: and 2 more: condor_dag_checker -lint"]
+
+
 def test_an_interrupted_run_may_have_got_past_the_cycle() -> None:
     Path("t.dag").write_text("JOB A a\nJOB B a\nPARENT A CHILD B\nPARENT B CHILD A\n")
     Path("t.dag.lock").write_text("4\nrescue 0\n")
@@ -183,7 +203,7 @@ def test_an_error_of_the_check_itself_stops_nothing(
 
     monkeypatch.setattr(preflight, "refusal", refusal)
     monkeypatch.setattr(preflight, "CHECK_TIMEOUT_S", 0.2)
-    with ending("the check"), preflight.check_meanwhile(prepared("t.dag")):
+    with ending("the check"), preflight.check_meanwhile(prepared("t.dag"), print):
         pass
 
 
