@@ -15,7 +15,7 @@ from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.limit_claims.listing import all_limits
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
-from condor_pydagman.monitor.found_state import state_of_files
+from condor_pydagman.monitor.found_state import DagState, state_of_files
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.report.words import duration
@@ -171,13 +171,20 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         failed = str(row.failed) if row.total else "-"
         job = str(row.cluster) if row.cluster else "-"
         waits = f", waits for {', '.join(dict.fromkeys(row.waits_for))}" if row.waits_for else ""
-        cells.append((job, printable(row.state + waits), done, failed, age, printable(row.dag)))
+        state = f"{row.state}{_though(row)}{waits}"
+        cells.append((job, printable(state), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
     room = width - sum(widths[:-1]) - 2 * len(widths[:-1])
     fitting = ((*line[:-1], _end(line[-1], room)) for line in cells)
     return [
         "  ".join(cell.ljust(size) for cell, size in zip(line, widths)).rstrip() for line in fitting
     ]
+
+
+def _though(row: Row) -> str:
+    """What a state hides: the FINAL node, or ABORT-DAG-ON, may make any DAG succeed."""
+    succeeded = row.state == DagState.SUCCEEDED.value
+    return ", though nodes failed" if succeeded and row.failed else ""
 
 
 def _end(path: str, room: int) -> str:

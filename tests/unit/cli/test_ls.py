@@ -79,3 +79,17 @@ def test_a_narrow_terminal() -> None:
     assert ls._table(rows, 10.0, 60)[1].endswith(" ...one/studies/2026/run.dag")
     for width in (0, 30, 200):
         assert ls._table(rows, 10.0, width)[1].endswith(" /data/someone/studies/2026/run.dag")
+
+
+def test_a_dag_that_has_succeeded_though_nodes_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its FINAL node, or ABORT-DAG-ON with RETURN 0."""
+    monkeypatch.setattr(queue, "my_dagman_ads", list)
+    ended = [ad(n, tmp_path / str(n), JobStatus=4, ExitCode=0, DAG_NodesFailed=n) for n in range(2)]
+    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: ended)
+    assert [row["state"] for row in listed(capsys)][:2] == ["succeeded"] * 2
+    assert pydagman.main(["ls"]) == 0
+    _, all_well, in_part, *_ = capsys.readouterr().out.splitlines()
+    assert "succeeded  " in all_well
+    assert "succeeded, though nodes failed  " in in_part
