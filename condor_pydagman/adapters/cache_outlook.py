@@ -13,7 +13,7 @@ from condor_pydagman.adapters.cache_file import read_records
 from condor_pydagman.adapters.cache_lookup import Question, look_up
 from condor_pydagman.adapters.cached_files import CachedFiles
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-from condor_pydagman.graph.result_sums import ResultSums
+from condor_pydagman.graph.result_sums import CHANGED, ResultSums
 from condor_pydagman.printable import printable
 from condor_pydagman.records.cache_facts import cached_node
 from condor_pydagman.records.cache_store import Record
@@ -68,7 +68,7 @@ class _Outlook:
         unknown, parents = sums.of(node).unknown, f"{sums.of(node).number:032x}"
         if unknown >= 0:
             return f"its parent {dag.names[unknown]} {self._how(unknown)}"
-        question = Question(cached_node(dag, node), parents, "its parents are others")
+        question = Question(cached_node(dag, node), parents, CHANGED)
         return look_up(question, record, self._files).why
 
     def _how(self, parent: int) -> str:

@@ -21,7 +21,7 @@ from condor_pydagman.engine.inputs import CachedFound, CachedKept, LogEvent
 from condor_pydagman.engine.node_states import Cause
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.result_sums import ResultSums
+from condor_pydagman.graph.result_sums import CHANGED, ResultSums
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_ASKED = 200  # nodes that one request has
@@ -106,7 +106,7 @@ def _why_changed(run: RunState, node: int) -> str:
     made, cached = run.cache.made, run.cache.cached
     parents = islice(run.dag.parents(node), MAX_PARENTS)
     ran = next((one for one in parents if one in made and one not in cached), None)
-    return "its parents are others" if ran is None else f"its parent {run.dag.names[ran]} has run"
+    return CHANGED if ran is None else f"its parent {run.dag.names[ran]} has run"
 
 
 # The answer, and the record of it.

@@ -14,6 +14,8 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
 _MODULUS = 1 << 128
+# Another number tells no more: a run of chosen nodes, or of a person, leaves such parents as well.
+CHANGED = "its parents have run since it was last done, or are others"
 
 
 class Sum(NamedTuple):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.cache_file import CacheFile
+from condor_pydagman.adapters.cache_file import CacheFile, read_records
 from condor_pydagman.adapters.cache_lookup import Question, look_up
 from condor_pydagman.adapters.cache_outlook import outlook, told
 from condor_pydagman.adapters.cached_files import CachedFiles
@@ -61,6 +61,16 @@ def test_what_has_changed_and_what_depends_on_it(filled_cache: str) -> None:
         "CACHE: D E: to run: its parent B runs",
         "CACHE: B: to run: its scripts have changed",
     ]
+
+
+def test_a_parent_that_a_run_of_chosen_nodes_has_run(filled_cache: str) -> None:
+    """Its children were left out then."""
+    kept = read_records(filled_cache)["B"].facts
+    lines = began_line("B", "new", kept) + done_line("B", "new", {})
+    CacheFile(filled_cache).append([lines], {}, sync=False)
+    told_of = shown(dag(), filled_cache)
+    assert told_of["B"] == ""
+    assert told_of["D"] == "its parents have run since it was last done, or are others"
 
 
 def test_parents_that_have_no_cache_and_nodes_that_were_never_done(filled_cache: str) -> None:

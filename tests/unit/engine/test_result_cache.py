@@ -12,6 +12,7 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, USER_DONE, Cached
+from condor_pydagman.graph.result_sums import CHANGED
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -89,7 +90,7 @@ def test_what_is_decided_is_in_force_when_its_record_has_been_read() -> None:
     dag.begin()
     (action,) = dag.asked(do.LookUpCached)
     (wanted,) = action.wanted
-    assert wanted == (0, 1, f"{0:032x}", "its parents are others", False)
+    assert wanted == (0, 1, f"{0:032x}", CHANGED, False)
     dag.tell(inputs.CachedFound([inputs.CachedResult(0, 1, True, "r1")]))
     details = [report.details for report in dag.engine.node_reports()]
     assert details == ["it is found out whether it has to run (CACHE)", ""]
