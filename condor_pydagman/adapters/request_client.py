@@ -27,7 +27,8 @@ class SteeringAnswer(NamedTuple):
         done: for how many nodes it is in force (or would be, if it was dry); 1 for the DAG itself.
         refused: the nodes that it does not fit, each with the reason; 1,000 at most.
         refused_count: how many there are.
-        fields: the whole answer.
+        fields: the whole answer; `descendants` says how many more nodes run again with those of a
+            `rerun`.
     """
 
     done: int

@@ -186,12 +186,18 @@ def _show(command: str, answer: SteeringAnswer, *, dry: bool) -> None:
         return
     would = "would be " if dry else ""
     nodes = "node" if answer.done == 1 else "nodes"
-    print(f"{answer.done} {nodes} {would}{_DONE[command]}")
+    print(f"{answer.done} {nodes} {would}{_DONE[command]}{_with_descendants(answer)}")
     for name, reason in answer.refused[:MAX_LISTED]:
         print(printable(f"refused: {name}: {reason}"))
     more = answer.refused_count - min(len(answer.refused), MAX_LISTED)
     if more > 0:
         print(f"and {more} more")
+
+
+def _with_descendants(answer: SteeringAnswer) -> str:
+    count = int(answer.fields.get("descendants", 0))
+    them = "it" if answer.done == 1 else "them"
+    return f", and {count} more that depend{'s' * (count == 1)} on {them}" if count else ""
 
 
 _DONE = {

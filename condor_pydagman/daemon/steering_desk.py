@@ -79,6 +79,7 @@ class SteeringDesk:
         self._asked: dict[int, _Asked] = {}
         self._parts: deque[_Part] = deque()
         self._tried: list[tuple[int, str]] = []  # refused nodes of the dry request that is tried
+        self._tried_again: set[int] = set()  # what it would have run again with its descendants
         self._offers: deque[inputs.PieceOffered] = deque()
         self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
         self._unanswered: deque[_Unanswered] = deque()
@@ -127,7 +128,9 @@ class SteeringDesk:
         asked = self._asked[part.request]
         if not asked.wanted.dry:
             return [part]
-        self._tried += self._run.engine.refused(part)
+        refused = self._run.engine.refused(part)
+        self._tried += refused
+        self._tried_again |= self._run.engine.descending(part, (node for node, _ in refused))
         if part.last:
             self._answer_dry(part.request)
         return []
@@ -165,7 +168,8 @@ class SteeringDesk:
         """A request for nodes is in force."""
         asked = self._asked.pop(answer.request, None)
         if asked is not None:
-            told = {"done": answer.done, **refusals(self._named(answer.refused))}
+            told = _done(answer.done, answer.descendants)
+            told.update(refusals(self._named(answer.refused)))
             self._answer(asked.client, asked.wanted.identity, told)
 
     def grown(self, answer: do.Grown) -> None:
@@ -295,9 +299,11 @@ class SteeringDesk:
 
     def _answer_dry(self, number: int) -> None:
         """What would be done."""
-        asked, refused = self._asked.pop(number), self._tried
-        self._tried = []
-        told = {"dry": True, "done": asked.nodes - len(refused), **refusals(self._named(refused))}
+        asked, refused, again = self._asked.pop(number), self._tried, self._tried_again
+        self._tried, self._tried_again = [], set()
+        done = asked.nodes - len(refused)
+        told = {"dry": True, **_done(done, max(0, len(again) - done))}
+        told.update(refusals(self._named(refused)))
         self._answer(asked.client, asked.wanted.identity, told)
 
     def _named(self, refused: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
@@ -317,6 +323,10 @@ class SteeringDesk:
 
     def _answer(self, client: Client, identity: Any, fields: Mapping[str, Any]) -> None:
         self._socket.answer(client, answer_line(identity, fields))
+
+
+def _done(done: int, descendants: int) -> dict[str, Any]:
+    return {"done": done, **({"descendants": descendants} if descendants else {})}
 
 
 def _state(report: Report) -> dict[str, Any]:

@@ -78,11 +78,13 @@ class Steered(NamedTuple):
     Attributes:
         done: nodes for which it is in force.
         refused: the others, each with the reason.
+        descendants: how many nodes run again with those, since they depend on them.
     """
 
     request: int
     done: int
     refused: tuple[tuple[int, str], ...] = ()
+    descendants: int = 0
 
 
 class RunScript(NamedTuple):

@@ -11,7 +11,7 @@ inside this folder run downwards only, in the order that tests/test_style.py lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.config import Config
@@ -164,6 +164,10 @@ class Engine:
     def refused(self, wanted: inputs.NodesSteered) -> list[tuple[int, str]]:
         """The nodes that a command does not fit now, each with the reason."""
         return steering.refused(self.run, wanted)
+
+    def descending(self, wanted: inputs.NodesSteered, refused: Iterable[int]) -> set[int]:
+        """Of a command that concerns descendants too: its nodes that it fits, and these."""
+        return steering.descending(self.run, wanted, refused)
 
     def why_not_added(self, piece: Piece) -> str:
         """Why a piece can't be added now; '' if it can."""

@@ -60,9 +60,9 @@ def _obstacle_beside(run: RunState, node: int, known: dict[int, str]) -> tuple[s
     return "", unknown
 
 
-def run_again(run: RunState, node: int, *, with_descendants: bool) -> None:
-    """Take back what has ended; what has no unfinished parent starts."""
-    nodes = _with_descendants(run, node) if with_descendants else [node]
+def run_again(run: RunState, node: int, *, with_descendants: bool) -> list[int]:
+    """Take back what has ended; what has no unfinished parent starts.  Returns what runs again."""
+    nodes = _with_descendants(run, [node]) if with_descendants else [node]
     for one in nodes:
         if run.nodes.turns.watched:
             _decide_anew(run, one, nodes)
@@ -74,6 +74,12 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> None:
         if group is not None:
             run.sites.begin_anew(group)
     lifecycle.start_all(run, [one for one in nodes if run.nodes.may_start(one)])
+    return nodes
+
+
+def with_descendants(run: RunState, nodes: Iterable[int]) -> set[int]:
+    """Nodes that have ended, and what would run again with them."""
+    return set(_with_descendants(run, nodes))
 
 
 def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
@@ -199,9 +205,10 @@ def _released(run: RunState, node: int) -> Iterable[int]:
     return chain(weak, decided)
 
 
-def _with_descendants(run: RunState, node: int) -> list[int]:
-    """The node and those of its descendants that have ended."""
-    found, known = [node], {node}
+def _with_descendants(run: RunState, nodes: Iterable[int]) -> list[int]:
+    """The nodes and those of their descendants that have ended."""
+    found = list(nodes)
+    known = set(found)
     for one in found:  # which grows meanwhile
         for child in _released(run, one):
             if run.nodes.states[child] in _ENDED and child not in known:

@@ -12,7 +12,7 @@ while something of it runs is marked; it fails when that has ended, and is not r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, node_settings, rerun, site_leaving
@@ -62,6 +62,13 @@ def refused(run: RunState, wanted: NodesSteered) -> list[tuple[int, str]]:
     known: dict[int, str] = {}
     pairs = ((node, _obstacle(run, node, wanted, known)) for node in wanted.nodes)
     return [(node, why) for node, why in pairs if why]
+
+
+def descending(run: RunState, wanted: NodesSteered, refusals: Iterable[int]) -> set[int]:
+    """Of a command that concerns descendants too: its nodes that it fits, and these."""
+    if wanted.command is not NodeCommand.RERUN or wanted.options != rules.DESCENDANTS:
+        return set()
+    return rerun.with_descendants(run, set(wanted.nodes).difference(refusals))
 
 
 def _obstacle(run: RunState, node: int, wanted: NodesSteered, known: dict[int, str]) -> str:
@@ -169,7 +176,8 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
         return
     if run.nodes.states[node] == State.FUTILE:
         rerun.settle(run)
-    late = _apply(run, node, event, words)
+    again: set[int] = set()
+    late = _apply(run, node, event, words, again)
     if late:
         name = run.dag.names[node]
         run.say(f"Node {name}: {words.command.value} by {words.by} comes too late: {late}")
@@ -182,6 +190,7 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
                 request.refused.append((node, late))
             else:
                 request.done += 1
+                request.again |= again
             _answer_if_over(run, number)
             return
 
@@ -190,11 +199,13 @@ def _answer_if_over(run: RunState, number: int) -> None:
     request = run.steering.requests[number]
     if request.complete and not request.awaited:
         del run.steering.requests[number]
-        run.emit(do.Steered(number, request.done, tuple(request.refused)))
+        descendants = max(0, len(request.again) - request.done)
+        run.emit(do.Steered(number, request.done, tuple(request.refused), descendants))
 
 
-def _apply(run: RunState, node: int, event: LogEvent, words: Words) -> str:
-    """Obey; why it comes too late, '' if it does not."""
+def _apply(run: RunState, node: int, event: LogEvent, words: Words, again: set[int]) -> str:
+    """Obey; why it comes too late, '' if it does not.  What runs again with its descendants is
+    added to `again`."""
     state = State(run.nodes.states[node])
     command = words.command
     another_run = event.retry != run.nodes.retries.get(node, 0)
@@ -211,7 +222,9 @@ def _apply(run: RunState, node: int, event: LogEvent, words: Words) -> str:
         return late or "another run of it has begun"
     run.say(f"Node {run.dag.names[node]}: {_SAID[command]} {words.by}")
     if command is NodeCommand.RERUN:
-        rerun.run_again(run, node, with_descendants=words.options == rules.DESCENDANTS)
+        below = words.options == rules.DESCENDANTS
+        nodes = rerun.run_again(run, node, with_descendants=below)
+        again.update(nodes if below else ())
     else:
         _mark_done(run, node, state)
     return ""

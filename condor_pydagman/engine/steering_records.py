@@ -106,12 +106,14 @@ class SteeringRequest:
         done: nodes for which it is in force.
         refused: nodes that it does not fit, and why.
         complete: whether all its parts have come.
+        again: nodes that run again with their descendants, and these.
     """
 
-    __slots__ = ("awaited", "complete", "done", "refused")
+    __slots__ = ("again", "awaited", "complete", "done", "refused")
 
     def __init__(self) -> None:
         self.awaited: set[int] = set()
         self.done = 0
         self.refused: list[tuple[int, str]] = []
         self.complete = False
+        self.again: set[int] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +44,7 @@ class Bench:
                 group_reports=lambda: iter(GROUPS),
                 chosen=lambda _, names: [int(name) for name in names],
                 refused=self.refused,
+                descending=self.descending,
             ),
             growth_desk=lambda: SimpleNamespace(offer=self.offer),
             job_ad=SimpleNamespace(edit=lambda _, done: self.edits.append(done)),
@@ -63,6 +64,12 @@ class Bench:
         """The first node of each part."""
         self.tried.append(len(what.nodes))
         return [(what.nodes[0], "no")]
+
+    def descending(self, what: inputs.NodesSteered, refused: Iterable[int]) -> set[int]:
+        """The others, and one more for each part."""
+        if what.options != "descendants":
+            return set()
+        return {*what.nodes[1:], 100_000 + len(self.tried)} - set(refused)
 
     def send(self, message: dict[str, Any], count: int = 1) -> list[inputs.Input]:
         """Clients ask so many times."""
@@ -193,3 +200,12 @@ def test_a_dry_addition_is_only_checked() -> None:
     assert not bench.send(request)
     assert bench.offered == [("/d/m.dag", None, True)]
     assert (bench.answers[0]["dry"], bench.answers[0]["done"]) == (True, 3)
+
+
+def test_descendants_are_told_of() -> None:
+    bench = Bench()
+    names = [str(number) for number in range(PART + 3)]
+    request = {"id": 1, "command": "rerun", "nodes": {"names": names}, "dry": True}
+    bench.send({**request, "options": {"descendants": True}})
+    bench.desk.taken([])
+    assert (bench.answers[0]["done"], bench.answers[0]["descendants"]) == (PART + 1, 2)

@@ -552,13 +552,17 @@ def test_a_ready_child_waits_again() -> None:
 
 
 def test_descendants_run_anew_as_well_or_the_node_does_not() -> None:
+    rule = "descendants"
     harness = steered("A -> B C; B C -> D; E")
     harness.take("E", 9)
     for number, name in enumerate("ABCD", 1):
         harness.run_node(name, number, value=name == "D")
     why = harness.refusal(C.RERUN, "A")
     assert why == "its child B has begun; it would have to run anew, too"
-    assert harness.ask(C.RERUN, "A", "descendants").done == 1
+    wanted = inputs.NodesSteered(0, C.RERUN, [harness.dag.ids[name] for name in "AB"], "ann", rule)
+    assert len(harness.engine.descending(wanted, [])) == 4
+    answer = harness.ask(C.RERUN, "A", rule)
+    assert (answer.done, answer.descendants) == (1, 3)
     assert harness.states() == "A=SUBMITTING B=WAITING C=WAITING D=WAITING E=SUBMITTED"
     assert "B=WAITING C=WAITING D=WAITING" in harness.replayed()
     for number, name in enumerate("ABCD", 11):
