@@ -5,12 +5,15 @@ HTCondor's bindings read the descriptions, but for those that could run a comman
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.files import read_text, working_directory
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.graph.lint.file_rules import MAY_COME
+from condor_pydagman.graph.lint.first_nodes import FirstNodes
 from condor_pydagman.graph.lint.request_rules import macros_of, request_problem
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -20,6 +23,7 @@ from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 _MACRO = "$("
+_ABSENT = os.strerror(errno.ENOENT)
 _UNCOUNTED = "jobs not counted: to read it could run a command, by `include` or `queue ... from`"
 
 
@@ -49,11 +53,23 @@ def count_jobs(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> list[JobCo
     Args:
         nodes: which nodes; those of sub-DAGs and NOOP nodes have none.
     """
+    firsts = FirstNodes(dag)
     by_description: dict[tuple[str, str], list[int]] = {}
     for node in nodes:
         key = dag.submits[node], dag.directories.get(node, "")
         by_description.setdefault(key, []).append(node)
-    return [_count(dag, users, *key, workflow) for key, users in by_description.items()]
+    return [
+        _may_come(_count(dag, users, *key, workflow), users, firsts)
+        for key, users in by_description.items()
+    ]
+
+
+def _may_come(count: JobCount, nodes: list[int], firsts: FirstNodes) -> JobCount:
+    """The same, but that it is no problem if a file is missing which something may still write."""
+    if not count.problem.endswith(_ABSENT) or any(map(firsts.job_is_first, nodes)):
+        return count
+    why = f"jobs not counted: {count.problem}; {MAY_COME}"
+    return count._replace(problem="", uncounted=why)
 
 
 def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Workflow) -> JobCount:

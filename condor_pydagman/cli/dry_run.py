@@ -53,6 +53,7 @@ class Outlook(NamedTuple):
         cached: why nodes with a CACHE command would run, '' for those that would not.
         inner: what would run of its sub-DAGs, by the names of their nodes; a text says why that
             is not told.
+        missing: other files that nodes need before anything can have written them.
     """
 
     files: tuple[str, ...]
@@ -65,13 +66,14 @@ class Outlook(NamedTuple):
     growth: Sequence[Foreseen]
     cached: dict[int, str]
     inner: dict[str, Outlook | str]
+    missing: Sequence[str]
 
     @property
     def sound(self) -> bool:
         """Whether nothing is wrong with it, as far as that is known before."""
-        return not any(count.problem for count in self.jobs) and all(
-            isinstance(inner, str) or inner.sound for inner in self.inner.values()
-        )
+        if self.missing or any(count.problem for count in self.jobs):
+            return False
+        return all(isinstance(inner, str) or inner.sound for inner in self.inner.values())
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -191,7 +193,23 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         ),
         cached,
         _inner(dag, options, depth, described),
+        _missing(dag),
     )
+
+
+def _missing(dag: Dag) -> list[str]:
+    """By the rules of -lint; submit files are told of with their jobs."""
+    from condor_pydagman.adapters.lint_world import DiskWorld
+    from condor_pydagman.graph.lint.file_rules import SUBMIT_FILE, check_files
+    from condor_pydagman.graph.lint.findings import Findings, Severity
+
+    findings = Findings()
+    check_files(dag, DiskWorld(), findings)
+    return [
+        one.message
+        for one in findings.kept
+        if one.severity is Severity.ERROR and one.code != SUBMIT_FILE
+    ]
 
 
 def _inner(
@@ -243,6 +261,9 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"
     yield from cache_outlook.told(dag, found.cached)
     yield from growth_outlook.told(dag, found.growth)
+    yield from (printable(one) for one in found.missing[:MAX_SHOWN])
+    if len(found.missing) > MAX_SHOWN:
+        yield f"and {len(found.missing) - MAX_SHOWN} more files that are missing"
     left = len(dag) - order.done
     if not left:
         if dag.feeder is None:
@@ -356,6 +377,7 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "unchanged": _unchanged(found),
         "jobs": sum(count.jobs for count in found.jobs),
         "descriptions": [count._asdict() for count in found.jobs],
+        "missing": list(found.missing),
         "growth": [one._asdict() for one in found.growth],
         "feeder": "" if dag.feeder is None else dag.feeder.program,
         "steps": order.widths,

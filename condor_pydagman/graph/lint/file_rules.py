@@ -13,11 +13,13 @@ from condor_pydagman.dagfile.commands import ConfigFile
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, Findings, Severity, World
+from condor_pydagman.graph.lint.first_nodes import FirstNodes
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
-_MAY_COME = "an earlier node or a PRE script may still write it; else "
+SUBMIT_FILE = "DAG301"
+MAY_COME = "an earlier node or a PRE script may still write it"
 _NO_PATH = "DAGMan looks for it in the directory of the DAG, never in PATH"
 _ONE_CONFIG = "there can be one configuration file only, over all DAG files"
 
@@ -51,7 +53,7 @@ class _Uses:
 
 def check_files(dag: Dag, world: World, findings: Findings) -> None:
     """Look for every file that a node needs, once."""
-    firsts = _Firsts(dag)
+    firsts = FirstNodes(dag)
     _submit_files(dag, world, findings, firsts)
     _scripts(dag, world, findings, firsts)
     _feeder(dag, world, findings)
@@ -60,28 +62,7 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
     _place_of_dag(dag, world, findings)
 
 
-class _Firsts:
-    """Tells which nodes start before any other job or script can have written a file."""
-
-    def __init__(self, dag: Dag) -> None:
-        self._dag = dag
-        self._provisioned = dag.kinds.find(NodeKind.PROVISIONER) >= 0
-
-    def starts_first(self, node: int) -> bool:
-        """Whether no node, and no other kind of node, runs before this one."""
-        dag = self._dag
-        return (
-            not self._provisioned
-            and dag.kinds[node] in (NodeKind.JOB, NodeKind.SUBDAG)
-            and not dag.has_parents(node)
-        )
-
-    def job_is_first(self, node: int) -> bool:
-        """Whether not even a PRE script runs before the node's job."""
-        return self._dag.script(node, ScriptKind.PRE) is None and self.starts_first(node)
-
-
-def _submit_files(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:
+def _submit_files(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:
     uses = _Uses()
     for node, submit in enumerate(dag.submits):
         if dag.flags[node] & (DONE | NOOP | JOIN) or submit in dag.descriptions:
@@ -92,14 +73,14 @@ def _submit_files(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -
         kind = world.kind(os.path.join(directory, submit))
         what = "request file" if dag.kinds[use.node] == NodeKind.DATA else "submit file"
         if kind is FileKind.MISSING:
-            _missing(dag, findings, "DAG301", f"{what} {submit}", directory, use)
+            _missing(dag, findings, SUBMIT_FILE, f"{what} {submit}", directory, use)
         elif kind is FileKind.OTHER:
             message = f"{what} {submit} of {_nodes(dag, use)} is no ordinary file"
             name = dag.names[use.node]
             findings.add("DAG307", message, place=dag.place(use.node), node=name)
 
 
-def _scripts(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:
+def _scripts(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:
     uses = _Uses()
     for node, scripts in dag.scripts.items():
         if dag.flags[node] & DONE:
@@ -159,7 +140,7 @@ def _notify(dag: Dag, world: World, findings: Findings) -> None:
             findings.add("DAG303", message, words=words, severity=warning)
 
 
-def _subdags(dag: Dag, world: World, findings: Findings, firsts: _Firsts) -> None:
+def _subdags(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:
     uses = _Uses()
     for node, file in dag.subdags.items():
         if not dag.flags[node] & (DONE | NOOP):
@@ -188,7 +169,7 @@ def _missing(
         words = (*words[:-1], dag.names[node])
     severity, hint = None, ""
     if use.first is None:
-        severity, hint = late, _MAY_COME + "check its name and the node's DIR"
+        severity, hint = late, f"{MAY_COME}; else check its name and the node's DIR"
     findings.add(
         code,
         message,

@@ -21,6 +21,7 @@ SUBDAG EXTERNAL S inner.dag
 SUBDAG EXTERNAL T later.dag
 FINAL F a.sub
 SCRIPT PRE B x
+SCRIPT PRE T x
 RETRY B 2
 CATEGORY B big
 MAXJOBS big 4
@@ -35,6 +36,7 @@ def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "a.sub").write_text("executable = /bin/true\nqueue 2\n")
     (tmp_path / "many.sub").write_text("executable = /bin/true\nqueue $(n)\n")
     (tmp_path / "inner.dag").write_text("JOB I a.sub\n")
+    (tmp_path / "x").touch(0o755)
     return tmp_path
 
 
@@ -53,7 +55,7 @@ def test_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert "a.sub: 2 node(s), 4 job(s)\n" in text
     assert "many.sub: 1 node(s), 3 job(s)\n" in text
     assert "First: A, S, T\n" in text
-    assert "Scripts: 1 PRE\nRetries: 1 node(s), up to 2 retries in all\n" in text
+    assert "Scripts: 2 PRE\nRetries: 1 node(s), up to 2 retries in all\n" in text
     assert "4 nodes of category big\n" in text
     assert "Sub-DAG of node S:\n    inner.dag: 1 node(s): 1 JOB\n" in text
     assert "can't be read (yet): " in text
@@ -101,11 +103,47 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_submit_file_that_is_missing(
     dag_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """It may still be written for B, which has a parent and a PRE script, and not for A."""
     (dag_directory / "many.sub").unlink()
-    text = said(capsys, "t.dag", code=1)
-    assert "many.sub: 1 node(s), can't be read: No such file or directory\n" in text
+    text = said(capsys, "t.dag")
+    assert "many.sub: 1 node(s), jobs not counted: No such file or directory; an earlier" in text
     assert "To run: 6 node(s) with at least 4 job(s)" in text
+    (dag_directory / "a.sub").unlink()
+    text = said(capsys, "t.dag", code=1)
+    assert "a.sub: 2 node(s), can't be read: No such file or directory\n" in text
     assert "Nothing was submitted. It can't run like that.\n" in text
+
+
+WITH_PARENT = "JOB A a.sub\nJOB B list.sub\nPARENT A CHILD B\n"
+
+
+@pytest.mark.parametrize(
+    ("dag", "code"),
+    [
+        (WITH_PARENT, 0),
+        ("JOB A a.sub\nJOB B list.sub\nSCRIPT PRE B x\n", 0),
+        ("JOB A a.sub\nJOB B list.sub\n", 1),
+        (WITH_PARENT.replace("a.sub", "a.sub DONE"), 1),
+        ("JOB B list.sub\nPROVISIONER P a.sub\n", 0),
+    ],
+)
+def test_a_list_of_items_that_is_missing(
+    dag_directory: Path, capsys: pytest.CaptureFixture[str], dag: str, code: int
+) -> None:
+    (dag_directory / "list.sub").write_text("executable = /bin/true\nqueue f from made.txt\n")
+    (dag_directory / "t.dag").write_text(dag)
+    text = said(capsys, "t.dag", code=code)
+    assert "can't open file made.txt: No such file or directory" in text
+    assert ("may still write it" in text) is (code == 0)
+
+
+def test_what_else_is_missing(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (dag_directory / "t.dag").write_text(
+        "SUBDAG EXTERNAL S no.dag\nSCRIPT PRE A gone\nJOB A a.sub\n"
+    )
+    text = said(capsys, "t.dag", code=1)
+    assert "PRE script gone of node A does not exist\n" in text
+    assert "DAG file no.dag of node S does not exist\n" in text
 
 
 @pytest.mark.parametrize("line", ["include : touch ran |\nqueue", "queue x from touch ran |"])
@@ -159,6 +197,8 @@ def test_data_nodes(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_dag_that_is_fed(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (dag_directory / "f.dag").write_text("FEEDER BELOW 3 PROGRAM feed $FEEDING\n")
+    assert "FEEDER feed does not exist\n" in said(capsys, "f.dag", code=1)
+    (dag_directory / "feed").touch(0o755)
     text = said(capsys, "f.dag")
     assert text.startswith("f.dag: 0 node(s)\n")
     assert "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left" in text
