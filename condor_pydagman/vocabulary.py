@@ -14,6 +14,9 @@ SECRET = "CONDOR_SECURITY_SESSION"
 SECRETS = frozenset((SECRET, "CONDOR_PRIVATE_INHERIT"))
 
 EXIT_RESTART = 3  # DAGMan's exit code that makes the schedd restart its job
+# With a greater exit code the job stays queued, and DAGMan is started again: condor_submit_dag's
+# OnExitRemove.
+MAX_FINAL_EXIT_CODE = 2
 
 # The error for a job whose list of common input files differs from the DAG's.
 COMMON_INPUT_DIFFERS = "Multiple differing common input transfer lists declared in DAG"

@@ -10,12 +10,13 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from condor_pydagman.adapters import files
+from condor_pydagman.graph.lint import value_rules
 from condor_pydagman.graph.lint.findings import FileKind
-from condor_pydagman.graph.lint.submit_file import parse
+from condor_pydagman.graph.lint.submit_file import SubmitText, parse
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 
@@ -30,9 +31,14 @@ _INCLUDE = re.compile(r"\s*@?include\b", re.IGNORECASE)
 
 
 class DiskWorld:
-    """A `graph.lint.findings.World`; relative paths are from the current directory."""
+    """A `graph.lint.findings.World`; relative paths are from the current directory.
 
-    def __init__(self) -> None:
+    Args:
+        limits: says what is wrong with the limits that a DAG names; '' if nothing is.
+    """
+
+    def __init__(self, limits: Callable[[Dag], str] = lambda dag: "") -> None:
+        self._limits = limits
         self._kinds: dict[str, FileKind] = {}
         self._dag_files = files.DagFiles()
 
@@ -76,8 +82,9 @@ class DiskWorld:
     def submit_problem(self, text: str, directory: str) -> str:
         """The error that HTCondor's parser of submit descriptions reports for `text`; '' if none.
 
-        Stock condor_dag_checker makes a job ad of it; this detects only errors of syntax and of the
-        queue statement, a missing executable and an unknown universe.
+        Stock condor_dag_checker makes a job ad of it; this detects errors of syntax and of the
+        queue statement, an unknown universe, and what `graph.lint.value_rules` and this module know
+        of values.
         """
         htcondor2 = _import_bindings()
         with _node_directory(directory):
@@ -89,7 +96,23 @@ class DiskWorld:
                 found = _CONDITION.search("".join(said))
                 reason = found[1] if found else str(error).replace(_UNREADABLE, "")
                 return f"Failed to parse to queue line: {reason}"
-            return _queue_problem(submit) or _ad_problem(submit, text)
+            return (
+                _queue_problem(submit)
+                or _ad_problem(submit, text)
+                or _value_problem(submit, parse(text))
+            )
+
+    def expression_problem(self, text: str) -> str:
+        """Why HTCondor can't read a ClassAd expression; '' if it can."""
+        from condor_pydagman.adapters.condition_evaluation import mistake
+
+        return mistake(text)
+
+    def limit_problem(self, dag: Dag) -> str:
+        """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
+        with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
+            return self._limits(dag)
+        return ""
 
     def unreadable(self, text: str, directory: str) -> str:
         """The line of a description that can't be read, and why; '' if there is none, or if that
@@ -201,6 +224,39 @@ def _queue_problem(submit: Any) -> str:
             return f"Invalid queue args: {arguments}"
         return f"Failed to load submit step items: {error}"
     del items
+    return ""
+
+
+def _value_problem(submit: Any, text: SubmitText) -> str:
+    """In the words of stock, as far as these are known."""
+    from condor_pydagman.adapters.condition_evaluation import mistake
+
+    if not text.plain:
+        return ""
+
+    def get(key: str) -> str | None:
+        if key not in text.values:
+            return ""
+        try:
+            return str(submit.expand(key))
+        except KeyError:  # the bindings' answer if it is empty
+            return ""
+
+    directory = value_rules.first_of(get, value_rules.DIRECTORIES)
+    if directory and not os.path.isdir(directory):
+        return f"Submit:-1:No such directory: {os.path.abspath(directory)}"
+    for _, problem in value_rules.value_problems(get):
+        return f"Submit:-1:{problem}"
+    written = {key.lower().removeprefix("my."): key for key in submit.keys()}  # noqa: SIM118
+    for key, value in text.values.items():
+        attribute = value_rules.attribute_of(key)
+        if attribute.islower():
+            attribute = written.get(attribute, attribute).rpartition(".")[2]
+        if attribute and value and "$" not in value and mistake(value):
+            return f"Submit:-1:Parse error in expression: \n\t{attribute} = {value}\n\t"
+    proxy = get(value_rules.PROXY)
+    if proxy and not os.access(os.path.join(directory or "", proxy), os.R_OK):
+        return "Submit:-1:unable to read proxy file"
     return ""
 
 

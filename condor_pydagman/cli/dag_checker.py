@@ -46,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(USAGE, end="")
         return NO_ISSUES
     if "lint" in options.given:
-        from condor_pydagman.cli.lint_report import run_lint
+        from condor_pydagman.cli.lint_report import limit_problem, run_lint
 
-        return run_lint(options, DiskWorld())
+        return run_lint(options, DiskWorld(limit_problem))
     return _run(options)
 
 

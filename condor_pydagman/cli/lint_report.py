@@ -14,6 +14,7 @@ from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.lint.findings import CODES, Finding, Findings, Severity, World
 from condor_pydagman.graph.lint.lint import lint
+from condor_pydagman.graph.model import Dag
 
 SCHEMA = 1
 MAX_SHOWN = 5  # of one code, in text
@@ -37,6 +38,15 @@ def run_lint(options: CheckerOptions, world: World) -> int:
     if options.strict:
         bad += findings.total(Severity.WARNING)
     return 1 if bad else 0
+
+
+def limit_problem(dag: Dag) -> str:
+    """What is wrong with the limits that a DAG names, by the configuration of DAGMan."""
+    from condor_pydagman.adapters import knobs
+    from condor_pydagman.daemon.limits_desk import refuse_unknown_limits
+
+    knobs.set_subsystem("DAGMAN")
+    return refuse_unknown_limits(dag, knobs.load(""))
 
 
 def as_text(findings: Findings) -> Iterator[str]:

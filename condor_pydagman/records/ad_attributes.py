@@ -13,6 +13,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE
 
 # Throttles in our own job ad, by the name that the engine has for each.
 LIMITS = {
@@ -33,7 +34,6 @@ ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
 EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
-MAX_FINAL_EXIT_CODE = 2  # with a greater one the job stays queued: condor_submit_dag's OnExitRemove
 _UPDATE_TIME = "DAG_AdUpdateTime"
 _STATISTICS = "DAG_Stats"  # differs at every update, so a change of it alone causes none
 

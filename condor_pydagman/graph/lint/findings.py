@@ -54,6 +54,12 @@ class World(Protocol):
     def submit_problem(self, text: str, directory: str) -> str:
         """What HTCondor's own reader of submit descriptions says against `text`; '' if nothing."""
 
+    def expression_problem(self, text: str) -> str:
+        """Why HTCondor can't read a ClassAd expression; '' if it can."""
+
+    def limit_problem(self, dag: Dag) -> str:
+        """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
+
     def unreadable(self, text: str, directory: str) -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
 
@@ -159,6 +165,21 @@ CODES: dict[str, Code] = {
     "DAG307": Code(_WARNING, "a submit file that can't be read"),
     "DAG308": Code(_ERROR, "a CONFIG file that condor_submit_dag refuses", "check its name"),
     "DAG309": Code(_ERROR, "a request of a DATA node with an error"),
+    "DAG310": Code(
+        _ERROR,
+        "a value in a submit description that HTCondor refuses",
+        "the node can't be submitted so",
+    ),
+    "DAG311": Code(
+        _WARNING,
+        "a file or directory that a submit description names, and that is not there at the start",
+        "check its name; it is looked for from the node's DIR and the description's initialdir",
+    ),
+    "DAG312": Code(
+        _ERROR,
+        "a directory, proxy or list of items that is not there, so that a node can't be submitted",
+        "check its name, and the node's DIR",
+    ),
     "DAG401": Code(
         _WARNING,
         "a macro of VARS that no submit description uses",
@@ -247,6 +268,22 @@ CODES: dict[str, Code] = {
         _WARNING,
         "a word of a SCRIPT line that looks like a macro of VARS, and is none there",
         "scripts have macros of their own, such as $JOB and $RETRY: each is a whole word",
+    ),
+    "DAG419": Code(
+        _WARNING,
+        "ABORT-DAG-ON by which DAGMan ends with an exit code above 2, and is started again",
+        "the schedd starts such a DAGMan again and again: use RETURN 1 for a failure, RETURN 0 for "
+        "a success",
+    ),
+    "DAG420": Code(
+        _WARNING,
+        "a quote, dash or blank of a word processor in what a program gets",
+        "type it anew, if it is not meant",
+    ),
+    "DAG421": Code(
+        _ERROR,
+        "a SHARED_LIMIT that is not defined: DAGMan does not start",
+        "check its name; condor_pydagman limits lists those that there are",
     ),
 }
 

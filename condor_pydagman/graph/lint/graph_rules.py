@@ -14,9 +14,10 @@ from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.lint.condition_rules import check_conditions
 from condor_pydagman.graph.lint.file_macro_rules import check_file_macros
 from condor_pydagman.graph.lint.findings import Findings
+from condor_pydagman.graph.lint.odd_characters import check_characters
 from condor_pydagman.graph.lint.script_rules import check_scripts
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, ScriptKind
 
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
 _ADS = ("my", "target")  # the words for them in an expression
@@ -43,6 +44,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     check_conditions(dag, findings)
     check_file_macros(dag, findings)
     check_scripts(dag, findings)
+    check_characters(dag, findings)
     _not_of_stock(dag, findings)
 
 
@@ -210,6 +212,14 @@ def _retries_and_aborts(dag: Dag, findings: Findings) -> None:
             name = dag.names[node]
             message = f"the DAG is aborted when node {name} succeeds (ABORT-DAG-ON 0)"
             _add(findings, "DAG406", dag, node, message, "ABORT_DAG_ON", name)
+        code = abort.status & 0xFF if abort.exit_code is None else abort.exit_code
+        if code > MAX_FINAL_EXIT_CODE:
+            name = dag.names[node]
+            message = (
+                f"ABORT-DAG-ON {abort.status} of node {name} ends DAGMan with exit code {code}"
+            )
+            message += ", with which the schedd starts it again"
+            _add(findings, "DAG419", dag, node, message, "ABORT_DAG_ON", name)
 
 
 def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> None:

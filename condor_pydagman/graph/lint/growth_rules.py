@@ -139,7 +139,7 @@ class _Adder:
     def _check_nodes(self, added: Dag) -> None:
         own = Findings()
         check_files(added, self._world, own)
-        check_macros(added, self._world, own)
+        check_macros(added, self._world, own, grown=True)
         for finding in own.kept:
             if finding.code != "DAG407":  # descriptions are the DAG's
                 self._add(finding)

@@ -51,6 +51,10 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
         check_graph(dag, findings)
         check_macros(dag, world, findings)
         check_growth(dag, world, findings, options)
+        wrong = world.limit_problem(dag) if dag.limit_uses else ""
+        if wrong:
+            name = next((one.limit for one in dag.limit_uses if f" {one.limit}: " in wrong), "")
+            findings.add("DAG421", wrong, place=files[0], words=("SHARED_LIMIT", name))
         if dag.cached:
             for line in world.cache_outlook(dag, files[0]):
                 findings.add("DAG413", line, place=files[0])
@@ -150,9 +154,14 @@ class _Locator:
                 if key[0] == word and key[1] in parents and key[2] in children
             ]
         category = _category(command)
+        limit: list[tuple[str, ...]] = (
+            [(word, command.limit)] if isinstance(command, commands.SharedLimit) else []
+        )
         if category:
             outer = place.scope.prefix + category
-            return [(word, category), (word, outer), (word, prefix + category)]
+            return [(word, category), (word, outer), (word, prefix + category), *limit]
+        if limit:
+            return limit
         if isinstance(command, (commands.SubmitDescription, commands.BrakeLine)):
             return [(word, command.name)]
         if isinstance(command, commands.FeederLine):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.graph.lint.description_rules import DescriptionRules
 from condor_pydagman.graph.lint.file_macro_rules import names_of_files
 from condor_pydagman.graph.lint.findings import FileKind, Findings, World
 from condor_pydagman.graph.lint.submit_file import (
@@ -28,12 +29,20 @@ _NOWHERE = frozenset(("", "/dev/null", "NUL", "nul"))
 _WITH_JOBS = (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
 
 
-def check_macros(dag: Dag, world: World, findings: Findings) -> None:
-    """Compare VARS with submit descriptions, and the files that jobs write with each other."""
+def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = False) -> None:
+    """Compare VARS with submit descriptions, and the files that jobs write with each other; look at
+    the values of descriptions.
+
+    `grown`: it is what is added to a DAG, so that any file may have been written before.
+    """
     texts = _Texts(dag, world, findings)
     _Variables(dag, world, findings, texts).check()
     _Outputs(dag, findings, texts).check()
     _unused_descriptions(dag, findings)
+    rules = DescriptionRules(dag, world, findings, with_files=not grown)
+    for node, number in texts.nodes():
+        rules.look_at(node, number, texts.text(number))
+    rules.report()
 
 
 class _Texts:

@@ -98,6 +98,7 @@ class SubmitText(NamedTuple):
         needed: names in `$(name)` without default, as they are written.
         loops: lower-case names that the queue statement sets for each job.
         plain: whether this is all that it says; else no claim can be made.
+        queue: what follows the word `queue`.
     """
 
     values: dict[str, str]
@@ -105,6 +106,7 @@ class SubmitText(NamedTuple):
     needed: tuple[str, ...]
     loops: frozenset[str]
     plain: bool
+    queue: str = ""
 
 
 def parse(text: str) -> SubmitText:
@@ -113,13 +115,14 @@ def parse(text: str) -> SubmitText:
     needed: dict[str, None] = {}
     loops: frozenset[str] = frozenset()
     used: set[str] = set()
-    plain = True
+    plain, arguments = True, ""
     for line in _logical(text):
         used |= mentioned(line)
         queue = _QUEUE.fullmatch(line)
         assignment = None if queue else _ASSIGNMENT.fullmatch(line)
         if queue and not queue.group(1).lstrip().startswith("="):
             plain = plain and "matching" not in line.lower()
+            arguments = queue.group(1)
             loops = frozenset(name.lower() for name in _NAME.findall(queue.group(1)))
             needed.update(dict.fromkeys(_REFERENCE.findall(queue.group(1))))
             break
@@ -129,7 +132,7 @@ def parse(text: str) -> SubmitText:
         values[assignment.group(1).lower()] = assignment.group(2).strip()
     for value in values.values():
         needed.update(dict.fromkeys(_REFERENCE.findall(value)))
-    return SubmitText(values, frozenset(used), tuple(needed), loops, plain)
+    return SubmitText(values, frozenset(used), tuple(needed), loops, plain, arguments)
 
 
 def mentioned(text: str) -> set[str]:

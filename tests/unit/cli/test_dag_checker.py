@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.cli.checker_options import parse_checker
 from condor_pydagman.cli.dag_checker import json_text, main
@@ -300,3 +301,51 @@ def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
         " conditionals are not supported"
     )
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("initialdir = gone", "Submit:-1:No such directory: {here}/gone"),
+        ("iwd = gone", "Submit:-1:No such directory: {here}/gone"),
+        ("iwd = .", ""),
+        ("initialdir = $(unknown)", ""),
+        ("x509userproxy = gone", "Submit:-1:unable to read proxy file"),
+        (
+            'arguments = "a b',
+            'Submit:-1:Unterminated double-quote.\nThe full arguments you specified were: "a b',
+        ),
+        (
+            'environment = "a b"',
+            "Submit:-1:ERROR: Missing '=' after environment variable 'a'."
+            "\nThe environment you specified was: '\"a b\"'",
+        ),
+        ("+foo = (a", "Submit:-1:Parse error in expression: \n\tfoo = (a\n\t"),
+        ('+foo = "a"', ""),
+        ("universe = docker", "Submit:-1:docker jobs require a docker_image"),
+    ],
+)
+def test_values_that_check_jdl_refuses(
+    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the words of stock."""
+    monkeypatch.chdir(tmp_path)
+    text = f"executable = /bin/true\n{line}\nqueue\n"
+    assert DiskWorld().submit_problem(text, "") == said.format(here=tmp_path)
+    assert not any("iwd" in one for one in DiskWorld().submit_warnings(text, "", "x"))
+
+
+def test_limits_that_lint_looks_up(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(knobs, "set_subsystem", lambda name: None)  # of this whole process
+    own = tmp_path / ".condor" / "pydagman_limits"
+    own.parent.mkdir()
+    own.write_text("tape = JOBS 2\n")
+    Path("a.sub").write_text("executable = /bin/true\nqueue\n")
+    for limit, code in ("tape", 0), ("tap", 1):
+        Path("x.dag").write_text(f"JOB A a.sub\nSHARED_LIMIT {limit} NODES A\n")
+        assert main(["-lint", "x.dag"]) == code
+        assert ("did you mean tape?" in capsys.readouterr().out) is bool(code)

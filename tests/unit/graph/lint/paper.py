@@ -19,6 +19,7 @@ class PaperWorld:
     def __init__(self, files: dict[str, str]) -> None:
         self.files = files
         self.knobs = {"HOME_OF_ALL"}
+        self.no_limit = False
 
     def read_text(self, path: str) -> str:
         if path not in self.files:
@@ -31,6 +32,8 @@ class PaperWorld:
     def kind(self, path: str) -> FileKind:
         if path + "/" in self.files:
             return FileKind.OTHER
+        if path.startswith("/bin/"):
+            return FileKind.EXECUTABLE
         if path not in self.files:
             return FileKind.MISSING
         return FileKind.EXECUTABLE if path.endswith(".sh") else FileKind.FILE
@@ -49,6 +52,12 @@ class PaperWorld:
 
     def submit_problem(self, text: str, directory: str) -> str:
         return "bad description" if "bad" in text else ""
+
+    def expression_problem(self, text: str) -> str:
+        return "no expression" if text.count("(") != text.count(")") else ""
+
+    def limit_problem(self, dag: Dag) -> str:
+        return f"SHARED_LIMIT {dag.limit_uses[0].limit}: no such limit; there are: " * self.no_limit
 
     def unreadable(self, text: str, directory: str) -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""

@@ -14,8 +14,13 @@ TWO = "JOB A x.sub\nJOB B x.sub\n"
 
 def findings(dag: str, submit: str, **files: str) -> list[Finding]:
     more = {f"{name}.sub": text for name, text in files.items()}
-    world = PaperWorld({"t.dag": dag, "x.sub": submit, **more})
+    texts = {name: _with_program(text) for name, text in {"x.sub": submit, **more}.items()}
+    world = PaperWorld({"t.dag": dag, "list.txt": "", **texts})
     return lint(["t.dag"], world, BuildOptions(strict=0)).kept
+
+
+def _with_program(submit: str) -> str:
+    return submit if "executable" in submit else f"executable = /bin/true\n{submit}"
 
 
 def codes(dag: str, submit: str, **files: str) -> list[str]:
@@ -130,7 +135,7 @@ def test_appended_vars_win_over_the_file_and_prepended_do_not() -> None:
 def test_the_same_name_in_other_directories() -> None:
     world = PaperWorld(
         {"t.dag": "JOB A x.sub DIR a\nJOB B x.sub DIR b\n", "a/": "", "b/": ""}
-        | {f"{name}/x.sub": "output = o\n" for name in "ab"}
+        | {f"{name}/x.sub": "executable = /bin/true\noutput = o\n" for name in "ab"}
     )
     assert lint(["t.dag"], world, BuildOptions()).kept == []
 

@@ -1,0 +1,169 @@
+"""Values of submit commands that HTCondor refuses at submission, in its words.
+
+The bindings have no submission on trial; these are the mistakes that people make in typing.  The
+rules were found out by giving such values to condor_dag_checker 25.14.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+# The value of a command, macros expanded, by its lower-case name; '' if it is not there, None if it
+# can't be told.
+Get = Callable[[str], "str | None"]
+
+DIRECTORIES = ("initialdir", "initial_dir", "job_iwd", "iwd")
+PROXY = "x509userproxy"
+_ARGUMENTS = ("arguments", "args")
+_ENVIRONMENT = ("environment", "env")
+_WORDS = {
+    "notification": (
+        ("never", "always", "complete", "start", "error"),
+        "Notification must be 'Never', 'Always', 'Complete', 'Start', or 'Error'",
+    ),
+    "should_transfer_files": (
+        ("yes", "true", "always", "no", "false", "never", "if_needed", "auto"),
+        "ShouldTransferFiles must be YES, NO, or IF_NEEDED",
+    ),
+    "when_to_transfer_output": (
+        ("on_exit", "on_exit_or_evict", "on_success", "always", "never"),
+        "WhenToTransferOutput must be ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS",
+    ),
+}
+_IMAGES = ("docker_image", "dockerimage", "container_image", "containerimage")
+_EXPRESSIONS = {
+    "requirements": "Requirements",
+    "rank": "Rank",
+    "preferences": "Rank",
+    "periodic_hold": "PeriodicHold",
+    "periodic_remove": "PeriodicRemove",
+    "periodic_release": "PeriodicRelease",
+    "periodic_vacate": "PeriodicVacate",
+    "on_exit_hold": "OnExitHold",
+    "on_exit_remove": "OnExitRemove",
+    "leave_in_queue": "LeaveJobInQueue",
+}
+_NO_PROGRAM = ("vm", "docker", "container", "grid", "10", "13", "9")
+_PROGRAMS = ("executable", "cmd", "shell")
+
+
+# All names of commands that are looked at, but those that `attribute_of` knows.
+KEYS = (
+    *("universe", PROXY),
+    *(*DIRECTORIES, *_ARGUMENTS, *_ENVIRONMENT, *_WORDS, *_IMAGES, *_PROGRAMS),
+)
+
+
+def attribute_of(key: str) -> str:
+    """The job attribute that a command, in lower case, sets to the expression that is its value;
+    '' if it sets something else."""
+    if key.startswith("+"):
+        return key[1:]
+    if key.startswith("my."):
+        return key[3:]
+    return _EXPRESSIONS.get(key, "")
+
+
+def first_of(get: Get, names: tuple[str, ...]) -> str | None:
+    """The value of a command that has several names: the first that is there."""
+    for name in names:
+        value = get(name)
+        if value != "":
+            return value
+    return ""
+
+
+def value_problems(get: Get) -> Iterator[tuple[str, str]]:
+    """What is wrong, each with the name of its command."""
+    universe = (get("universe") or "").strip().lower()
+    for key, images in (("docker", _IMAGES[:2]), ("container", _IMAGES)):
+        if universe == key and first_of(get, images) == "":
+            wanted = "docker_image" if key == "docker" else "container_image or docker_image"
+            yield "universe", f"{key} jobs require a {wanted}"
+    needs_one = get("universe") is not None and universe not in _NO_PROGRAM
+    if needs_one and first_of(get, (*_PROGRAMS, *_IMAGES)) == "":
+        yield "executable", "No 'executable' parameter was provided"
+    for key, (words, message) in _WORDS.items():
+        value = get(key)
+        if value and value.strip().lower() not in words:
+            yield key, message
+    arguments = first_of(get, _ARGUMENTS)
+    if arguments:
+        problem = arguments_problem(arguments)
+        if problem:
+            shown = f"{problem}\nThe full arguments you specified were: {arguments.strip()}"
+            yield "arguments", shown
+    environment = first_of(get, _ENVIRONMENT)
+    if environment:
+        problem = environment_problem(environment)
+        if problem:
+            shown = f"{problem}\nThe environment you specified was: '{environment.strip()}'"
+            yield "environment", shown
+
+
+def arguments_problem(text: str) -> str:
+    """What is wrong with the quotes of arguments; '' if nothing is."""
+    text = text.strip()
+    if not text.startswith('"'):
+        found = re.search(r'(?<!\\)"', text)
+        return f"Found illegal unescaped double-quote: {text[found.start() :]}" if found else ""
+    inner, problem = _unquoted(text)
+    return problem or _words(inner)[1]
+
+
+def environment_problem(text: str) -> str:
+    """What is wrong with an environment; '' if nothing is."""
+    text = text.strip()
+    entries, problem = [one.strip() for one in text.split(";")], ""
+    if text.startswith('"'):
+        inner, problem = _unquoted(text)
+        if not problem:
+            entries, problem = _words(inner)
+    if problem:
+        return problem
+    wrong = next((one for one in entries if one and "=" not in one), "")
+    return f"ERROR: Missing '=' after environment variable '{wrong}'." if wrong else ""
+
+
+_OUTER = re.compile(r'"((?:[^"]|"")*)("?)')
+
+
+def _unquoted(text: str) -> tuple[str, str]:
+    """What stands in the double quotes around a text, in which a repeated one means itself."""
+    found = _OUTER.match(text)
+    if found is None or not found[2]:
+        return "", "Unterminated double-quote."
+    rest = text[found.end() :]
+    if rest.strip():
+        return "", (
+            "Unexpected characters following double-quote.  Did you forget to escape the"
+            " double-quote by repeating it?  Here is the quote and trailing characters:"
+            f' "{rest}'
+        )
+    return found[1].replace('""', '"'), ""
+
+
+def _words(text: str) -> tuple[list[str], str]:
+    """The words of a text, in which single quotes keep blanks together; what is wrong with it."""
+    words: list[str] = []
+    word, begun, at = "", False, 0
+    while at < len(text):
+        letter = text[at]
+        if letter == "'":
+            end = at + 1
+            while True:
+                end = text.find("'", end)
+                if end < 0:
+                    return [], f"Unbalanced quote starting here: {text[at:]}"
+                if text[end : end + 2] != "''":
+                    break
+                end += 2
+            word, begun, at = word + text[at + 1 : end].replace("''", "'"), True, end
+        elif letter.isspace():
+            words += [word] if begun else []
+            word, begun = "", False
+        else:
+            word, begun = word + letter, True
+        at += 1
+    return words + ([word] if begun else []), ""
