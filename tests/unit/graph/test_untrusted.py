@@ -75,7 +75,7 @@ def test_what_a_job_may_add(text: str) -> None:
         ("SWEEP n{a} a.sub ROWS /etc/passwd\n", "can't have SWEEP"),
         ("JOB X a.sub\nSAVE_POINT_FILE X f\n", "can't have SAVE_POINT_FILE"),
         ("JOB X a.sub\nEXTEND X more.dag TRUSTED\n", "can't trust what comes next"),
-        ("JOB X a.sub\nEXTEND X /home/me/private\n", "can't name /home/me/private"),
+        ("JOB X a.sub\nEXTEND X /srv/private\n", "can't name /srv/private"),
         ("JOB X a.sub\nSCATTER X ../l n-{item} a.sub\n", "can't name ../l"),
         ("JOB X a.sub\nPUBLISH X FILE /etc/passwd\n", "can't name /etc/passwd"),
         ("JOB X a.sub\nPUBLISH X FILE $(where)\n", r"can't name \$\(where\)"),
