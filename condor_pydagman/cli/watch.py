@@ -121,7 +121,7 @@ def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]],
         from rich.live import Live
     except ImportError:
         print(f"condor_pydagman: {_WITHOUT_RICH}", file=sys.stderr)
-        yield _changes(_print_summaries)
+        yield _changes(_summary_printer())
         return
     console = Console(highlight=False, markup=False)
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
@@ -143,7 +143,7 @@ def _styled(lines: Sequence[Line]) -> Any:
 def _printer(arguments: argparse.Namespace) -> Callable[[list[Overview]], None]:
     if arguments.json:
         return _print_json
-    return _print_pictures if getattr(arguments, "once", False) else _print_summaries
+    return _print_pictures if getattr(arguments, "once", False) else _summary_printer()
 
 
 def _changes(show: Callable[[list[Overview]], None]) -> Callable[[list[Overview]], None]:
@@ -164,9 +164,19 @@ def _print_json(seen: list[Overview]) -> None:
         print(json.dumps(one.as_json()), flush=True)
 
 
-def _print_summaries(seen: list[Overview]) -> None:
-    for one in seen:
-        print(summary(one, _clock), flush=True)
+def _summary_printer() -> Callable[[list[Overview]], None]:
+    """Prints a line for each DAG, and the command that says more when it is another one."""
+    told: dict[str, str] = {}
+
+    def show(seen: list[Overview]) -> None:
+        for one in seen:
+            print(summary(one, _clock), flush=True)
+            advice = "\n".join(map(plain, _advice(one)))
+            if advice and told.get(one.dag) != advice:
+                print(f"  {advice}", flush=True)
+            told[one.dag] = advice
+
+    return show
 
 
 def _print_pictures(seen: list[Overview]) -> None:
@@ -207,7 +217,7 @@ def _advice(seen: Overview) -> list[Line]:
     wrong = seen.failures or seen.held or seen.note or seen.exit_code
     waits = any(limit.waiting for limit in seen.shared_limits) or seen.sites.get("waiting")
     if wrong or waits or seen.throttles:
-        return [[(f"why: condor_pydagman explain {dag}", "bright_black")]]
+        return [[(f"why, and what to do: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
         return [[(f"what took how long: condor_pydagman report {dag}", "bright_black")]]
     return []

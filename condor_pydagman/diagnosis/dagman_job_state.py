@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from condor_pydagman.dagfile.brake_lines import ABORT
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
@@ -17,6 +17,8 @@ from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, NodeKind, NodeSt
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 MAX_ERRORS = 5  # lines of `.dagman.out`
+_OWN = "PYDAGMAN_"  # attributes of this program's DAGMan jobs begin so
+_MAX_NAMED = 5  # nodes that a command names one by one
 
 
 def dagman_findings(facts: Facts) -> list[Finding]:
@@ -62,7 +64,8 @@ def rescue_findings(facts: Facts) -> list[Finding]:
 
 
 def _rescue_to_come(facts: Facts) -> list[Finding]:
-    if not any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
+    failed = [name for name, run in facts.run.nodes.items() if run.status is NodeStatus.ERROR]
+    if not failed:
         return []
     is_fed = facts.dag is not None and facts.dag.feeder is not None and not facts.run.feeding.state
     sentence = (
@@ -70,7 +73,20 @@ def _rescue_to_come(facts: Facts) -> list[Finding]:
         " ended the DAG fails, and a rescue file is written, from which it goes on when it is"
         " submitted again."
     )
-    return [Finding("dag.rescue", Weight.NOTE, sentence)]
+    return [Finding("dag.rescue", Weight.NOTE, sentence, advice=_rerun(facts, failed))]
+
+
+def _rerun(facts: Facts, failed: Sequence[str]) -> tuple[str, ...]:
+    """How nodes run again in a DAG that runs; the stock program knows no such command."""
+    if not any(name.startswith(_OWN) for name in facts.ad):
+        return ()
+    which = " ".join(map(shlex.quote, failed[:_MAX_NAMED]))
+    if len(failed) > _MAX_NAMED:
+        which = "--state failed"
+    return (
+        "When you have fixed the cause: condor_pydagman steer rerun"
+        f" {shlex.quote(facts.name)} {which}",
+    )
 
 
 def _note(sentence: str, evidence: tuple[Evidence, ...], advice: str) -> Finding:

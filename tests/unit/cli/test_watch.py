@@ -60,9 +60,10 @@ def test_lines_until_the_end_with_its_exit_code(
 ) -> None:
     during(monkeypatch, lambda: None, lambda: logs.terminate(7, value=1), lambda: logs.end(1))
     assert pydagman.main(["watch", "t.dag"]) == 1
-    first, second, third = capsys.readouterr().out.splitlines()
+    first, second, advice, third = capsys.readouterr().out.splitlines()
     assert "done 0 running 1 ready 1" in first
     assert "ready 1 failed 1" in second
+    assert advice == "  why, and what to do: condor_pydagman explain t.dag"
     assert third.endswith("failed: done 0 ready 1 failed 1, exit code 1")
 
 
@@ -120,7 +121,7 @@ def test_a_terminal_is_redrawn(
     assert pydagman.main(["watch", "t.dag"]) == 1
     text = capsys.readouterr().out
     assert "\x1b[" in text
-    assert "why: condor_pydagman explain t.dag" in text
+    assert "why, and what to do: condor_pydagman explain t.dag" in text
 
 
 @pytest.mark.parametrize(
@@ -182,4 +183,4 @@ def test_where_it_is_explained_what_a_dag_waits_for(
         assert pydagman.main(["watch", "--once", "t.dag"]) == 0
     text = capsys.readouterr().out
     assert "1 group waits for a site (g)\n" in text
-    assert "why: condor_pydagman explain t.dag" in text
+    assert "why, and what to do: condor_pydagman explain t.dag" in text

@@ -199,6 +199,11 @@ def test_rescue_files() -> None:
     assert "goes on from t.dag.rescue001" in finding.sentence
     (finding,) = rescue_findings(facts_of(TEXT, FAILED))
     assert "DAGMan goes on with the nodes that can run" in finding.sentence
+    assert finding.advice == (), "the stock program knows no such command"
+    (finding,) = rescue_findings(facts_of(TEXT, FAILED, ad={"PYDAGMAN_OwnPace": True}))
+    assert finding.advice[0].startswith(
+        "When you have fixed the cause: condor_pydagman steer rerun t.dag "
+    )
     assert not rescue_findings(facts_of(TEXT, {}))
     assert not rescue_findings(facts_of(TEXT, FAILED, state=DagState.FAILED))  # a sub-DAG
 
