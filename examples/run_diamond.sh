@@ -2,8 +2,9 @@
 # Run a DAG of four jobs on a personal HTCondor: sh examples/run_diamond.sh
 #
 # It makes a private Python environment (.venv), starts a personal HTCondor of its own (fetching one
-# if this machine has none), submits examples/diamond/diamond.dag, shows its progress, and stops the
-# HTCondor again.  It needs no root access and changes nothing outside the checkout and ~/.cache.
+# if this machine has none), submits examples/diamond/diamond.dag, shows its progress, and says what
+# to look at next.  In a terminal the HTCondor goes on for that; else it is stopped.
+# It needs no root access and changes nothing outside the checkout and ~/.cache.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -22,9 +23,10 @@ work=$pool/work
 
 stop() {
     trap - EXIT
-    condor_pydagman pool stop
+    [ -n "$goes_on" ] || condor_pydagman pool stop
     exit "$1"
 }
+goes_on=
 trap 'stop $?' EXIT
 trap 'echo "interrupted"; exit 130' INT
 trap 'exit 143' TERM HUP
@@ -87,4 +89,24 @@ else
     show_errors
 fi
 echo "exit code of DAGMan: $status"
+
+start=
+if [ -t 1 ]; then goes_on=yes; else start="
+    condor_pydagman pool start"; fi
+cat <<END
+
+What to look at next.  Tell this shell where things are:
+
+    export PATH="$root/.venv/bin:\$PATH" PYDAGMAN_POOL="$pool"; cd "$work"$start
+
+Then:
+
+    condor_pydagman pool run condor_pydagman explain diamond.dag    what there is to say of it
+    condor_pydagman report diamond.dag                              what took how long, as a page
+    condor_pydagman draw diamond.dag                                a picture (needs Graphviz)
+    condor_pydagman pool run condor_pydagman run -f diamond.dag     run it again
+    condor_pydagman pool stop                                       stop this HTCondor
+
+The tutorial goes on from there: docs/tutorial.md
+END
 exit "$status"
