@@ -1,0 +1,129 @@
+"""Figures of the structure, each of which may only fall.
+
+They say what a change of this program costs, and what a plain DAG pays for abilities that it does
+not use.  A figure that has fallen is lowered here, in the same commit; `pytest -s` prints all.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from condor_pydagman.engine import lifecycle
+from tests.make import EngineHarness, terminated
+
+PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
+
+# Of the terminate event of A that lets B be submitted, in the DAG "A, then B", in all of
+# `Engine.handle`, as Python calls them.
+EVENT = {"calls": 131, "files": 30, "changes of file": 92}
+MOST_PARAMETERS = 28
+
+# Modules of ours that the DAGMan of a plain DAG has loaded when it runs.
+LOADED = 276
+# Names of abilities that go beyond the stock program, in the modules that every DAG uses.
+ABILITIES = re.compile(
+    r"brakes?|enoughs?|conditions?|publish(?:ed)?|cached?|shared_limits?|limited|sites?|grow(?:th|n)?"
+    r"|feed(?:er|ing)?|steering|letting_go|cancelled|unneeded|not_needed|skipped"
+)
+NAMED = {
+    "dispatch": 73,
+    "engine": 26,
+    "job_events": 31,
+    "jobs": 0,
+    "journal_events": 27,
+    "lifecycle": 111,
+    "log_events": 6,
+    "node_states": 0,
+    "nodes": 17,
+    "queues": 0,
+    "reconcile": 1,
+    "run_end": 18,
+    "run_records": 1,
+    "scripts": 11,
+    "state": 33,
+    "submission": 7,
+    "timeouts": 0,
+    "validate": 30,
+    "views": 82,
+}
+
+
+def test_what_a_terminate_event_passes_through() -> None:
+    if not str(lifecycle.__file__).endswith(".py"):
+        pytest.skip("compiled modules make no calls that Python sees")
+    harness = EngineHarness("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n").begin()
+    harness.take("A", 1)
+    harness.engine.check = False
+    figures = _profiled(lambda: harness.tell(terminated(1)))
+    assert harness.submits() == ["B"]
+    _only_fall("terminate event", figures, EVENT)
+
+
+def test_the_longest_list_of_parameters() -> None:
+    longest = max(
+        len(function.args.args) + len(function.args.kwonlyargs)
+        for path in PACKAGE.rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef)
+    )
+    _only_fall("parameters", {"parameters": longest}, {"parameters": MOST_PARAMETERS})
+
+
+def test_abilities_that_modules_of_all_dags_name() -> None:
+    figures = {name: _named_in(PACKAGE / "engine" / f"{name}.py") for name in NAMED}
+    _only_fall("named abilities", figures, NAMED)
+
+
+def test_modules_that_a_plain_dag_loads() -> None:
+    code = (
+        "import sys; from condor_pydagman.cli import dagman;"
+        " from condor_pydagman.daemon import loop, initialize, startup, no_run_modes;"
+        " print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = [name for name in done.stdout.split() if name.startswith("condor_pydagman")]
+    _only_fall("modules", {"loaded": len(loaded)}, {"loaded": LOADED})
+
+
+def _named_in(path: Path) -> int:
+    """How often the code of a module, without its docstrings and comments, names an ability."""
+    names = [
+        getattr(node, "id", "") or getattr(node, "attr", "") or getattr(node, "arg", "") or ""
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+    ]
+    return sum(bool(ABILITIES.search(name)) for name in names)
+
+
+def _profiled(act: Callable[[], Any]) -> dict[str, int]:
+    """Calls of the package's functions, files that they are in, and how often one calls another
+    file or returns to it."""
+    path: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            path.append(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    changes = sum(one != other for one, other in zip(path, path[1:]))
+    return {"calls": len(path), "files": len(set(path)), "changes of file": changes}
+
+
+def _only_fall(what: str, found: dict[str, int], most: dict[str, int]) -> None:
+    print(f"{what}: {found}")
+    grown = {name: value for name, value in found.items() if value > most[name]}
+    assert not grown, f"more than {most}: the change belongs into a room of its own"
+    fallen = {name: value for name, value in found.items() if value < most[name]}
+    assert not fallen, f"lower the figures of this test to {found}"
