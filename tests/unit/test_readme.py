@@ -11,7 +11,7 @@ from condor_pydagman.cli.pydagman import SUBCOMMANDS
 from condor_pydagman.dagfile.parser import parse
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| \[", README.read_text(encoding="utf-8"), re.M)
+ROWS = re.findall(r"^\| ([^|`]+) \| (`[^|]+) \| ", README.read_text(encoding="utf-8"), re.M)
 COMMANDS = [command for _, cell in ROWS for command in re.findall(r"`([^`]+)`", cell)]
 
 
