@@ -11,12 +11,10 @@ from __future__ import annotations
 from condor_pydagman.dagfile.brake_lines import ABORT, HOLD
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, operator, run_end
-from condor_pydagman.engine.brake_records import HOLD_WORDS, RELEASE
-from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.brake_records import BRAKED, HOLD_WORDS, RELEASE
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, HELD, Jobs
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -29,23 +27,20 @@ _RELEASE_REASON = "Released: the brake of its DAG was taken back"
 
 
 def write_records(run: RunState) -> None:
-    """Write into the log which brakes act, and that a person takes them back; again, if that was
-    not read back."""
+    """Write into the log which brakes act, and that a person takes them back."""
     brakes = run.brakes
     if not run.is_over:
         for number, (node, reason) in brakes.due.items():
-            if number not in brakes.awaited:
+            if number not in run.written.of(BRAKED):
                 brake = brakes.brakes[number]
                 text = f"{brakes.round} {brake.effect} {brake.name}: {reason}"
-                _write(run, number, _record(run, JournalRecord.BRAKED, node, number, text))
+                record = _record(run, JournalRecord.BRAKED, node, number, text)
+                run.write(BRAKED, number, record)
     if brakes.resumed is not None:
-        if not run.is_over and (brakes.braked or brakes.awaited):
+        if not run.is_over and (brakes.braked or run.written.of(BRAKED)):
             action = _record(run, JournalRecord.BRAKES_OFF, 0, brakes.round, brakes.resumed)
-            _write(run, RELEASE, action)
+            run.write(BRAKED, RELEASE, action)
         brakes.resume_written()
-    for number, (when, action) in list(brakes.awaited.items()):
-        if when <= run.now:
-            _write(run, number, action)
 
 
 def _record(
@@ -56,28 +51,17 @@ def _record(
     )
 
 
-def _write(run: RunState, number: int, action: do.AppendJournalRecord) -> None:
-    run.brakes.await_record(number, run.now + CONFIRM_TIMEOUT_S, action)
-    run.emit(action)
-
-
-def keeps_waiting(run: RunState) -> bool:
-    """Whether nothing may start, and the DAG may not end, until a record has been read back."""
-    return bool(run.brakes.awaited) and run.phase is not Phase.FINISHING
-
-
 def next_time(run: RunState) -> float | None:
-    """When a record is to be written once more, or the schedd to be asked again."""
-    brakes = run.brakes
-    times = [when for when, _ in brakes.awaited.values()]
-    if not run.is_over:
-        times += [*brakes.to_hold.values(), *brakes.to_release.values()]
-    return min(times, default=None)
+    """When the schedd is to be asked again."""
+    if run.is_over:
+        return None
+    return min((*run.brakes.to_hold.values(), *run.brakes.to_release.values()), default=None)
 
 
 def on_braked(run: RunState, _node: int, event: LogEvent) -> None:
     """A brake acts."""
     brakes, number = run.brakes, event.value
+    run.written.drop(BRAKED, number)
     if not 0 <= number < len(brakes.brakes):
         run.say(f"Warning: ignoring the record of a brake that the DAG has not got: {event.text}")
         return
@@ -102,6 +86,7 @@ def on_brakes_off(run: RunState, _node: int, event: LogEvent) -> None:
     if event.value != brakes.round:
         return
     brakes.take_back()
+    run.written.clear(BRAKED)
     run.say("The brakes are taken back, and count anew")
     operator.brakes_off(run)
 

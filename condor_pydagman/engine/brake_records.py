@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from condor_pydagman.dagfile.brake_lines import EXIT_CODE, HOLD, HOLD_REASON, SITE
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.brake_counts import NOTHING, BrakeCount, Exceeded, Key, why
+from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.graph.brakes import members
 from condor_pydagman.graph.model import Brake, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
+BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
 # The beginning of the hold reason of jobs that a brake has put on hold.
 HOLD_WORDS = "Held by the brake of its DAG"
 # HoldReasonCodes of holds that say nothing about the job: by a user, submitted so, spooling.
@@ -26,8 +27,6 @@ class Brakes:
         round: how often people have taken brakes back.
         due: brakes of which more has failed than they allow: the last node, and why.
         braked: brakes that are in force, and why.
-        awaited: by number, or RELEASE, the record that has been written and not been read back, and
-            when it is to be written once more (seconds since the epoch).
         resumed: why a person resumes the DAG, until that is written; None: nobody does.
         to_hold, to_release: procs that are to be put on hold or released, and when the schedd is to
             be asked for it, again perhaps.
@@ -35,7 +34,7 @@ class Brakes:
     """
 
     __slots__ = (
-        *("brakes", "round", "due", "braked", "awaited", "resumed"),
+        *("brakes", "round", "due", "braked", "resumed"),
         *("to_hold", "to_release", "held"),
         *("_dag", "_counts", "_excused"),
     )
@@ -46,7 +45,6 @@ class Brakes:
         self.round = 0
         self.due: dict[int, tuple[int, str]] = {}
         self.braked: dict[int, str] = {}
-        self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
         self.resumed: str | None = None
         self.to_hold: dict[Proc, float] = {}
         self.to_release: dict[Proc, float] = {}
@@ -110,11 +108,6 @@ class Brakes:
 
     # Records.
 
-    def await_record(self, number: int, when: float, action: do.AppendJournalRecord) -> None:
-        """A record is on its way to the log and back."""
-        self.awaited.pop(number, None)
-        self.awaited[number] = when, action
-
     def resume(self, reason: str) -> None:
         """A person resumes the DAG."""
         self.resumed = reason
@@ -125,7 +118,6 @@ class Brakes:
 
     def brake(self, number: int, reason: str) -> bool:
         """The record of a brake has been read; returns whether it was not in force before."""
-        self.awaited.pop(number, None)
         self.due.pop(number, None)
         new = number not in self.braked
         self.braked.setdefault(number, reason)
@@ -136,7 +128,6 @@ class Brakes:
         self.round += 1
         self.due.clear()
         self.braked.clear()
-        self.awaited.clear()
         self._count_anew()
         self.to_hold.clear()
         self.to_release.update(dict.fromkeys(sorted(self.held), 0.0))

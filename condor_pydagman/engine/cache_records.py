@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 
-from condor_pydagman.engine.condition_records import Unread
+from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.result_sums import ResultSums
 from condor_pydagman.named_tuple import NamedTuple
 
+CACHED = Kind("what a node was found to be in the cache")  # by node
 NOTHING_CACHED: Mapping[str, str] = MappingProxyType({})
 
 
@@ -28,7 +29,6 @@ class Cache:
         known: by name of a node, the name of what it had last made before this run.
         due: nodes whose turn has come, and of which nothing has been asked.
         asked: nodes that are being looked up, and the numbers of their requests.
-        unread: what was found, on its way to the log and back.
         made: by node of which it is decided whether it runs, the name of what it has made or
             is to make; '' if it has none.
         cached: nodes that are done without having run.
@@ -38,10 +38,12 @@ class Cache:
 
     __slots__ = (
         *("_ended", "_news", "_nodes", "_number", "asked", "cached", "due", "keeping", "known"),
-        *("made", "sums", "unread"),
+        *("made", "sums", "_journal"),
     )
 
-    def __init__(self, dag: Dag, known: Mapping[str, str] = NOTHING_CACHED) -> None:
+    def __init__(
+        self, dag: Dag, journal: Journal, known: Mapping[str, str] = NOTHING_CACHED
+    ) -> None:
         self._nodes = dag.cached
         self._number = 0
         self._ended: dict[int, str] = {}
@@ -49,7 +51,7 @@ class Cache:
         self.known = known
         self.due: dict[int, None] = {}
         self.asked: dict[int, int] = {}
-        self.unread = Unread()
+        self._journal = journal
         self.made: dict[int, str] = {}
         self.cached: set[int] = set()
         self.keeping: set[int] = set()
@@ -66,6 +68,11 @@ class Cache:
         """Whether it is to be decided yet if the node runs."""
         return node in self._nodes and node not in self.made
 
+    @property
+    def unread(self) -> Container[object]:
+        """Nodes of which what was found is on its way to the log and back."""
+        return self._journal.of(CACHED)
+
     def is_being_decided(self, node: int) -> bool:
         """Whether the node is being looked up, or what was found is on its way."""
         return node in self.asked or node in self.unread
@@ -74,7 +81,7 @@ class Cache:
         """The node's turn has come."""
         self.due[node] = None
         self.asked.pop(node, None)
-        self.unread.drop(node)
+        self._journal.drop(CACHED, node)
 
     def pop_due(self) -> list[int]:
         """The nodes whose turn has come since the last call."""
@@ -111,7 +118,7 @@ class Cache:
     def _drop(self, node: int) -> None:
         self.due.pop(node, None)
         self.asked.pop(node, None)
-        self.unread.drop(node)
+        self._journal.drop(CACHED, node)
 
     def ended(self, node: int) -> None:
         """The node has ended well."""

@@ -3,58 +3,17 @@ bookkeeping, as in `run_records`."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
-from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_PARTS = 100  # records for what one node has published
-Records = tuple[do.AppendJournalRecord, ...]
 
 
-class Unread:
-    """Records that have been written and not been read back, several of a node.
-
-    Attributes:
-        records: by node, when they are to be written once more (seconds since the epoch), and they;
-            oldest first.
-    """
-
-    __slots__ = ("records",)
-
-    def __init__(self) -> None:
-        # A plain dictionary takes the longer to find its first entry, the more it has lost there.
-        self.records: OrderedDict[int, tuple[float, Records]] = OrderedDict()
-
-    def __contains__(self, node: int) -> bool:
-        return node in self.records
-
-    def __bool__(self) -> bool:
-        return bool(self.records)
-
-    def add(self, node: int, when: float, records: Records) -> None:
-        """They are on their way to the log and back."""
-        self.records.pop(node, None)
-        self.records[node] = when, records
-
-    def drop(self, node: int) -> None:
-        """They have been read back, or count no more."""
-        self.records.pop(node, None)
-
-    def overdue(self, now: float) -> list[tuple[int, Records]]:
-        """Those that are to be written once more."""
-        found = []
-        for node, (when, records) in self.records.items():
-            if when > now:
-                break
-            found.append((node, records))
-        return found
-
-    def next_time(self) -> float | None:
-        """When the first are to be written once more."""
-        return next((when for when, _ in self.records.values()), None)
+CONDITION = Kind("what a condition has come to")  # by node
+RESULT = Kind("what a node has published")  # by node
 
 
 class Conditions:
@@ -62,19 +21,18 @@ class Conditions:
 
     Attributes:
         asked: nodes whose condition is being evaluated, and the numbers of their requests.
-        unread: results on their way to the log and back.
         skipped: nodes that were skipped; whether children follow whose parents all were.
         leads: whether there is any of which children follow.
         why: what the result of a node's condition was found by, in words.
     """
 
-    __slots__ = ("_nodes", "_number", "asked", "leads", "skipped", "unread", "why")
+    __slots__ = ("_journal", "_nodes", "_number", "asked", "leads", "skipped", "why")
 
-    def __init__(self, dag: Dag) -> None:
+    def __init__(self, dag: Dag, journal: Journal) -> None:
         self._nodes = dag.conditions
         self._number = 0
         self.asked: dict[int, int] = {}
-        self.unread = Unread()
+        self._journal = journal
         self.skipped: dict[int, bool] = {}
         self.leads = False
         self.why: dict[int, str] = {}
@@ -82,6 +40,11 @@ class Conditions:
     def __bool__(self) -> bool:
         """Whether there are any."""
         return bool(self._nodes)
+
+    @property
+    def unread(self) -> Container[object]:
+        """Nodes of which the result is on its way to the log and back."""
+        return self._journal.of(CONDITION)
 
     def ask(self, node: int) -> int:
         """The node's condition is being evaluated; returns the number of the request."""
@@ -104,13 +67,13 @@ class Conditions:
     def decided(self, node: int, why: str) -> None:
         """It has been read in the log what the node's condition has come to, by which values."""
         self.asked.pop(node, None)
-        self.unread.drop(node)
+        self._journal.drop(CONDITION, node)
         self.why[node] = why
 
     def forget(self, node: int) -> None:
         """What was decided of the node counts no more."""
         self.asked.pop(node, None)
-        self.unread.drop(node)
+        self._journal.drop(CONDITION, node)
         self.skipped.pop(node, None)
         self.why.pop(node, None)
 
@@ -134,29 +97,33 @@ class Results:
         until: nodes that ended well and whose results are to come, and when attributes of their
             jobs are waited for no more (seconds since the epoch).
         asked: nodes whose file is being read.
-        unread: what files had in them, on its way to the log and back.
         fresh: nodes that have just begun to wait.
         told: nodes of which the log has all that their file had.
         late: nodes of which no attributes are waited for any more.
     """
 
     __slots__ = (
-        *("_ends", "_jobs", "_parts", "asked", "unread", "fresh", "late", "restored", "told"),
+        *("_ends", "_jobs", "_parts", "asked", "_journal", "fresh", "late", "restored", "told"),
         *("until", "values"),
     )
 
-    def __init__(self, dag: Dag) -> None:
+    def __init__(self, dag: Dag, journal: Journal) -> None:
         self.values: dict[int, dict[str, str]] = {}
         self.restored = dict(dag.results)
         self.until: dict[int, float] = {}
         self.asked: set[int] = set()
-        self.unread = Unread()
+        self._journal = journal
         self.fresh: list[int] = []
         self.told: set[int] = set()
         self.late: set[int] = set()
         self._jobs: dict[tuple[int, int], int] = {}  # by cluster and proc, -1 for any
         self._ends: dict[int, set[int]] = {}  # by node, procs of whose end event 028 has told
         self._parts: dict[int, dict[int, str]] = {}
+
+    @property
+    def unread(self) -> Container[object]:
+        """Nodes of which what a file had in it is on its way to the log and back."""
+        return self._journal.of(RESULT)
 
     def opened(self, node: int, cluster: int, only: int | None) -> None:
         """The node's jobs are in the queue."""
@@ -216,18 +183,18 @@ class Results:
         """What the node's file had in it is in force."""
         self.values.setdefault(node, {}).update(pairs)
         self.told.add(node)
-        self.unread.drop(node)
+        self._journal.drop(RESULT, node)
 
     def give_up(self, node: int) -> None:
         """No attributes are waited for any more."""
         self.late.add(node)
-        self.unread.drop(node)
+        self._journal.drop(RESULT, node)
 
     def conclude(self, node: int) -> None:
         """The node waits for its results no more."""
         self.until.pop(node, None)
         self.asked.discard(node)
-        self.unread.drop(node)
+        self._journal.drop(RESULT, node)
         self._parts.pop(node, None)
 
     def forget(self, node: int) -> None:

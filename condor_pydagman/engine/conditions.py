@@ -11,11 +11,12 @@ from __future__ import annotations
 from condor_pydagman.dagfile.condition_text import PARENTS, renamed
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, views
+from condor_pydagman.engine.condition_records import CONDITION
 from condor_pydagman.engine.inputs import ConditionsEvaluated, LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.steering_records import COMMAND
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_ASKED = 200  # conditions that one request has
@@ -26,13 +27,9 @@ MAX_ASKED = 200  # conditions that one request has
 
 def ask_if_due(run: RunState) -> None:
     """Have the conditions evaluated of nodes whose parents have all ended."""
-    conditions, turns = run.conditions, run.nodes.turns
+    turns = run.nodes.turns
     for node in turns.changed:
-        conditions.unread.drop(node)  # what it was found by has changed
-    for node, records in conditions.unread.overdue(run.now):
-        conditions.unread.drop(node)
-        if _is_open(run, node):
-            _write(run, node, records)
+        run.written.drop(CONDITION, node)  # what it was found by has changed
     if not turns.changed or run.is_over or run.starts_nothing or not run.provisioner.ready:
         return
     changed = turns.pop_changed()
@@ -68,11 +65,6 @@ def under_way(run: RunState) -> bool:
     if not run.provisioner.ready:  # it may never be
         return False
     return any(_is_due(run, node) for node in run.nodes.turns.changed)
-
-
-def next_time(run: RunState) -> float | None:
-    """When a result is to be written once more."""
-    return run.conditions.unread.next_time()
 
 
 # What a condition is evaluated with.
@@ -142,18 +134,12 @@ def on_evaluated(run: RunState, answer: ConditionsEvaluated) -> None:
     for node, number, value, text in answer.results:
         if not run.conditions.answered(node, number) or not _is_due(run, node):
             continue
-        if run.steering.awaited:  # what it was found by may be about to change
+        if run.written.of(COMMAND):  # what it was found by may be about to change
             run.nodes.turns.close(node)
             continue
         retry = run.nodes.retries.get(node, 0)
         record = do.AppendJournalRecord(JournalRecord.CONDITION, node, retry, value, text=text)
-        _write(run, node, (record,))
-
-
-def _write(run: RunState, node: int, records: tuple[do.AppendJournalRecord, ...]) -> None:
-    run.conditions.unread.add(node, run.now + CONFIRM_TIMEOUT_S, records)
-    for record in records:
-        run.emit(record)
+        run.write(CONDITION, node, record)
 
 
 def on_record(run: RunState, node: int, event: LogEvent) -> None:

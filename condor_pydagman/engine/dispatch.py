@@ -38,7 +38,7 @@ from condor_pydagman.engine import (
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import RemoveFailed
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.state import OF_NODE, Mode, RunState
 from condor_pydagman.vocabulary import ALL_PROCS, ScriptKind
 
 _PASSIVE = (Phase.STARTING, Phase.RECOVERING, Phase.ENDED)  # nothing is asked for
@@ -56,8 +56,8 @@ def dispatch(run: RunState) -> None:
     if run.phase is Phase.RECONCILING:
         return
     has_sites, has_extras = bool(run.sites), run.has_extras
-    if run.unconfirmed.actions:
-        _rewrite_unconfirmed(run)
+    if run.written.awaited:
+        _rewrite_overdue(run)
     if run.steering.cancelled:
         steering.enforce(run)
     if run.steering.unprioritized:
@@ -70,20 +70,15 @@ def dispatch(run: RunState) -> None:
     if has_extras and run.brakes:
         brake.write_records(run)
         brake.hold_jobs(run)
-    if run.steering.awaited or run.brakes.awaited:
-        steering.rewrite_overdue(run)
-        if steering.keeps_waiting(run) or brake.keeps_waiting(run):
-            return
+    if run.written.holding and _is_held(run):
+        return
     if run.enough:
         enough.work(run)
-        if enough.keeps_waiting(run):
+        if run.written.holding and _is_held(run):
             return
     if run.growth:
-        growth.rewrite_overdue(run)
-        if growth.keeps_waiting(run):
-            return
         growth.work(run)
-    if run.growth.has_grown or run.growth.letting_go is not None:
+    if run.growth.has_grown:
         letting_go.work(run)
     if has_extras and run.feeder:
         feeder.work(run)
@@ -116,7 +111,6 @@ def _match_sites(run: RunState) -> None:
     """Groups of nodes get sites, keep them, or give them up."""
     site_policies.check(run)
     site_matching.look_at_ends(run)
-    site_matching.rewrite_overdue(run)
     site_matching.ask_if_due(run)
 
 
@@ -151,12 +145,19 @@ def _write_save_points(run: RunState) -> None:
     run.save_points.clear()
 
 
-def _rewrite_unconfirmed(run: RunState) -> None:
-    """Write events of ours again that were not read back: they are lost in the log (behind a torn
-    event, say), and their nodes would wait for them for ever."""
-    for node, action in run.unconfirmed.overdue(run.now):
-        run.say(f"Writing what DAGMan decided about node {run.dag.names[node]} once more")
-        run.journal(node, action)
+def _is_held(run: RunState) -> bool:
+    """Whether records of kinds that hold the DAG up do so."""
+    return run.phase is not Phase.FINISHING
+
+
+def _rewrite_overdue(run: RunState) -> None:
+    """Write records again that were not read back: they are lost in the log (behind a torn event,
+    say), and what waits for them would do so for ever."""
+    for kind, key, records in run.written.overdue(run.now):
+        if kind is OF_NODE:
+            name = run.dag.names[key]
+            run.say(f"Writing what DAGMan decided about node {name} once more")
+        run.write(kind, key, *records)
 
 
 def _remove_clusters(run: RunState) -> None:
@@ -189,23 +190,17 @@ def next_deadline(run: RunState) -> float | None:
 
 def _deadlines(run: RunState) -> Iterator[float | None]:
     yield run.removals.next_time()
-    yield run.unconfirmed.next_time()
-    yield steering.next_time(run)
+    yield run.written.next_time()
     if run.brakes:
         yield brake.next_time(run)
-    if run.enough:
-        yield enough.next_time(run)
-    if steering.keeps_waiting(run) or brake.keeps_waiting(run) or enough.keeps_waiting(run):
+    if run.written.holding and _is_held(run):
         return
     if run.enough and enough.is_due(run):
         yield run.now
     if run.sites:
         yield None if run.is_over else site_leaving.next_time(run)
-    yield letting_go.next_time(run)
     if run.growth:
         yield growth.next_time(run)
-        if growth.keeps_waiting(run):
-            return
     if run.sites:
         yield site_matching.next_time(run)
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
@@ -215,10 +210,6 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield feeder.next_time(run)
     if run.dag.published:
         yield node_results.next_time(run)
-    if run.cache:
-        yield run.cache.unread.next_time()
-    if run.conditions:
-        yield conditions.next_time(run)
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:

@@ -42,7 +42,7 @@ from condor_pydagman.engine import (
 )
 from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.growth_records import NO_PIECES, Growing
+from condor_pydagman.engine.growth_records import NO_PIECES, PIECE, Growing
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
@@ -176,7 +176,7 @@ class Engine:
     @property
     def is_growing(self) -> bool:
         """Whether a piece is about to be in force: one that is read now would be outdated."""
-        return bool(self.run.growth.awaited)
+        return bool(self.run.written.of(PIECE))
 
     def has_begun(self, node: int) -> bool:
         """Whether a node can't get another parent any more."""

@@ -16,10 +16,9 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rerun
-from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.enough_records import REACHED
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -30,19 +29,15 @@ MAX_ASKED = 1000  # records of nodes that are on their way at once
 
 
 def work(run: RunState) -> None:
-    """Write into the log what has been reached, and which nodes are not needed; again, if that was
-    not read back."""
+    """Write into the log what has been reached, and which nodes are not needed."""
     enough = run.enough
-    for number, (when, action) in list(enough.awaited.items()):
-        if when <= run.now:
-            _write(run, number, action)
     if run.is_over or run.mode is not Mode.RUN:
         return
     counts = enough.counts
     for number in counts.pop_touched():
         if counts.is_idle(number):
             _ask_of_child(run, number)
-        elif not (number in enough.reached or number in enough.awaited):
+        elif not (number in enough.reached or number in run.written.of(REACHED)):
             _write_if_reached(run, number)
     if counts.waiting:
         _ask_of_nodes(run)
@@ -50,7 +45,7 @@ def work(run: RunState) -> None:
 
 def _write_if_reached(run: RunState, number: int) -> None:
     if run.enough.counts.is_reached(number):
-        _write(run, number, _record(run, number))
+        run.write(REACHED, number, _record(run, number))
 
 
 def _record(run: RunState, number: int) -> do.AppendJournalRecord:
@@ -60,11 +55,6 @@ def _record(run: RunState, number: int) -> do.AppendJournalRecord:
     text = f"{run.enough.line(number)}: {done} of {total} nodes are done"
     retry = run.nodes.retries.get(node, 0)
     return do.AppendJournalRecord(JournalRecord.ENOUGH, node, retry, number, text=text)
-
-
-def _write(run: RunState, number: int, action: do.AppendJournalRecord) -> None:
-    run.enough.await_record(number, run.now + CONFIRM_TIMEOUT_S, action)
-    run.emit(action)
 
 
 def _ask_of_child(run: RunState, number: int) -> None:
@@ -96,21 +86,11 @@ def _is_to_go(run: RunState, node: int) -> bool:
     return idle or node in run.enough.unwanted
 
 
-def keeps_waiting(run: RunState) -> bool:
-    """Whether nothing may start, and the DAG may not end, until a record has been read back."""
-    return bool(run.enough.awaited) and run.phase is not Phase.FINISHING
-
-
 def is_due(run: RunState) -> bool:
     """Whether nodes have come to wait since `work`, of which some may not be needed."""
     if run.is_over or run.mode is not Mode.RUN:
         return False
     return bool(run.enough.counts.waiting) and len(run.enough.asked) < MAX_ASKED
-
-
-def next_time(run: RunState) -> float | None:
-    """When a record is to be written once more."""
-    return min((when for when, _ in run.enough.awaited.values()), default=None)
 
 
 # What they do.
@@ -122,7 +102,7 @@ def on_reached(run: RunState, node: int, event: LogEvent) -> None:
     if not 0 <= number < len(enough.counts.members):
         run.say(f"Warning: ignoring the record of an ENOUGH that the DAG has not got: {event.text}")
         return
-    enough.read_back(number)
+    run.written.drop(REACHED, number)
     if number in enough.reached or run.final_begun:
         return  # its record was written twice
     if not enough.counts.is_reached(number):

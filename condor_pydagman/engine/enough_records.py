@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from condor_pydagman.dagfile.enough_lines import REMOVE
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
+from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import Dag
+
+REACHED = Kind("ENOUGH that is reached", holds=True)  # by its number
 
 
 class Enoughs:
@@ -15,21 +17,18 @@ class Enoughs:
     Attributes:
         counts: of their nodes.
         reached: those that are in force, with what has been reached, in words.
-        awaited: the record of an ENOUGH that has been written and not been read back, and when it
-            is to be written once more (seconds since the epoch).
         unwanted: nodes that are not to be started any more, and the ENOUGH that says so; what of
             them has begun goes on to its end, or is removed.
         asked: nodes that are not needed, as a record says that is on its way to the log and back.
         had_failed: why a node had failed that is not needed.
     """
 
-    __slots__ = ("_dag", "asked", "awaited", "counts", "had_failed", "reached", "unwanted")
+    __slots__ = ("_dag", "asked", "counts", "had_failed", "reached", "unwanted")
 
     def __init__(self, dag: Dag, counts: EnoughCounts) -> None:
         self._dag = dag
         self.counts = counts
         self.reached: dict[int, str] = {}
-        self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
         self.unwanted: dict[int, int] = {}
         self.asked: set[int] = set()
         self.had_failed: dict[int, str] = {}
@@ -40,16 +39,8 @@ class Enoughs:
 
     @property
     def under_way(self) -> bool:
-        """Whether a record is on its way, or is to be written."""
-        return bool(self.awaited or self.asked or self.counts.waiting)
-
-    def await_record(self, number: int, when: float, action: do.AppendJournalRecord) -> None:
-        """The record of an ENOUGH is on its way to the log and back."""
-        self.awaited[number] = when, action
-
-    def read_back(self, number: int) -> None:
-        """It has been read."""
-        self.awaited.pop(number, None)
+        """Whether the record of a node is on its way, or is to be written."""
+        return bool(self.asked or self.counts.waiting)
 
     def reach(self, number: int, text: str) -> None:
         """The ENOUGH is in force."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import growth
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feeder_records import FEEDER_FAILED
 from condor_pydagman.engine.inputs import Fed, LogEvent
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
@@ -25,8 +25,6 @@ VARIABLE = "PYDAGMAN_"  # before the names of macros, in the environment of the 
 def work(run: RunState) -> None:
     """Run the program, if it is to add to the DAG now."""
     feeder = run.feeder
-    if feeder.failing is not None and feeder.failing[0] <= run.now:
-        _write_failed(run, feeder.failing[1])
     if not _may_run(run) or feeder.again_at > run.now:
         return
     assert feeder.feeder is not None
@@ -44,7 +42,7 @@ def work(run: RunState) -> None:
 def _may_run(run: RunState) -> bool:
     """Whether the program could be run but for its pause."""
     feeder = run.feeder
-    if feeder.asked or feeder.failing is not None or feeder.feeder is None:
+    if feeder.asked or run.written.of(FEEDER_FAILED) or feeder.feeder is None:
         return False
     if run.phase is not Phase.RUNNING or run.is_over or run.starts_nothing:
         return False
@@ -69,9 +67,7 @@ def _values(run: RunState) -> dict[str, str]:
 
 
 def next_time(run: RunState) -> float | None:
-    """When the program is to be run, or a record to be written once more."""
-    if run.feeder.failing is not None:
-        return run.feeder.failing[0]
+    """When the program is to be run."""
     return run.feeder.again_at if _may_run(run) else None
 
 
@@ -112,16 +108,12 @@ def _fail(run: RunState, error: str) -> None:
         return
     text = f"feeding {feeder.fed + 1}: {first}"
     record = do.AppendJournalRecord(JournalRecord.FEEDER_FAILED, NO_NODE, 0, text=text)
-    _write_failed(run, record)
-
-
-def _write_failed(run: RunState, record: do.AppendJournalRecord) -> None:
-    run.feeder.write_failed(run.now + CONFIRM_TIMEOUT_S, record)
-    run.emit(record)
+    run.write(FEEDER_FAILED, 0, record)
 
 
 def on_failed(run: RunState, _node: int, event: LogEvent) -> None:
     """It is asked no more."""
+    run.written.clear(FEEDER_FAILED)
     if run.feeder:
         run.feeder.fail(event.text)
         run.say("ERROR: the FEEDER is run no more; the DAG goes on with the nodes that it has", 0)

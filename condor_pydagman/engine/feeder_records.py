@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.report import FeederReport
+from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.graph.model import Dag, Feeder, GrownPiece
 
+FEEDER_FAILED = Kind("FEEDER that has failed")
 FIRST_PAUSE_S = 10.0  # before the program is run again that has failed, or had nothing to add
 MAX_PAUSE_S = 600.0  # after failures
 MAX_EMPTY_PAUSE_S = 60.0  # after runs that had nothing to add
@@ -24,11 +25,10 @@ class Feeding:
         failures: how often it has failed since it last did well.
         again_at: when it may be run again, seconds since the epoch.
         last_error: why it has failed last, '' if it did well after that.
-        failing: a record that is to be read back, and when it is written once more.
     """
 
     __slots__ = (
-        *("again_at", "asked", "ended", "failed", "failing", "failures", "fed", "feeder"),
+        *("again_at", "asked", "ended", "failed", "failures", "fed", "feeder"),
         *("last_error", "nodes", "_empty"),
     )
 
@@ -43,7 +43,6 @@ class Feeding:
         self.failures = 0
         self.again_at = 0.0
         self.last_error = ""
-        self.failing: tuple[float, do.AppendJournalRecord] | None = None
         self._empty = 0
         for piece in dag.pieces:
             self.take(piece)
@@ -84,13 +83,8 @@ class Feeding:
         self.last_error = error
         self.again_at = now + min(FIRST_PAUSE_S * 2 ** (self.failures - 1), MAX_PAUSE_S)
 
-    def write_failed(self, until: float, action: do.AppendJournalRecord) -> None:
-        """That it is asked no more is being written; it is to be written once more at `until`."""
-        self.failing = until, action
-
     def fail(self, why: str) -> None:
         """The record has been read: it is asked no more."""
-        self.failing = None
         self.failed = why
 
     def take(self, piece: GrownPiece) -> None:

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import enough, lifecycle, rerun
+from condor_pydagman.engine.condition_records import CONDITION
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.growth_records import PIECE
 from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
@@ -98,11 +99,11 @@ def obstacle(run: RunState, piece: Piece) -> str:
 def is_outdated(run: RunState, piece: Piece) -> bool:
     """Whether the DAG has grown, or is about to, since the piece was checked; or whether it is just
     being decided whether one of the children is to run."""
-    asked, unread = run.conditions.asked, run.conditions.unread
+    asked, unread = run.conditions.asked, run.written.of(CONDITION)
     decided = any(child in asked or child in unread for child in _decided(run, piece.children))
     decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, piece.children)))
     growth = run.growth
-    changes = bool(growth.awaited) or growth.letting_go is not None
+    changes = bool(run.written.of(PIECE)) or bool(growth.leaving)
     return decided or changes or piece.base != run.dag.changes
 
 
@@ -150,36 +151,21 @@ def on_refused(run: RunState, refused: PieceRefused) -> None:
 def journal(run: RunState, node: int, piece: Piece) -> int:
     """Write that the piece is in force, which counts when it has been read back; returns its
     number."""
-    number, retry = run.growth.number(), run.nodes.retries.get(node, 0)
+    number, retry = run.growth.number(run.written.of(PIECE)), run.nodes.retries.get(node, 0)
     text = piece.digest
     if piece.feeding is not None:
         last = piece.feeding.last or piece.size == run.feeder.room
         text += f" {FEEDING} {piece.feeding.number}{f' {LAST}' * last}"
     record = do.AppendJournalRecord(JournalRecord.GROWN, node, retry, number, text=text)
-    run.growth.write(number, run.now + CONFIRM_TIMEOUT_S, record)
-    run.emit(record)
+    run.write(PIECE, number, record)
     return number
-
-
-def rewrite_overdue(run: RunState) -> None:
-    """Write records again that were not read back: they may be lost in the log."""
-    for number, (when, action) in list(run.growth.awaited.items()):
-        if when <= run.now:
-            run.growth.write(number, run.now + CONFIRM_TIMEOUT_S, action)
-            run.emit(action)
-
-
-def keeps_waiting(run: RunState) -> bool:
-    """Whether nothing may start, and the DAG may not end: what has been checked must hold until it
-    is in force."""
-    return bool(run.growth.awaited) and run.phase is not Phase.FINISHING
 
 
 def next_time(run: RunState) -> float | None:
     """When there is something to be done."""
     if run.growth.free and not run.starts_nothing:
         return run.now
-    return min((when for when, _ in run.growth.awaited.values()), default=None)
+    return None
 
 
 # The records have been read.
@@ -188,7 +174,7 @@ def next_time(run: RunState) -> float | None:
 def on_grown(run: RunState, node: int, event: LogEvent) -> None:
     """The piece is in force."""
     number = event.value
-    run.growth.read_back(number)
+    run.written.drop(PIECE, number)
     if run.growth.was_in_force(number):
         return  # its record was written twice
     digest = event.text.partition(" ")[0]

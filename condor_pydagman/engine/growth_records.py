@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
 
-from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import Piece
 
+PIECE = Kind("piece of the DAG", holds=True)  # by its number
+LET_GO = Kind("pieces that leave the DAG")  # by the text of the record
 MAX_GONE = 1000  # names of nodes that are remembered, as their jobs may be in the queue yet
 NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
 
@@ -24,24 +26,19 @@ class Growing:
     Attributes:
         pieces: by digest of their text.
         wanting: nodes that have ended well and add a piece; whether that has been asked for.
-        awaited: records that have been written and not been read back, by number of the piece:
-            when each is to be written once more (seconds since the epoch), and the action.
         requests: number of a person's request, by that of its piece.
         of_files: how many nodes the DAG files have given; they come first, and stay.
         grown: names of nodes whose piece is in force, or has been let go.
         kept: numbers of the pieces that have not been let go; those looked at first come first.
         has_grown: whether a piece has come to be in force since somebody has last asked.
         has_grown_by: how many nodes have been added since it was last asked, and one for a piece.
-        letting_go: a record that lets go of pieces and has not been read back: when it is to be
-            written once more, and the action.
-        leaving: the nodes of these pieces.
+        leaving: the nodes of pieces that a record lets go of which has not been read back.
         gone: names of the nodes that were let go last.
         free: nodes that wait for no parent and have not been started yet.
     """
 
     __slots__ = (
         "_highest",
-        "awaited",
         "free",
         "gone",
         "grown",
@@ -49,7 +46,6 @@ class Growing:
         "has_grown_by",
         "kept",
         "leaving",
-        "letting_go",
         "of_files",
         "pieces",
         "requests",
@@ -61,12 +57,10 @@ class Growing:
         self.pieces = pieces
         self.of_files = len(dag) - sum(piece.size for piece in dag.pieces)
         self.wanting: dict[int, bool] = {}
-        self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
         self.requests: dict[int, int] = {}
         self._highest = dag.let_go.number  # of all that have ever been in force
         self.grown: set[str] = set(dag.let_go.adders)
         self.kept: deque[int] = deque()
-        self.letting_go: tuple[float, do.AppendJournalRecord] | None = None
         self.leaving: frozenset[int] = frozenset()
         self.gone: dict[str, None] = {}
         self.has_grown = False
@@ -77,7 +71,7 @@ class Growing:
 
     def __bool__(self) -> bool:
         """Whether there is anything to be done."""
-        return bool(self.wanting or self.awaited or self.free)
+        return bool(self.wanting or self.free)
 
     def want(self, node: int) -> None:
         """The node has ended well, and adds a piece."""
@@ -91,18 +85,9 @@ class Growing:
         """Its piece is in force, or has failed."""
         self.wanting.pop(node, None)
 
-    def number(self) -> int:
-        """For the next piece."""
-        return max((self._highest, *self.awaited)) + 1
-
-    def write(self, number: int, until: float, action: do.AppendJournalRecord) -> None:
-        """A record is being written; it is to be written once more at `until`."""
-        self.awaited.pop(number, None)
-        self.awaited[number] = until, action
-
-    def read_back(self, number: int) -> None:
-        """The record has been read."""
-        self.awaited.pop(number, None)
+    def number(self, written: Iterable[int]) -> int:
+        """For the next piece; `written`: those whose records have not been read back."""
+        return max((self._highest, *written)) + 1
 
     def take(self, number: int, node: str) -> None:
         """A piece is in force, which `node` has added, or a person if that is ''."""
@@ -134,15 +119,9 @@ class Growing:
         """A record is to be written that lets go of pieces with these nodes."""
         self.leaving = frozenset(nodes)
 
-    def write_let_go(self, until: float, action: do.AppendJournalRecord) -> None:
-        """The record is being written; it is to be written once more at `until`."""
-        self.letting_go = until, action
-
-    def let_go_read(self, text: str) -> None:
-        """One of that text has been read; an earlier one may have been written twice."""
-        if self.letting_go is not None and self.letting_go[1].text == text:
-            self.letting_go = None
-            self.leaving = frozenset()
+    def has_let_go(self) -> None:
+        """The record has been read."""
+        self.leaving = frozenset()
 
     def let_go(self, number: int, names: Sequence[str]) -> None:
         """A piece is let go, with nodes of these names."""

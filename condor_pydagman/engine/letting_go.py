@@ -12,10 +12,11 @@ from collections.abc import Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.growth_records import LET_GO, PIECE
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.state import OF_NODE, RunState
+from condor_pydagman.engine.steering_records import commanded
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.let_go import let_go, numbers, waits_for
 from condor_pydagman.graph.parts import Brought
@@ -30,27 +31,14 @@ LOOKED_AT_LEAST = 100  # whatever the size of a piece
 def work(run: RunState) -> None:
     """Let go of pieces, if too many nodes are kept."""
     growth = run.growth
-    if growth.letting_go is not None:
-        when, record = growth.letting_go
-        if when <= run.now:
-            _write(run, record)
-    elif growth.pop_has_grown() and _is_due(run):
+    if not growth.leaving and growth.pop_has_grown() and _is_due(run):
         found = _found(run, growth.pop_grown_by())
         if found:
             text = " ".join(map(str, found))
             brought = run.dag.brought
             growth.begin_to_let_go(node for number in found for node in brought[number].nodes)
-            _write(run, do.AppendJournalRecord(JournalRecord.LET_GO, NO_NODE, 0, 0, text=text))
-
-
-def _write(run: RunState, record: do.AppendJournalRecord) -> None:
-    run.growth.write_let_go(run.now + CONFIRM_TIMEOUT_S, record)
-    run.emit(record)
-
-
-def next_time(run: RunState) -> float | None:
-    """When the record is to be written once more."""
-    return None if run.growth.letting_go is None else run.growth.letting_go[0]
+            record = do.AppendJournalRecord(JournalRecord.LET_GO, NO_NODE, 0, 0, text=text)
+            run.write(LET_GO, text, record)
 
 
 def _is_due(run: RunState) -> bool:
@@ -60,7 +48,7 @@ def _is_due(run: RunState) -> bool:
     ever.
     """
     most, growth = run.config.kept_grown_nodes, run.growth
-    if not most or growth.awaited or run.phase is not Phase.RUNNING or run.is_over:
+    if not most or run.written.of(PIECE) or run.phase is not Phase.RUNNING or run.is_over:
         return False
     share = _SHARE_WHILE_READING if growth.wanting or run.feeder.asked else _SHARE
     return kept_done(run) - most > most * share // 100
@@ -125,11 +113,11 @@ def _may_be_decided_anew(run: RunState, node: int) -> bool:
 
 def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:
     """Whether nothing of done nodes is on its way."""
-    steered = {node for node, _ in run.steering.awaited}
+    steered, written = commanded(run.written), run.written.of(OF_NODE)
     return not any(
         node in steered
         or node in run.job_table.by_node
-        or node in run.unconfirmed.actions
+        or node in written
         or node in run.cache.keeping
         or node in run.results.until
         or run.brakes.has_counted(node)
@@ -140,7 +128,8 @@ def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:
 def on_let_go(run: RunState, _node: int, event: LogEvent) -> None:
     """The record has been read: the pieces leave the DAG, unless a person has nodes run anew."""
     growth = run.growth
-    growth.let_go_read(event.text)
+    if run.written.drop(LET_GO, event.text):  # an earlier one may have been written twice
+        growth.has_let_go()
     count = 0
     for number in numbers(event.text):
         brought = run.dag.brought.get(number)
@@ -157,7 +146,7 @@ def _forget(run: RunState, brought: Brought) -> None:
     run.results.let_go(brought.nodes)
     for node in brought.nodes:
         run.job_table.forget(node)
-        run.unconfirmed.drop(node)
+        run.written.drop(OF_NODE, node)
         run.conditions.forget(node)
         run.cache.forget(node)
         run.cache.kept(node)

@@ -22,7 +22,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent, Wake
 from condor_pydagman.engine.jobs import run_key
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NO_NODE,
@@ -88,8 +88,8 @@ def on_event(run: RunState, event: LogEvent) -> None:
         rerun.settle(run)
     if run.jobstate_lines.keeps_times or node in run.dag.retries:
         run.jobstate_lines.happened(node, event.time)
-    if run.unconfirmed.actions and _is_read_back(run, node, event):
-        run.unconfirmed.confirm(node)
+    if run.written.awaited and _is_read_back(run, node, event):
+        run.written.drop(OF_NODE, node)
     if record is None and run.dag.jobstate_log:
         _record(run, node, event)
     handler = _HANDLERS.get(kind)
@@ -162,7 +162,7 @@ def _is_without_proc(event: LogEvent) -> bool:
 
 def _is_read_back(run: RunState, node: int, event: LogEvent) -> bool:
     """Whether this is the event of ours that is waited for."""
-    action = run.unconfirmed.get(node)
+    action = run.written.record(OF_NODE, node)
     if isinstance(action, do.AppendJournalRecord):
         return event.record is action.record and event.retry == action.retry
     if isinstance(action, do.AppendNoop):  # both of its events must have come

@@ -13,11 +13,10 @@ from collections.abc import Iterable
 from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.condition_records import MAX_PARTS, JobAttributes
+from condor_pydagman.engine.condition_records import MAX_PARTS, RESULT, JobAttributes
 from condor_pydagman.engine.inputs import LogEvent, ResultRead
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
 
@@ -38,8 +37,6 @@ def read_pairs(text: str) -> list[tuple[str, str]]:
 def work(run: RunState) -> None:
     """Have files read; give up what does not come."""
     results = run.results
-    for node, records in results.unread.overdue(run.now):
-        _write(run, node, records)
     for node in results.pop_fresh():
         if node not in results.until:
             continue
@@ -53,7 +50,7 @@ def work(run: RunState) -> None:
         if node not in results.unread and node not in results.asked:
             name = run.dag.names[node]
             run.say(f"Warning: the nodes log has no attributes of the last job of node {name}")
-            _write(run, node, (_record(run, node, NOTHING, ""),))
+            run.write(RESULT, node, _record(run, node, NOTHING, ""))
 
 
 def _file(run: RunState, node: int) -> str:
@@ -68,26 +65,19 @@ def _file(run: RunState, node: int) -> str:
 
 
 def next_time(run: RunState) -> float | None:
-    """When something is to be given up, or written once more."""
+    """When something is to be given up."""
     results = run.results
     idle = (
         until
         for node, until in results.until.items()
         if node not in results.unread and node not in results.asked
     )
-    times = [next(idle, None), results.unread.next_time()]
-    return min((time for time in times if time is not None), default=None)
+    return next(idle, None)
 
 
 def _record(run: RunState, node: int, value: int, text: str) -> do.AppendJournalRecord:
     retry = run.nodes.retries.get(node, 0)
     return do.AppendJournalRecord(JournalRecord.NODE_RESULT, node, retry, value, text=text)
-
-
-def _write(run: RunState, node: int, records: tuple[do.AppendJournalRecord, ...]) -> None:
-    run.results.unread.add(node, run.now + CONFIRM_TIMEOUT_S, records)
-    for record in records:
-        run.emit(record)
 
 
 # A file has been read.
@@ -109,14 +99,14 @@ def on_read(run: RunState, answer: ResultRead) -> None:
         if unset:
             error = f"no VARS of the node sets $({unset[0]})"
         text = f"what it publishes can't be read: {file}: {error}"
-        _write(run, node, (_record(run, node, FAILED, text),))
+        run.write(RESULT, node, _record(run, node, FAILED, text))
         return
     count = len(texts)
     records = [
         _record(run, node, MAX_PARTS * number + count, text)
         for number, text in enumerate(texts, start=1)
     ]
-    _write(run, node, tuple(records))
+    run.write(RESULT, node, *records)
 
 
 def _texts(pairs: Iterable[tuple[str, str]], name: str) -> list[str]:

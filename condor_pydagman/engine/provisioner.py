@@ -10,7 +10,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, lifecycle, run_end
 from condor_pydagman.engine.inputs import ProvisionerAnswer
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.vocabulary import PROVISIONER_READY, JournalRecord
 
 
@@ -54,7 +54,7 @@ def on_answer(run: RunState, answer: ProvisionerAnswer) -> None:
     """Its job has answered; that of an earlier attempt may have done so late."""
     it = run.provisioner
     asked = it.answered()
-    if it.ready or it.node is None or run.unconfirmed.get(it.node) is not None:
+    if it.ready or it.node is None or run.written.record(OF_NODE, it.node) is not None:
         return
     state = -1 if answer.state is None else answer.state
     run.say(f"Provisioner job state: <{state}>")

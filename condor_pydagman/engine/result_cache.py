@@ -15,12 +15,13 @@ from itertools import islice
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.cache_records import Decided
+from condor_pydagman.engine.cache_records import CACHED, Decided
 from condor_pydagman.engine.cached_nodes import is_open, result_of
+from condor_pydagman.engine.growth_records import PIECE
 from condor_pydagman.engine.inputs import CachedFound, CachedKept, LogEvent
 from condor_pydagman.engine.node_states import Cause
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.steering_records import COMMAND
 from condor_pydagman.graph.result_sums import CHANGED, ResultSums
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -34,10 +35,6 @@ def work(run: RunState) -> None:
     cache = run.cache
     if not cache.unread:  # else more is about to be told
         _tell(run, cache.pop_news())
-    for node, records in cache.unread.overdue(run.now):
-        cache.unread.drop(node)
-        if is_open(run, node):
-            _write(run, node, records)
     settings = run.steering.settings
     ended = [
         one
@@ -117,24 +114,18 @@ def on_found(run: RunState, answer: CachedFound) -> None:
     for node, number, hit, result, why in answer.results:
         if not run.cache.answered(node, number) or not is_open(run, node):
             continue
-        if run.steering.awaited or run.growth.awaited:
+        if run.written.of(COMMAND) or run.written.of(PIECE):
             run.cache.came_up(node)  # since what it was found by may be about to change
             continue
         retry = run.nodes.retries.get(node, 0)
         text = f"{result} {why}".rstrip()
         record = do.AppendJournalRecord(JournalRecord.CACHED, node, retry, int(hit), text=text)
-        _write(run, node, (record,))
-
-
-def _write(run: RunState, node: int, records: tuple[do.AppendJournalRecord, ...]) -> None:
-    run.cache.unread.add(node, run.now + CONFIRM_TIMEOUT_S, records)
-    for record in records:
-        run.emit(record)
+        run.write(CACHED, node, record)
 
 
 def on_record(run: RunState, node: int, event: LogEvent) -> None:
     """What was found of the node has been read: it is done, or starts."""
-    run.cache.unread.drop(node)
+    run.written.drop(CACHED, node)
     if not is_open(run, node):
         return
     result, _, why = event.text.partition(" ")

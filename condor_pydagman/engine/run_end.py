@@ -17,6 +17,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import conditions, decisions, lifecycle, result_cache
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ABORT_REASON, Ending
+from condor_pydagman.engine.feeder_records import FEEDER_FAILED
 from condor_pydagman.engine.inputs import (
     AppendFailed,
     DagRemoved,
@@ -208,8 +209,8 @@ def _may_be_fed(run: RunState) -> bool:
     feeder = run.feeder
     if not feeder or feeder.feeder is None:
         return False
-    wants = feeder.asked or feeder.failing is not None or run.open_nodes < feeder.feeder.below
-    return wants and run.provisioner.ready
+    wants = feeder.asked or run.written.of(FEEDER_FAILED) or run.open_nodes < feeder.feeder.below
+    return bool(wants) and run.provisioner.ready
 
 
 def _end_unfed(run: RunState) -> None:

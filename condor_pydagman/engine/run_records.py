@@ -6,8 +6,9 @@ or, where the docstring of the class names a module, by that module alone; a tes
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.decisions import Ending
@@ -18,8 +19,10 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_UNMATCHED_EVENTS = 1000
-CONFIRM_TIMEOUT_S = 60.0  # before an event of ours that was not read back is written once more
+CONFIRM_TIMEOUT_S = 60.0  # before a record that was not read back is written once more
 MAX_QUERY_DELAY_S = 60.0  # between tries to reach a schedd that does not answer
+
+Records = tuple[do.Action, ...]
 
 
 class Halt:
@@ -350,48 +353,93 @@ class NoopIds:
         self._last = max(self._last, number)
 
 
-class Unconfirmed:
-    """Events of our own that have been written and not been read back, one for a node at most.
+class Kind:
+    """What records are about; each is equal to itself only.
 
     Attributes:
-        actions: when each is to be written once more (seconds since the epoch), and the action;
-            by node, oldest first.
+        name: for people who look for mistakes.
+        holds: whether nothing starts while one of them is awaited.
     """
 
-    __slots__ = ("actions",)
+    __slots__ = ("holds", "name")
+
+    def __init__(self, name: str, *, holds: bool = False) -> None:
+        self.name = name
+        self.holds = holds
+
+
+class Journal:
+    """Records of ours that have been written into the nodes log and not been read back from there:
+    by kind and then by a key of that kind, the oldest first.
+
+    What DAGMan decides is in force when it has been read from the log, so a replay comes to the
+    same.  A record that does not come back is lost there, behind a torn event perhaps, and is
+    written once more.  Of some kinds nothing new is started meanwhile, and the DAG does not end:
+    what was checked before such a record was written must still hold when it is in force.
+
+    Attributes:
+        awaited: all of it; mostly nothing.
+        holding: how many there are of kinds that hold the DAG up.
+    """
+
+    __slots__ = ("awaited", "holding")
 
     def __init__(self) -> None:
-        self.actions: dict[int, tuple[float, do.Action]] = {}
+        # A plain dictionary takes the longer to find its first entry, the more it has lost there.
+        self.awaited: dict[Kind, OrderedDict[Hashable, tuple[float, Records]]] = {}
+        self.holding = 0
 
-    def add(self, node: int, action: do.Action, now: float) -> None:
-        """The event is being written."""
-        self.actions.pop(node, None)
-        self.actions[node] = (now + CONFIRM_TIMEOUT_S, action)
+    def add(self, kind: Kind, key: Hashable, records: Records, now: float) -> None:
+        """Records are being written; those of the same key before count no more."""
+        self.drop(kind, key)
+        self.awaited.setdefault(kind, OrderedDict())[key] = now + CONFIRM_TIMEOUT_S, records
+        self.holding += kind.holds
 
-    def get(self, node: int) -> do.Action | None:
-        """What is waited for of a node."""
-        found = self.actions.get(node)
-        return None if found is None else found[1]
+    def drop(self, kind: Kind, key: Hashable) -> bool:
+        """They have been read back, or count no more; whether they were awaited."""
+        awaited = self.awaited.get(kind)
+        if awaited is None or awaited.pop(key, None) is None:
+            return False
+        self.holding -= kind.holds
+        if not awaited:
+            del self.awaited[kind]
+        return True
 
-    def confirm(self, node: int) -> None:
-        """The event has been read back."""
-        del self.actions[node]
+    def clear(self, kind: Kind) -> None:
+        """None of a kind counts any more."""
+        awaited = self.awaited.pop(kind, None)
+        if awaited is not None and kind.holds:
+            self.holding -= len(awaited)
 
-    def drop(self, node: int) -> None:
-        """The event is waited for no more."""
-        self.actions.pop(node, None)
+    def of(self, kind: Kind) -> Mapping[Any, tuple[float, Records]]:
+        """What is awaited of a kind: when it is to be written once more, and the records."""
+        return self.awaited.get(kind, _NONE)
+
+    def record(self, kind: Kind, key: Hashable) -> do.Action | None:
+        """The record that is awaited, where there is one of a key only."""
+        found = self.of(kind).get(key)
+        return None if found is None else found[1][0]
+
+    def overdue(self, now: float) -> list[tuple[Kind, Any, Records]]:
+        """Those that are to be written once more."""
+        found: list[tuple[Kind, Any, Records]] = []
+        for kind, awaited in self.awaited.items():
+            for key, (when, records) in awaited.items():
+                if when > now:
+                    break
+                found.append((kind, key, records))
+        return found
 
     def next_time(self) -> float | None:
-        """When the first of them is to be written once more."""
-        return next((when for when, _ in self.actions.values()), None)
+        """When the first of them is to be written once more, seconds since the epoch."""
+        return min(map(_first, self.awaited.values()), default=None)
 
-    def overdue(self, now: float) -> Iterator[tuple[int, do.Action]]:
-        """Those that are to be written once more, until they are added again."""
-        while self.actions:
-            node, (when, action) = next(iter(self.actions.items()))
-            if when > now:
-                return
-            yield node, action
+
+_NONE: Mapping[Hashable, tuple[float, Records]] = {}
+
+
+def _first(awaited: OrderedDict[Hashable, tuple[float, Records]]) -> float:
+    return next(iter(awaited.values()))[0]
 
 
 class JobstateLines:

@@ -13,7 +13,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent, SitesMatched, SitesUnknown
 from condor_pydagman.engine.node_states import ENDED
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.engine.site_records import OF_GROUP
 from condor_pydagman.engine.site_states import GroupCause, GroupState
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.sites.choice import Wanted
@@ -155,16 +155,7 @@ def write(run: RunState, group: int, record: JournalRecord, value: int, text: st
     node = run.sites.groups[group].nodes[0]
     retry = run.nodes.retries.get(node, 0)
     action = do.AppendJournalRecord(record, node, retry, value, text=text)
-    run.sites.await_record(group, run.now + CONFIRM_TIMEOUT_S, action)
-    run.emit(action)
-
-
-def rewrite_overdue(run: RunState) -> None:
-    """Write records again that were not read back: they may be lost in the log."""
-    for group, (when, action) in list(run.sites.awaited.items()):
-        if when <= run.now:
-            run.sites.await_record(group, run.now + CONFIRM_TIMEOUT_S, action)
-            run.emit(action)
+    run.write(OF_GROUP, group, action)
 
 
 def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
@@ -214,9 +205,9 @@ def look_at_ends(run: RunState) -> None:
 
 
 def next_time(run: RunState) -> float | None:
-    """When sites are to be asked for, or a record is to be written once more."""
+    """When sites are to be asked for."""
     sites = run.sites
-    times = [when for when, _ in sites.awaited.values()]
+    times: list[float] = []
     if not (sites.asked or run.starts_nothing or run.is_over):
         times += [sites.ask_at] if sites.ask_at is not None else []
         times += [sites.pause_until] if sites.changed else []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.queues import Timeouts
+from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.engine.site_rests import SiteRests
 from condor_pydagman.engine.site_states import (
     CLAIMING,
@@ -19,6 +20,7 @@ from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
+OF_GROUP = Kind("what is decided of a group of nodes")  # by group
 FORCE_AGAIN_S = 60.0  # a removal by force is repeated while it has no effect
 
 
@@ -42,8 +44,6 @@ class SiteMatching:
         taken_back: by group, the sites that it was taken back from, the last one last.
         failures: by group, runs of its nodes that failed at its site.
         clocks: of jobs that are idle or on hold, where the policy limits that.
-        awaited: by group, the record that has been written and not been read back, and when it is
-            to be written once more (seconds since the epoch).
         claims: by group, the site that is kept for it.
         missing: by site that has no ad, since when.
         reasons: by kind, why no site fits.
@@ -67,14 +67,14 @@ class SiteMatching:
     __slots__ = (
         *("groups", "group_states", "sites", "digests", "rounds", "policies", "kinds"),
         *("waiting", "only"),
-        *("taken_back", "failures", "clocks", "awaited", "claims", "missing", "reasons"),
+        *("taken_back", "failures", "clocks", "_journal", "claims", "missing", "reasons"),
         *("cleaned", "clean_up_until", "force_at", "touched", "all_touched", "asked", "ask_at"),
         *("pause_until", "changed"),
         *("unfit", "without_room", "siteless", "why_siteless", "exhausted", "rests"),
         *("_group_of", "_counts"),
     )
 
-    def __init__(self, dag: Dag) -> None:
+    def __init__(self, dag: Dag, journal: Journal) -> None:
         self.groups: Sequence[SiteGroup] = dag.site_groups
         count = len(self.groups)
         self._group_of = dag.group_of
@@ -93,7 +93,7 @@ class SiteMatching:
         self.taken_back: dict[int, list[str]] = {}
         self.failures: dict[int, int] = {}
         self.clocks = Timeouts()
-        self.awaited: dict[int, tuple[float, do.AppendJournalRecord]] = {}
+        self._journal = journal
         self.claims: dict[int, str] = {}
         self.missing: dict[str, float] = {}
         self.reasons: dict[int, str] = {}
@@ -293,15 +293,16 @@ class SiteMatching:
         self.changed = True
         return True
 
-    def await_record(self, group: int, when: float, action: do.AppendJournalRecord) -> None:
-        """A record is on its way to the log and back."""
-        self.awaited[group] = when, action
+    @property
+    def awaited(self) -> Container[object]:
+        """Groups about which a record is on its way to the log and back."""
+        return self._journal.of(OF_GROUP)
 
     def read_back(self, group: int, record: JournalRecord | None) -> None:
         """A record about the group has been read; None: whatever was awaited counts no more."""
-        awaited = self.awaited.get(group)
-        if awaited is not None and record in (None, awaited[1].record):
-            del self.awaited[group]
+        awaited = self._journal.record(OF_GROUP, group)
+        if isinstance(awaited, do.AppendJournalRecord) and record in (None, awaited.record):
+            self._journal.drop(OF_GROUP, group)
 
     def is_new_reason(self, kind: int, reason: str) -> bool:
         """Note why no site fits; whether that is another reason than before."""

@@ -6,7 +6,7 @@ questions that need nothing else.  What changes a run's course lives in the modu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from enum import Enum
 
 from condor_pydagman.config import Config
@@ -35,6 +35,8 @@ from condor_pydagman.engine.run_records import (
     End,
     Halt,
     JobstateLines,
+    Journal,
+    Kind,
     LogReading,
     NoopIds,
     Provisioner,
@@ -43,13 +45,14 @@ from condor_pydagman.engine.run_records import (
     SavePoints,
     Scripts,
     Submission,
-    Unconfirmed,
 )
 from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.steering_records import Steering
 from condor_pydagman.engine.throttles import Categories, StartPace, SubmitPace, Throttles
 from condor_pydagman.graph.model import Dag, Retry, Timeout
 from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
+
+OF_NODE = Kind("what has happened to a node, or is decided of it")
 
 
 class Mode(Enum):
@@ -92,6 +95,7 @@ class RunState:
         enough: of which nodes not all are needed.
         growth: what is added to the DAG while it runs.
         feeder: the program that adds to it when few nodes are left.
+        written: records that have not been read back.
     """
 
     __slots__ = (
@@ -139,7 +143,7 @@ class RunState:
         "steering",
         "submission",
         "timeouts",
-        "unconfirmed",
+        "written",
     )
 
     def __init__(
@@ -163,7 +167,8 @@ class RunState:
         self.dag_id = dag_id
         self.mode = mode
         self.growth = growth
-        self.cache = Cache(dag, cached)
+        self.written = Journal()
+        self.cache = Cache(dag, self.written, cached)
         self.has_extras = False
         self.note_extras()
         self.now = 0.0
@@ -183,11 +188,11 @@ class RunState:
         finals = dag.of_kind(NodeKind.FINAL)
         self.final = finals[0] if finals else None
         self.provisioner = Provisioner(dag)
-        self.sites = SiteMatching(dag)
+        self.sites = SiteMatching(dag, self.written)
         active = self.mode is Mode.RUN
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
-        self.conditions = Conditions(dag)
-        self.results = Results(dag)
+        self.conditions = Conditions(dag, self.written)
+        self.results = Results(dag, self.written)
         self.brakes = Brakes(dag)
         self.feeder = Feeding(dag, active=active)
         self.enough = Enoughs(dag, self.nodes.tally)
@@ -212,7 +217,6 @@ class RunState:
         self.timeouts = Timeouts()
         self.removals = Removals()
         self.save_points = SavePoints()
-        self.unconfirmed = Unconfirmed()
 
     def note_extras(self) -> None:
         """The DAG may have got what it had not."""
@@ -255,9 +259,14 @@ class RunState:
             self.say(text)
 
     def journal(self, node: int, action: do.Action) -> None:
-        """Write an event of our own about a node, and see to it that it is read back."""
-        self.unconfirmed.add(node, action, self.now)
-        self.out.append(action)
+        """Write an event of our own about a node, one at a time, and see to it that it is read
+        back."""
+        self.write(OF_NODE, node, action)
+
+    def write(self, kind: Kind, key: Hashable, *records: do.Action) -> None:
+        """Write records of our own, and see to it that they are read back."""
+        self.written.add(kind, key, records, self.now)
+        self.out += records
 
     def jobstate(self, node: int, event: str, job: str = "-") -> None:
         """A line for jobstate.log.  It carries the time of the node's last event, so that a replay

@@ -12,7 +12,7 @@ while something of it runs is marked; it fails when that has ended, and is not r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, node_settings, rerun, site_leaving
@@ -21,9 +21,8 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent, NodesSteered
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.engine.steering_records import SteeringRequest
+from condor_pydagman.engine.steering_records import COMMAND, SteeringRequest, commanded
 from condor_pydagman.engine.steering_rules import Words
 from condor_pydagman.vocabulary import (
     ORDINARY_KINDS,
@@ -139,30 +138,8 @@ def _journal(run: RunState, node: int, words: Words) -> int:
         number,
         text=rules.record_text(words),
     )
-    run.steering.awaited[node, number] = run.now + CONFIRM_TIMEOUT_S, action
-    run.emit(action)
+    run.write(COMMAND, (node, number), action)
     return number
-
-
-def rewrite_overdue(run: RunState) -> None:
-    """Write records again that were not read back: they may be lost in the log."""
-    for key, (when, action) in list(run.steering.awaited.items()):
-        if when > run.now:
-            return
-        del run.steering.awaited[key]
-        run.steering.awaited[key] = run.now + CONFIRM_TIMEOUT_S, action
-        run.emit(action)
-
-
-def keeps_waiting(run: RunState) -> bool:
-    """Whether nothing may start, and the DAG may not end: what has been checked must hold until it
-    is in force."""
-    return bool(run.steering.awaited) and run.phase is not Phase.FINISHING
-
-
-def next_time(run: RunState) -> float | None:
-    """When the first record is to be written once more."""
-    return next((when for when, _ in run.steering.awaited.values()), None)
 
 
 # A record has been read.
@@ -181,7 +158,7 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
     if late:
         name = run.dag.names[node]
         run.say(f"Node {name}: {words.command.value} by {words.by} comes too late: {late}")
-    if run.steering.awaited.pop((node, event.value), None) is None:
+    if not run.written.drop(COMMAND, (node, event.value)):
         return
     for number, request in run.steering.requests.items():
         if event.value in request.awaited:
@@ -306,10 +283,6 @@ def enforce(run: RunState) -> None:
         if state == State.SUBMITTED:
             if run.job_table.by_node[node].unfinished:
                 _remove(run, node, _DAGMAN)
-        elif state in NOT_BEGUN and node not in _awaited(run):
+        elif state in NOT_BEGUN and node not in commanded(run.written):
             run.steering.cancelled.discard(node)
             _journal(run, node, Words(_DAGMAN, NodeCommand.CANCEL))
-
-
-def _awaited(run: RunState) -> Iterator[int]:
-    return (node for node, _ in run.steering.awaited)

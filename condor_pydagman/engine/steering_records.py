@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.node_settings import NOTHING, NodeSettings
+from condor_pydagman.engine.run_records import Journal, Kind
+
+COMMAND = Kind("command for a node", holds=True)  # by node and number
+
+
+def commanded(journal: Journal) -> set[int]:
+    """Nodes of which a command is on its way to the log and back."""
+    return {node for node, _ in journal.of(COMMAND)}
 
 
 class Steering:
     """What people have asked of nodes.  Written by `steering` alone, or by its own methods.
 
     Attributes:
-        awaited: records that have been written and not been read back, by node and number: when
-            each is to be written once more (seconds since the epoch), and the action.
         requests: those that have not been answered, by number.
         cancelled: nodes whose present run is to fail, whatever becomes of it.
         settings: what was set for nodes, by node.
@@ -28,7 +33,6 @@ class Steering:
 
     __slots__ = (
         "_number",
-        "awaited",
         "barren",
         "cancelled",
         "dag_priority",
@@ -39,7 +43,6 @@ class Steering:
     )
 
     def __init__(self) -> None:
-        self.awaited: dict[tuple[int, int], tuple[float, do.AppendJournalRecord]] = {}
         self.requests: dict[int, SteeringRequest] = {}
         self.cancelled: set[int] = set()
         self.settings: dict[int, NodeSettings] = {}

@@ -13,7 +13,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Jobs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import QUEUED, RUNNING, TOTAL, Clock
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.graph.model import Timeout
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord
 
@@ -78,7 +78,7 @@ def _is_relevant(run: RunState, jobs: Jobs, clock: Clock) -> bool:
 
 def _is_being_written(run: RunState, node: int) -> bool:
     """Whether a record of this kind is on its way to the log and back."""
-    action = run.unconfirmed.get(node)
+    action = run.written.record(OF_NODE, node)
     return isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.TIMED_OUT
 
 

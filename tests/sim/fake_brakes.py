@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.brake_records import BRAKED
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import HELD
@@ -128,10 +129,10 @@ class Brakers:
         if not run.is_over and run.phase is Phase.RUNNING:
             halts = any(run.dag.brakes[number].effect != "ABORT" for number in self._acting)
             require(run.halt.by_brake == halts, f"O33: halted is {run.halt.by_brake}, not {halts}")
-            missing = self._expected - self._acting - self._unsure - set(run.brakes.awaited)
+            missing = self._expected - self._acting - self._unsure - set(run.written.of(BRAKED))
             require(not (missing and self._exact), f"O33: brakes {missing} do not act")
             if isinstance(an_input, inputs.Resume) and not an_input.file and self._acting:
-                require(bool(run.brakes.awaited), "O33: a resume is not written")
+                require(bool(run.written.of(BRAKED)), "O33: a resume is not written")
 
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""

@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING
 from condor_pydagman.config import effective_limit
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, inputs
+from condor_pydagman.engine.brake_records import BRAKED
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
+from condor_pydagman.engine.enough_records import REACHED
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_settings import categories_in_force
@@ -196,7 +198,7 @@ class SpecialOracles:
         engine = process.engine
         self._record_retries(process, an_input)
         brakes = engine.run.brakes
-        awaited = brakes.awaited or engine.run.enough.awaited
+        awaited = engine.run.written.of(BRAKED) or engine.run.written.of(REACHED)
         calm = process.idle and not (self._halts or brakes.braked or awaited)
         if calm and engine.run.phase is Phase.RUNNING:
             self._retries_start(process)

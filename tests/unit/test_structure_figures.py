@@ -35,8 +35,8 @@ ABILITIES = re.compile(
     r"|feed(?:er|ing)?|steering|letting_go|cancelled|unneeded|not_needed|skipped"
 )
 NAMED = {
-    "dispatch": 73,
-    "engine": 26,
+    "dispatch": 50,
+    "engine": 25,
     "job_events": 31,
     "jobs": 0,
     "journal_events": 27,
@@ -46,7 +46,7 @@ NAMED = {
     "nodes": 17,
     "queues": 0,
     "reconcile": 1,
-    "run_end": 18,
+    "run_end": 17,
     "run_records": 1,
     "scripts": 11,
     "state": 33,

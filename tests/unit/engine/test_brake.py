@@ -272,7 +272,7 @@ def test_a_resume_before_the_record_has_been_read_comes_after_it() -> None:
     assert reason(harness)
     harness.tell(*harness.echo([second, first]))  # a double of before the resume changes nothing
     assert not harness.engine.report().halts.halted
-    assert not harness.engine.run.brakes.awaited
+    assert not harness.engine.run.written.holding
 
 
 def test_a_brake_whose_record_is_lost_is_taken_back_all_the_same() -> None:
@@ -281,7 +281,7 @@ def test_a_brake_whose_record_is_lost_is_taken_back_all_the_same() -> None:
     harness.tell(inputs.Resume())
     lost, off = records(harness)
     harness.tell(*harness.echo([off]))
-    assert not harness.engine.run.brakes.awaited
+    assert not harness.engine.run.written.holding
     harness.tell(*harness.echo([lost]))
     assert not harness.engine.report().halts.halted
 

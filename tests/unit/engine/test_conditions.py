@@ -6,13 +6,14 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.condition_records import Conditions, JobAttributes, Results, Unread
+from condor_pydagman.engine.condition_records import Conditions, JobAttributes, Results
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_results import read_pairs
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.engine.run_records import Journal
 from condor_pydagman.graph.model import SKIPPED, Brake, Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make
@@ -543,20 +544,8 @@ def test_pairs_of_a_text() -> None:
 RECORD = do.AppendJournalRecord(JournalRecord.CONDITION, 1, 0)
 
 
-def test_records_that_are_on_their_way() -> None:
-    unread = Unread()
-    assert not unread
-    assert unread.next_time() is None
-    unread.add(1, 60.0, (RECORD,))
-    assert 1 in unread
-    assert unread.overdue(59.0) == []
-    assert unread.overdue(60.0) == [(1, (RECORD,))]
-    unread.drop(1)
-    assert not unread
-
-
 def test_only_the_last_question_has_an_answer() -> None:
-    conditions = Conditions(make.dag("A -> X\nRUN_IF X true"))
+    conditions = Conditions(make.dag("A -> X\nRUN_IF X true"), Journal())
     first, second = conditions.ask(1), conditions.ask(1)
     assert not conditions.answered(1, first)
     assert conditions.answered(1, second)
@@ -564,7 +553,7 @@ def test_only_the_last_question_has_an_answer() -> None:
 
 
 def test_whether_children_follow_what_was_skipped() -> None:
-    conditions = Conditions(make.dag("A -> X"))
+    conditions = Conditions(make.dag("A -> X"), Journal())
     assert not conditions
     conditions.skip(1, False)
     assert not conditions.leads
@@ -573,7 +562,7 @@ def test_whether_children_follow_what_was_skipped() -> None:
 
 
 def test_attributes_of_jobs_are_those_of_the_last_event() -> None:
-    results = Results(make.dag("A -> X"))
+    results = Results(make.dag("A -> X"), Journal())
     results.opened(0, 5, None)
     results.opened(1, 6, 3)
     assert (results.node_of(5, 9), results.node_of(6, 3), results.node_of(6, 4)) == (0, 1, None)
@@ -586,7 +575,7 @@ def test_attributes_of_jobs_are_those_of_the_last_event() -> None:
 
 
 def test_parts_are_put_together_in_their_order() -> None:
-    results = Results(make.dag("A -> X"))
+    results = Results(make.dag("A -> X"), Journal())
     assert not results.add_part(0, 2, 2, "b")
     assert results.add_part(0, 1, 2, "a")
     assert results.pop_parts(0) == ["a", "b"]

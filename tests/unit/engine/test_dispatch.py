@@ -221,7 +221,7 @@ def test_what_waits_for_a_piece_to_be_in_force_does_not_wake_the_engine() -> Non
     piece = at_once(read_piece(harness.engine.run.dag, given, digest="d1"))
     harness.now = ask_at - 1
     harness.tell(inputs.PieceOffered(7, piece, "jane"))
-    assert harness.engine.run.growth.awaited
+    assert harness.engine.run.written.holding
     harness.now = ask_at
     harness.tell(inputs.Wake())
     due = harness.engine.next_deadline()
