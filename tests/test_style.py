@@ -72,13 +72,7 @@ ENGINE_ORDER = (
     *("node_turns", "enough_counts", "jobs", "nodes", "queues", "limited_queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states", "site_rests"),
     "brake_counts",  # pure rules
-    *(
-        "run_records",
-        "steering_records",
-        "limit_records",
-        "site_records",
-        "condition_records",
-    ),
+    *("run_records", "steering_records", "limit_records", "site_records", "condition_records"),
     "cache_records",
     *("brake_records", "enough_records", "growth_records", "feeder_records", "state", "views"),
     *("dag_priority", "cached_nodes"),
