@@ -137,7 +137,8 @@ def scattered(extension: Extension, text: str) -> str:
         values = {"item": item, "number": str(len(jobs) - jobs.count(""))}
         values.update((str(number), word) for number, word in enumerate(item.split(), 1))
         name = _filled(extension.pattern, values)
-        if _NO_NAME.search(name) or len(errors) >= MAX_ERRORS:
+        bad = _NO_NAME.search(name) or not untrusted.leads_inside(name)
+        if bad or len(errors) >= MAX_ERRORS:
             if len(errors) < MAX_ERRORS:
                 errors.append(_no_name(extension, line, item, name))
             continue
@@ -182,7 +183,9 @@ def _quoted(value: str) -> str:
 def _no_name(extension: Extension, line: int, item: str, name: str) -> ProcessingError:
     words = len(item.split())
     hint = f"the pattern is {extension.pattern}; {{number}} in it gives names of digits"
-    if PLACE.search(name):
+    if not untrusted.leads_inside(name):
+        hint = f"as $(JOB) in names of files it would lead out of the DAG's directory; {hint}"
+    elif PLACE.search(name):
         number = f"{words} word{'s' if words > 1 else ''}"
         hint = f"the pattern is {extension.pattern}, and the line has {number}"
     error = ProcessingError(

@@ -223,7 +223,10 @@ class PieceBuilding(Building):
                 f"{_OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
                 at=command.members,
             )
-        return untrusted_rules.admitted(command) if self._untrusted else command
+        if not self._untrusted:
+            return command
+        rules = untrusted_rules
+        return rules.as_text(command) if self._anew else rules.admitted(command)
 
     def admit_edges(self, children: Sequence[int]) -> None:
         """Refuse new parents of nodes that have begun."""

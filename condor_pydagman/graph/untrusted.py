@@ -10,6 +10,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from condor_pydagman.dagfile import commands
@@ -19,13 +20,22 @@ from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.lint.submit_commands import ALL
 from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.graph.model import Dag
 
-_COMMANDS = ("+", "my.", "request_", "remote_")  # what begins so is one, whatever follows
-_KEY = re.compile(r"(\w+)[ \t]*=")
-_SCRIPT = re.compile(r"^\s*SCRIPT\b", re.I | re.M)
+# A macro's name: `SUBMIT.x` counts before `x`, and `include:x` is a statement.
+_MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_COMMANDS = ("request_", "remote_")  # what begins so is one, whatever follows
+_OAUTH = "_oauth_"  # commands that begin with the name of a service
+_OWN = ("dagman_", "pydagman_", "queue")  # macros of DAGMan itself, and what is none
+_RESERVED = frozenset(
+    # of the submit language, and what DAGMan says of each node
+    "if elif else endif include use warning error dollar dollardollar job retry dag_status"
+    " failed_count submit_file dag_parent_names dagmanjobid".split()
+)
+_ODD = re.compile(r"^[ \t]*(?:SCRIPT\b|JOB[ \t]+/)", re.I | re.M)
 Pairs = tuple[tuple[str, str], ...]
 
 _ALLOWED = frozenset(
@@ -58,8 +68,10 @@ class Named:
 
     def __init__(self, dag: Dag) -> None:
         self._descriptions = frozenset(dag.descriptions)
-        nodes = set(zip(dag.submits, _directories(dag, len(dag))))
-        nodes -= {(dag.submits[node], dag.directories.get(node, "")) for node in dag.subdags}
+        ordinary = [kind != NodeKind.DATA for kind in dag.kinds]
+        for node in dag.subdags:
+            ordinary[node] = False
+        nodes = set(compress(zip(dag.submits, _directories(dag, len(dag))), ordinary))
         lines = {(how.submit, how.directory) for how in dag.extensions.values() if how.pattern}
         self._files = {_path(submit, directory) for submit, directory in nodes | lines}
 
@@ -78,6 +90,14 @@ def admitted(command: Command) -> Command:
         word = next(word for word, one in SYNTAX.items() if one.command is type(command))
         fail(f"What a job adds to the DAG can't have {word}", TRUST, at=word)
     if isinstance(command, commands.Job):
+        if command.kind == NodeKind.DATA:
+            fail("What a job adds to the DAG can't have DATA", TRUST, at=command.name)
+        if not leads_inside(command.name):
+            fail(
+                f"A job can't name a node {command.name}",
+                f"$(JOB) in names of files would lead out of the DAG's directory. {TRUST}",
+                at=command.name,
+            )
         if command.description is not None:
             fail(
                 f"Node {command.name} has a description of its own",
@@ -88,7 +108,8 @@ def admitted(command: Command) -> Command:
     elif isinstance(command, (commands.ExtendLine, commands.ScatterLine)):
         _check_inside(command.directory, command.file)
         if isinstance(command, commands.ScatterLine):
-            return command._replace(pairs=_texts(command.pairs))
+            _check_keys(command.pairs)
+            return as_text(command)
         if command.trusted:
             fail("A job can't trust what comes next", TRUST, at="TRUSTED")
     elif isinstance(command, commands.Publish):
@@ -98,15 +119,39 @@ def admitted(command: Command) -> Command:
     elif isinstance(command, commands.Vars):
         if command.append:
             fail("A job's VARS can't have APPEND", f"descriptions come last. {TRUST}", at="APPEND")
-        return command._replace(pairs=_texts(command.pairs), append=False)
+        _check_keys(command.pairs)
+        return as_text(command)
     return command
+
+
+def as_text(command: Command) -> Command:
+    """The command with its values as text: all that is to do of one that was admitted before."""
+    if isinstance(command, commands.Vars):
+        return command._replace(pairs=_texts(command.pairs), append=False)
+    if isinstance(command, commands.ScatterLine):
+        return command._replace(pairs=_texts(command.pairs))
+    return command
+
+
+def leads_inside(name: str) -> bool:
+    """Whether a name of a file leads into the directory that it is looked for in."""
+    return not os.path.isabs(name) and ".." not in name.split("/")
 
 
 def is_plain(text: str) -> bool:
     """Whether a DAG file has nothing that `admitted` would refuse or change but in lines that are
     never simple (`dagfile.bulk`): else its lines are read one by one."""
-    keys = {key.lower() for key in _KEY.findall(text)}
-    return "$" not in text and not _SCRIPT.search(text) and keys.isdisjoint(ALL)
+    if "$" in text or ".." in text or _ODD.search(text):
+        return False
+    return all(map(_is_macro, _words_before_equals(text)))
+
+
+def _words_before_equals(text: str) -> set[str]:
+    # By no regular expression: the time of one grows with the square of a word's length.
+    parts = text.split("=")
+    parts.pop()
+    words = (part.rsplit(None, 1)[-1] for part in parts if part.strip())
+    return {word.rpartition('"')[2] for word in words} - {""}
 
 
 def mistakes(piece: Dag, count: int, named: Named, file: str) -> list[ProcessingError]:
@@ -130,19 +175,30 @@ def _directories(dag: Dag, count: int) -> Iterator[str]:
 
 
 def _texts(pairs: Sequence[tuple[str, str]]) -> Pairs:
+    return tuple((key, item_text(value)) for key, value in pairs)
+
+
+def _check_keys(pairs: Sequence[tuple[str, str]]) -> None:
     for key, _ in pairs:
-        if key.lower().startswith(_COMMANDS) or key.lower() in ALL:
+        if not _is_macro(key):
             fail(
                 f"VARS {key} would change the submit description",
-                f"a job can only set macros that are no commands of it. {TRUST}",
+                "a job can only set macros that are no commands of it and have names of letters,"
+                f" digits and _. {TRUST}",
                 at=key,
             )
-    return tuple((key, item_text(value)) for key, value in pairs)
+
+
+def _is_macro(key: str) -> bool:
+    low = key.lower()
+    if _MACRO.fullmatch(key) is None or low.startswith((*_COMMANDS, *_OWN)) or _OAUTH in low:
+        return False
+    return low not in ALL and low not in _RESERVED
 
 
 def _check_inside(*names: str) -> None:
     for name in names:
-        if os.path.isabs(name) or ".." in name.split("/") or "$" in name:
+        if not leads_inside(name) or "$" in name:
             fail(
                 f"A job can't name {name}",
                 f"names lead from the DAG's directory into it, without .. or macros. {TRUST}",
@@ -151,4 +207,7 @@ def _check_inside(*names: str) -> None:
 
 
 def _path(submit: str, directory: str) -> str:
-    return os.path.normpath(os.path.join(directory, submit))
+    # Not by normpath: where `x` is a link, `x/..` is another directory.
+    path = os.path.join(directory, submit)
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    return "/" * path.startswith("/") + "/".join(names)

@@ -271,6 +271,14 @@ def test_an_item_that_gives_no_name() -> None:
     assert "'n-not good' can't be the name of a node" in caught.value.detail()
 
 
+@pytest.mark.parametrize("item", ["../x", "/etc/x", "a/../../x", ".."])
+def test_an_item_whose_name_would_lead_elsewhere_as_a_file(item: str) -> None:
+    with pytest.raises(DagFileErrors, match="can't be the name of a node") as caught:
+        scattered(Extension("l.txt", pattern="{item}", submit="x"), f"a/b..c\n{item}\n")
+    assert [error.line for error in caught.value.errors] == [2]
+    assert "lead out of the DAG's directory" in caught.value.detail()
+
+
 def test_an_item_that_has_fewer_words_than_the_pattern() -> None:
     with pytest.raises(DagFileErrors, match="can't be the name of a node") as caught:
         scattered(Extension("l.txt", pattern="n-{2}", submit="x"), "a b\nc\n")

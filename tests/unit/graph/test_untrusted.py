@@ -10,7 +10,7 @@ from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.graph.untrusted import Named
+from condor_pydagman.graph.untrusted import Named, is_plain
 from tests.unit.graph.texts import build_text
 
 DAG = """\
@@ -23,6 +23,7 @@ SUBMIT-DESCRIPTION common {
 executable = /bin/false
 }
 SUBDAG EXTERNAL S inner.dag
+DATA D request.ad
 JOB L a.sub
 SCATTER L list n-{number} scattered.sub
 """
@@ -86,6 +87,18 @@ def test_what_a_job_may_add(text: str) -> None:
         ('JOB X a.sub\nVARS X My.Cmd="me"\n', "VARS My.Cmd would change"),
         ('JOB X a.sub\nVARS X APPEND a="me"\n', "VARS can't have APPEND"),
         ("JOB X a.sub\nSCATTER X l n-{item} a.sub VARS cmd={item}\n", "VARS cmd would change"),
+        ('JOB X a.sub\nVARS X include:/tmp/evil="|"\n', "VARS include:/tmp/evil would change"),
+        ('JOB X a.sub\nVARS X SUBMIT.executable="me"\n', "VARS SUBMIT.executable would change"),
+        ('JOB X a.sub\nVARS X if="me"\n', "VARS if would change"),
+        ('JOB X a.sub\nVARS X Job="me"\n', "VARS Job would change"),
+        ('JOB X a.sub\nVARS X DAGMAN_NOTHING="me"\n', "VARS DAGMAN_NOTHING would change"),
+        ('JOB X a.sub\nVARS X s_oauth_permissions="w"\n', "VARS s_oauth_permissions would change"),
+        ("JOB X link/../a.sub\n", "names no submit description link/../a.sub"),
+        ("JOB X ../a.sub DIR link\n", "names no submit description ../a.sub"),
+        ("JOB ../../X a.sub\n", "can't name a node ../../X"),
+        ("JOB /tmp/X a.sub\n", "can't name a node /tmp/X"),
+        ("DATA X a.sub\n", "can't have DATA"),
+        ("JOB X request.ad\n", "names no submit description request.ad"),
     ],
 )
 def test_what_a_job_may_not_add(text: str, why: str) -> None:
@@ -104,3 +117,41 @@ def test_values_of_a_job_are_text() -> None:
     (variable,) = found.dag.variables[0]
     assert (variable.value, variable.append) == ("$(DAGMAN_DOLLAR)ENV(SECRET)", False)
     assert found.dag.extensions[0].pairs == (("k", "$(DAGMAN_DOLLAR)(x){item}"),)
+
+
+@pytest.mark.parametrize(
+    "pair", ['+Owner="me"', 'request_foo="1"', 'remote_foo="1"', 'cmd="x"', 'a="$ENV(HOME)"']
+)
+def test_many_lines_are_read_as_one(pair: str) -> None:
+    jobs = "".join(f"JOB X{number} a.sub\n" for number in range(20))
+    text = jobs + "".join(f'VARS X{number} part="b=c" {pair}\n' for number in range(20))
+    if "$" in pair:
+        values = {one.key: one.value for one in piece(text).dag.variables[0]}
+        assert values == {"part": "b=c", "a": "$(DAGMAN_DOLLAR)ENV(HOME)"}
+        return
+    with pytest.raises(DagFileErrors, match="would change"):
+        piece(text)
+    assert not is_plain(text)
+
+
+@pytest.mark.parametrize("name", ["../X", "/tmp/X"])
+def test_many_nodes_have_names_as_one_has(name: str) -> None:
+    with pytest.raises(DagFileErrors, match="can't name a node"):
+        piece("".join(f"JOB {name}{number} a.sub\n" for number in range(20)))
+
+
+def test_plain_lines_are_known_as_such() -> None:
+    assert is_plain('JOB X a=b.sub\nVARS X part="b=c" n = "1"\n\n# x\n')
+
+
+@pytest.mark.parametrize("text", ["\n" * 1_000_000, "a" * 1_000_000, " " * 1_000_000])
+def test_no_text_takes_the_square_of_its_length(text: str) -> None:
+    assert is_plain(text)  # would take an hour
+
+
+def test_what_is_recorded_is_read_again_whatever_is_refused_today() -> None:
+    dag = build_text(DAG)
+    text = 'JOB X a.sub\nVARS X request_foo="$x"\n'
+    given = PieceText("p", {"p": text}, BuildOptions(), untrusted=True)
+    found = at_once(read_piece(dag, given, anew=True))
+    assert found.dag.variables[0][0].value == "$(DAGMAN_DOLLAR)x"
