@@ -19,6 +19,7 @@ from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.lint.submit_commands import ALL
+from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.vocabulary import NodeKind
 
@@ -30,11 +31,13 @@ _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMMANDS = ("request_", "remote_")  # what begins so is one, whatever follows
 _OAUTH = "_oauth_"  # commands that begin with the name of a service
 _OWN = ("dagman_", "pydagman_", "queue")  # macros of DAGMan itself, and what is none
-_RESERVED = frozenset(
-    # of the submit language, and what DAGMan says of each node
-    "if elif else endif include use warning error dollar dollardollar job retry dag_status"
-    " failed_count submit_file dag_parent_names dagmanjobid".split()
-)
+# Of the submit language, and what DAGMan says of each node.
+_WORDS = """
+if elif else endif include use warning error dollar dollardollar job retry dag_status failed_count
+submit_file dag_parent_names dagmanjobid
+"""
+_RESERVED = frozenset(_WORDS.split())
+_HIDDEN = re.compile(r"(?:^|/)\.[^/.]")  # keys, where the DAG's directory is the user's own
 _ODD = re.compile(r"^[ \t]*(?:SCRIPT\b|JOB[ \t]+/)", re.I | re.M)
 Pairs = tuple[tuple[str, str], ...]
 
@@ -158,7 +161,9 @@ def mistakes(piece: Dag, count: int, named: Named, file: str) -> list[Processing
     """What of the first `count` nodes of a piece names a description that the DAG does not."""
     lines = [(node, how) for node, how in piece.extensions.items() if how.pattern and node < count]
     by = {(how.submit, how.directory): node for node, how in lines}
-    by.update(zip(zip(piece.submits[:count], _directories(piece, count)), range(count)))
+    for node, one in enumerate(zip(piece.submits[:count], _directories(piece, count))):
+        if not piece.flags[node] & JOIN:  # which the DAG makes of a PARENT line
+            by[one] = node
     return [
         ProcessingError(
             f"Node {piece.names[node]}: the DAG names no submit description {submit}",
@@ -198,10 +203,11 @@ def _is_macro(key: str) -> bool:
 
 def _check_inside(*names: str) -> None:
     for name in names:
-        if not leads_inside(name) or "$" in name:
+        if not leads_inside(name) or "$" in name or _HIDDEN.search(name):
             fail(
                 f"A job can't name {name}",
-                f"names lead from the DAG's directory into it, without .. or macros. {TRUST}",
+                "names lead from the DAG's directory into it, without .., macros or names that"
+                f" begin with a dot. {TRUST}",
                 at=name,
             )
 

@@ -47,7 +47,8 @@ def piece(text: str, **options: bool) -> Piece:
         'JOB X a.sub\nJOB Y a.sub\nPARENT A CHILD X\nPARENT X CHILD Y\nVARS X part="1" b="c d"\n',
         "JOB X a.sub\nRETRY X 3\nPRIORITY X 4\nCATEGORY X c\nMAXJOBS c 2\nABORT-DAG-ON X 3\n",
         "JOB X a.sub\nPARENT A CHILD X\nRUN_IF X true\nPUBLISH X FILE r/x.ad\nTIMEOUT X TOTAL 60\n",
-        "JOB X a.sub\nCACHE X INPUTS in.txt\nDONE X\n",
+        "JOB X a.sub\nCACHE X INPUTS in.txt ./b.x\nDONE X\n",
+        "JOB X a.sub\nJOB Y a.sub\nJOB Z a.sub\nPARENT A X CHILD Y Z\n",
     ],
 )
 def test_what_a_job_may_add(text: str) -> None:
@@ -98,6 +99,8 @@ def test_what_a_job_may_add(text: str) -> None:
         ("JOB ../../X a.sub\n", "can't name a node ../../X"),
         ("JOB /tmp/X a.sub\n", "can't name a node /tmp/X"),
         ("DATA X a.sub\n", "can't have DATA"),
+        ("JOB X a.sub\nSCATTER X .ssh/key n-{number} a.sub VARS k={item}\n", "can't name .ssh/key"),
+        ("JOB X a.sub\nEXTEND X sub/.netrc\n", "can't name sub/.netrc"),
         ("JOB X request.ad\n", "names no submit description request.ad"),
     ],
 )
