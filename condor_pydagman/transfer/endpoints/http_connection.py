@@ -373,8 +373,8 @@ class Answer:
             self._left -= count
             if not self._left and not self._chunked:
                 self._ended = True
-            elif not self._left:
-                self._connection.read_line(MAX_CHUNK_LINE_BYTES)
+            elif not self._left and self._connection.read_line(MAX_CHUNK_LINE_BYTES):
+                raise self._connection.closed("a chunk is longer than it says")
         elif not count:
             if self._left is not None:
                 raise self._connection.closed(f"it broke off {self._left} bytes before the end")

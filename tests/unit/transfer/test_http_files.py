@@ -410,6 +410,7 @@ def test_a_redirection_to_nowhere_is_asked_once(move: Moves, tmp_path: Path) -> 
         (("Content-Length: 10",), b""),
         (("Transfer-Encoding: chunked",), b"0x3\r\nabc\r\n0\r\n\r\n"),
         (("Transfer-Encoding: chunked",), b"+3\r\nabc\r\n0\r\n\r\n"),
+        (("Transfer-Encoding: chunked",), b"3\r\nabcd\r\n0\r\n\r\n"),
     ],
 )
 def test_a_body_that_is_wrong_is_not_the_fault_of_its_host(
