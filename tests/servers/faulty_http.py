@@ -52,8 +52,8 @@ class FaultyServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        super().__init__((address, 0), _Handler)
         self.files: dict[str, bytes] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.is_dav = True
@@ -301,9 +301,9 @@ def _response(name: str, data: bytes | None) -> str:
 
 
 @contextlib.contextmanager
-def faulty_http() -> Iterator[FaultyServer]:
+def faulty_http(address: str = "127.0.0.1") -> Iterator[FaultyServer]:
     """A running server."""
-    server = FaultyServer()
+    server = FaultyServer(address)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

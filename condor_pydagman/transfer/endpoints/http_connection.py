@@ -75,6 +75,9 @@ class Connection:
     Args:
         reach: where it may lead.
         connect_s, stall_s: seconds until a connection that is not made, or moves no data, fails.
+
+    Attributes:
+        kind: of address that it leads to, see `reach`.
     """
 
     def __init__(self, place: Place, reach: Reach, connect_s: float, stall_s: float) -> None:
@@ -86,6 +89,7 @@ class Connection:
         self._buffer = bytearray(BUFFER_BYTES)
         self._begin = self._end = 0  # what of the buffer has not been taken yet
         self._used = False
+        self.kind = ""
         self._has_answered = False
         self._window_at = self._window_bytes = 0.0
         self._errors = _Errors(self)
@@ -107,6 +111,8 @@ class Connection:
         A connection that the server has closed meanwhile is made anew, once.
         """
         data = self._head(method, target, headers) + body
+        if self._socket is not None:
+            self._reach.check_kind(self.place.host, self.kind)
         self._window_at, self._has_answered = 0.0, False
         while True:
             was_used = self._used
@@ -239,7 +245,7 @@ class Connection:
             if place.proxy is not None:
                 self._reach.check(place.host, place.host)
                 made = socket.create_connection((end.host, end.port), self._connect_s)
-                self._reach.reached(place.host)
+                self.kind = self._reach.reached(place.host)
             else:
                 made = self._directly()
             try:
@@ -271,7 +277,7 @@ class Connection:
             try:
                 made.settimeout(self._connect_s)
                 made.connect(address)
-                self._reach.reached(str(address[0]))
+                self.kind = self._reach.reached(str(address[0]))
                 return made
             except OSError as one:
                 made.close()

@@ -151,6 +151,7 @@ class HttpFiles(Closing):
             {"Transfer-Encoding": "chunked"} if size is None else {"Content-Length": f"{size}"}
         )
         headers["Expect"] = "100-continue"
+        self._reach.begin()
         target = url
         for _ in range(MAX_REDIRECTS):
             connection = self._connection(target)
@@ -163,6 +164,7 @@ class HttpFiles(Closing):
                 continue  # it wants the body at once
             if answer.status not in _REDIRECTS:
                 raise fault_of_status(answer.status, answer.headers, url, "PUT")
+            self._reach.leads_on(connection.kind)
             target = self._redirected("PUT", target, answer)
         raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
 
@@ -260,6 +262,7 @@ class HttpFiles(Closing):
         self, method: str, url: Url, headers: Mapping[str, str] | None = None, body: bytes = b""
     ) -> Answer:
         """The answer to a request; redirections are followed."""
+        self._reach.begin()
         target = url
         for _ in range(MAX_REDIRECTS + 1):
             connection = self._connection(target)
@@ -268,6 +271,7 @@ class HttpFiles(Closing):
             if answer.status not in _REDIRECTS:
                 return answer
             answer.drain()
+            self._reach.leads_on(connection.kind)
             target = self._redirected(method, target, answer)
         raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
 

@@ -39,7 +39,8 @@ _EMBEDDING = tuple(
 class Reach:
     """Where the connections for the files of one server may lead.
 
-    The first one is to the server that was named, wherever that is.
+    The first one is to the server that was named, wherever that is.  If it is on this machine, it
+    may lead to others here, but not where it leads to may lead back.
 
     Args:
         host: that was named.
@@ -48,11 +49,20 @@ class Reach:
     def __init__(self, host: str) -> None:
         self._host = host
         self._named: str | None = None  # kind of address of the server that was named
+        self._led_by: str | None = None  # kind of the one that led on, None for nobody
 
     @property
     def is_near(self) -> bool:
         """Whether the server that was named is on this machine."""
         return self._named == LOOPBACK
+
+    def begin(self) -> None:
+        """What follows is for another request, which nobody has led on yet."""
+        self._led_by = None
+
+    def leads_on(self, kind: str) -> None:
+        """A server of this kind has redirected the request."""
+        self._led_by = kind
 
     def check(self, host: str, address: str) -> None:
         """Refuse a connection to a host that has this address, or its name if a proxy connects.
@@ -60,17 +70,24 @@ class Reach:
         Raises:
             Fault: it must not lead there.
         """
-        kind = kind_of_address(address)
-        if not kind or self._named in (None, LOOPBACK):
+        self.check_kind(host, kind_of_address(address))
+
+    def check_kind(self, host: str, kind: str) -> None:
+        """As `check`, of a host whose kind of address is known."""
+        if not kind or self._named is None:
+            return
+        if self._named == LOOPBACK and self._led_by in (None, LOOPBACK):
             return
         if not (kind == self._named and host == self._host):
             reason = f"{self._host} leads to {host}, which is a {kind} address"
             raise Fault(FaultKind.REFUSED, reason)
 
-    def reached(self, address: str) -> None:
-        """There is a connection to this address."""
+    def reached(self, address: str) -> str:
+        """There is a connection to this address; its kind."""
+        kind = kind_of_address(address)
         if self._named is None:
-            self._named = kind_of_address(address)
+            self._named = kind
+        return kind
 
 
 def kind_of_address(text: str) -> str:

@@ -13,7 +13,7 @@ from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import reach
 from condor_pydagman.transfer.endpoints.reach import Reach, kind_of_address
 from condor_pydagman.transfer.way import Surroundings
-from tests.servers.faulty_http import FaultyServer, Wrong
+from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 from tests.unit.transfer.helpers import progress, transfer
 
 
@@ -67,6 +67,19 @@ def test_a_server_of_this_machine_may_lead_anywhere() -> None:
     assert it.is_near
     it.check("localhost", "::1")
     it.check("data.example", "192.0.2.1")
+
+
+def test_where_a_server_of_this_machine_leads_to_may_not_lead_back() -> None:
+    it = Reach("me.example")
+    it.reached("127.0.0.1")
+    it.leads_on("")
+    it.check("data.example", "192.0.2.1")
+    it.check("me.example", "127.0.0.1")
+    for host, address in (("localhost", "127.0.0.1"), ("cloud", "169.254.169.254")):
+        with pytest.raises(Fault, match="me.example leads to"):
+            it.check(host, address)
+    it.begin()
+    it.check("localhost", "127.0.0.1")
 
 
 def test_a_name_may_not_change_its_address_for_one_of_this_machine() -> None:
@@ -129,3 +142,30 @@ def test_a_server_from_elsewhere_can_not_lead_to_this_machine(
         private.setblocking(False)
         with pytest.raises(BlockingIOError):
             private.accept()
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_server_of_this_machine_leads_elsewhere_which_does_not_lead_back(
+    surroundings: Surroundings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_known: bool
+) -> None:
+    """Nor over a connection that there is already."""
+    near = {"127.0.0.1": "loopback", "127.0.0.3": "loopback"}
+    monkeypatch.setattr(reach, "kind_of_address", lambda address: near.get(address, ""))
+
+    def leading_to(url: str) -> Wrong:
+        return Wrong(status=302, headers=(("Location", url), ("Content-Length", "0")))
+
+    with faulty_http("0.0.0.0") as server:  # noqa: S104 - for a moment
+        here, elsewhere, private = (
+            f"http://127.0.0.{number}:{server.server_address[1]}" for number in (1, 2, 3)
+        )
+        server.files["/x"] = b"x"
+        server.fail("/known", leading_to(f"{private}/x"))
+        server.fail("/a", leading_to(f"{elsewhere}/b"))
+        server.fail("/b", leading_to(f"{private}/x"))
+        way = DirectWay()
+        if is_known:
+            way.perform(transfer(f"{here}/known", str(tmp_path / "k")), surroundings, progress())
+        with pytest.raises(Fault, match=r"leads to 127\.0\.0\.3, which is a loopback address"):
+            way.perform(transfer(f"{here}/a", str(tmp_path / "b")), surroundings, progress())
+        way.thread_ends()
