@@ -16,6 +16,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.work_orders import SUFFIX
 from condor_pydagman.daemon.run import DagRun
+from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
@@ -112,11 +113,11 @@ class DataNodes:
         of the node's site."""
         dag, node, sites = self._run.dag, action.node, self._run.sites
         own = {
-            "JOB": dag.names[node],
+            "JOB": item_text(dag.names[node]),
             "RETRY": str(action.retry),
             "DAG_STATUS": str(int(action.dag_status)),
             "FAILED_COUNT": str(action.failed_count),
-            "DAG_PARENT_NAMES": job_description.parent_names(dag, node),
+            "DAG_PARENT_NAMES": item_text(job_description.parent_names(dag, node)),
             "DAGManJobId": str(self._run.workflow.dagman_cluster),
             "SUBMIT_FILE": dag.submits[node],
         }

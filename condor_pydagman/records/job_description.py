@@ -7,10 +7,12 @@ because a bag of a thousand nodes often shares one file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
+from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.submit_values import NOTHING, attribute, literal, whole
 from condor_pydagman.vocabulary import DagStatus, NodeKind
@@ -24,6 +26,7 @@ NODES_MASK = "0,1,2,4,5,7,8,9,10,11,12,13,16,17,24,27,35,36"
 # No further parent is listed once the list has this many characters.
 MAX_PARENT_NAMES_LENGTH = 2000
 
+_LIKE_A_MACRO = re.compile(r"\$\w*[(\[]")
 _ATTRIBUTES = ("my.", "+")  # beginnings of keys that are attributes of the job
 
 _SUBMITTED_BY_DAGMAN = 1  # JobSubmitMethod of jobs that a DAGMan submits itself
@@ -225,14 +228,14 @@ def parent_names(dag: Dag, node: int) -> str:
 
 def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_count: int) -> str:
     parents = parent_names(dag, node)
-    parent_line = f"DAG_PARENT_NAMES = {literal(parents)}\n" if parents else ""
+    parent_line = f"DAG_PARENT_NAMES = {_names_value(parents)}\n" if parents else ""
     parents_attribute = '"$(DAG_PARENT_NAMES)"'
-    if '"' in parents or "\\" in parents:
+    if any(character in parents for character in '"\\$'):
         parents_attribute = attribute(parents)
     return (
         f"SUBMIT_FILE = {literal(dag.submits[node])}\n"
         f"My.JobSubmitMethod = {_SUBMITTED_BY_DAGMAN}\n"
-        f"JOB = {literal(dag.names[node])}\n"
+        f"JOB = {_names_value(dag.names[node])}\n"
         f"RETRY = {retry}\n"
         f"DAG_STATUS = {int(dag_status)}\n"
         f"FAILED_COUNT = {failed_count}\n"
@@ -240,6 +243,15 @@ def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_
         f"My.DAGParentNodeNames = {parents_attribute}\n"
         f"My.DAGManNodeRetry = {retry}\n"
     )
+
+
+def _names_value(names: str) -> str:
+    """Names of nodes as the value of a macro.
+
+    Functions of macros expand what they get again, and a match expands `$$(...)`: a name that looks
+    like a macro, as a job may give it, is for `adapters.descriptions`, which knows who uses it.
+    """
+    return whole(item_text(names)) if _LIKE_A_MACRO.search(names) else literal(names)
 
 
 def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool, priority: int | None) -> str:

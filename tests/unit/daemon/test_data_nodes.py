@@ -140,6 +140,23 @@ class Site:
         return {"MATCH_Door": "https://n.example.org", "AREA": "/scratch/n", "HOME": "/home/n"}
 
 
+def test_a_name_is_no_macro_of_a_request(
+    data_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job may have given it, also to a parent of the node."""
+    monkeypatch.setenv("THEIR_SECRET", "geheim")
+    text = "JOB $ENV(THEIR_SECRET) a\nDATA in in.dap\nPARENT $ENV(THEIR_SECRET) CHILD in\n"
+    data_run.dag = build(["t.dag"], lambda _path: text, BuildOptions())
+    request = "dap_type = transfer\nsrc_url = http://h/$(DAG_PARENT_NAMES)\ndest_url = b\n"
+    assert DataNodes(data_run).template(action()._replace(node=1), request) is not None
+    made = order(tmp_path)
+    assert "THEIR_SECRET" not in made.environment
+    again = read_requests(made.text, "", Macros(made.macros, {"THEIR_SECRET": "geheim"}), "/")
+    (one,) = again.placements
+    assert isinstance(one, Transfer)
+    assert one.source.path == "/$ENV(THEIR_SECRET)"
+
+
 OF_SITE = "dap_type = transfer\nsrc_url = $(MATCH_Door)/a\ndest_url = $ENV(AREA)/$(JOB)\n"
 
 

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from condor_pydagman.adapters import descriptions
 from condor_pydagman.config import Config
+from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.records.submit_values import literal, whole
@@ -69,14 +71,14 @@ def test_every_name_in_a_description_comes_back(
     dag.finish()
     flow = Workflow(12, path, Config(), f"[{other}]", "12.0", name, other)
     text = describe(
-        dag, 1, split("mine = [$(JOB)]\nqueue 2\n"), flow,
+        dag, 1, split("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n"), flow,
         retry=0, dag_status=DagStatus.OK, failed_count=0,
     )  # fmt: skip
-    read = htcondor2.Submit(text)
+    read = descriptions.parse(text)
     expected = {
         "JOB": name, "SUBMIT_FILE": path, "dag_node_name": name, "dagman_log": path,
         "submit_event_notes": f"DAG Node: {name}", "batch_name": f"[{other}]",
-        "DAG_PARENT_NAMES": f"parent {other}", "accounting_group": name,
+        "mine": f"[{name}]", "DAG_PARENT_NAMES": f"parent {other}", "accounting_group": name,
         "accounting_group_user": other, "v": value.replace("$", "%"), "batch_id": "12.0",
     }  # fmt: skip
     assert {key: _expanded(read, key) for key in expected} == expected
@@ -88,6 +90,30 @@ def _expanded(description: htcondor2.Submit, name: str) -> str:
         return str(description.expand(name))
     except KeyError:  # nothing is left of it
         return ""
+
+
+def described(name: str, use: str) -> str:
+    """The arguments of a node's job."""
+    dag = Dag(files=["t.dag"])
+    dag.add_node(name, "n.sub")
+    dag.add_node("child", "n.sub")
+    dag.add_edges([0], [1])
+    dag.finish()
+    text = describe(
+        dag, int("PARENT" in use), split(f"arguments = {use}\nqueue\n"),
+        Workflow(12, "/l", Config()), retry=0, dag_status=DagStatus.OK, failed_count=0,
+    )  # fmt: skip
+    return _expanded(descriptions.parse(text), "arguments")
+
+
+@pytest.mark.parametrize("macro", ["JOB", "DAG_PARENT_NAMES"])
+def test_a_name_is_no_macro_whoever_uses_it(macro: str) -> None:
+    """A job may have given it."""
+    assert described("$ENV(HOME)", f"$({macro})") == "$ENV(HOME)"
+    assert described("n$$([1])", f"$({macro})") == "n$$(DOLLARDOLLAR)([1])"
+    assert described("a$b", f"$Fn({macro})") == "a$b"
+    with pytest.raises(PoolError, match=r"would expand the \$ in \$ENV\(HOME\)"):
+        described("$ENV(HOME)", f"$BASENAME({macro})")
 
 
 @pytest.mark.parametrize(
