@@ -28,13 +28,18 @@ if TYPE_CHECKING:
 
 # A macro's name: `SUBMIT.x` counts before `x`, and `include:x` is a statement.
 _MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_COMMANDS = ("request_", "remote_")  # what begins so is one, whatever follows
-_OAUTH = "_oauth_"  # commands that begin with the name of a service
-_OWN = ("dagman_", "pydagman_", "queue")  # macros of DAGMan itself, and what is none
+# What begins so is a command, whatever follows: of grid, vm and cloud jobs too; or a switch of the
+# queue statement; or a macro of DAGMan's own.
+_BEGINNINGS = (
+    *("request_", "remote_", "ec2_", "cloud_", "vm_", "xen_", "kvm_", "vmware_"),
+    *("queue", "submitfail", "submitwarn", "dagman_", "pydagman_"),
+)
+# Parts of commands that begin with the name of a service.
+_PARTS = re.compile(r"_oauth_|_container_port$")
 # Of the submit language, and what DAGMan says of each node.
 _WORDS = """
 if elif else endif include use warning error dollar dollardollar job retry dag_status failed_count
-submit_file dag_parent_names dagmanjobid
+submit_file dag_parent_names dagmanjobid jobmaterializelimit
 """
 _RESERVED = frozenset(_WORDS.split())
 _HIDDEN = re.compile(r"(?:^|/)\.[^/.]")  # keys, where the DAG's directory is the user's own
@@ -196,7 +201,7 @@ def _check_keys(pairs: Sequence[tuple[str, str]]) -> None:
 
 def _is_macro(key: str) -> bool:
     low = key.lower()
-    if _MACRO.fullmatch(key) is None or low.startswith((*_COMMANDS, *_OWN)) or _OAUTH in low:
+    if _MACRO.fullmatch(key) is None or low.startswith(_BEGINNINGS) or _PARTS.search(low):
         return False
     return low not in ALL and low not in _RESERVED
 
