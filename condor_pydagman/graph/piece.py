@@ -210,19 +210,19 @@ def read_piece(
 
     `begun`: whether a node of the DAG has begun, so that it can't get another parent; `anew`: it
     has been added to it before, and nodes that it names may have been let go since; `named`: the
-    submit descriptions that it may name, None for all.
+    submit descriptions that an untrusted piece may name, None if it was admitted and kept before.
 
     Raises:
         DagFileErrors: all that is wrong with it.
     """
     options = text.options
+    admitted = None
     if text.untrusted:
         options = options._replace(default_append_vars=False)
+        admitted = untrusted.as_text if named is None else untrusted.admitted
 
     def read(*, in_bulk: bool) -> Steps[Piece]:
-        building = PieceBuilding(
-            dag, options, begun, anew=anew, join=text.join, untrusted=text.untrusted
-        )
+        building = PieceBuilding(dag, options, begun, anew=anew, join=text.join, admitted=admitted)
         return _read(dag, building, text, digest, named, in_bulk=in_bulk)
 
     try:

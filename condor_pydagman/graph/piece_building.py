@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.enough_lines import PARENTS
-from condor_pydagman.graph import untrusted as untrusted_rules
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
@@ -79,15 +78,15 @@ class PieceBuilding(Building):
         *,
         anew: bool = False,
         join: int = 0,
-        untrusted: bool = False,
+        admitted: Callable[[Command], Command] | None = None,
     ) -> None:
         """`anew`: it has been read and added before, and what it names may have been let go;
-        `join`, `untrusted`: see `PieceText`."""
+        `join`: see `PieceText`; `admitted`: gives each command as it may be, or refuses it."""
         super().__init__(PieceDag(outer), options)
         self._joins = join
         self.stand_ins: dict[int, int] = {}
         self._anew = anew
-        self._untrusted = untrusted
+        self._admitted = admitted
         self._outer = outer
         self._begun = begun
         self._word = ""  # of the command that is applied, if it is one of _OF_NEW_NODES
@@ -223,10 +222,7 @@ class PieceBuilding(Building):
                 f"{_OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
                 at=command.members,
             )
-        if not self._untrusted:
-            return command
-        rules = untrusted_rules
-        return rules.as_text(command) if self._anew else rules.admitted(command)
+        return command if self._admitted is None else self._admitted(command)
 
     def admit_edges(self, children: Sequence[int]) -> None:
         """Refuse new parents of nodes that have begun."""

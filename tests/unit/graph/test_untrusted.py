@@ -159,5 +159,5 @@ def test_what_is_recorded_is_read_again_whatever_is_refused_today() -> None:
     dag = build_text(DAG)
     text = 'JOB X a.sub\nVARS X request_foo="$x"\n'
     given = PieceText("p", {"p": text}, BuildOptions(), untrusted=True)
-    found = at_once(read_piece(dag, given, anew=True))
+    found = at_once(read_piece(dag, given))
     assert found.dag.variables[0][0].value == "$(DAGMAN_DOLLAR)x"
