@@ -18,6 +18,8 @@ from condor_pydagman.graph.model import Dag
 
 SCHEMA = 1
 MAX_SHOWN = 5  # of one code, in text
+MAX_SHOWN_LINES = 50  # of those of a code of which each tells of another mistake
+UNLIKE = frozenset(("DAG101", "DAG102", "DAG104"))  # lines that can't be read or are refused
 
 
 def run_lint(options: CheckerOptions, world: World) -> int:
@@ -54,13 +56,17 @@ def as_text(findings: Findings) -> Iterator[str]:
     shown: dict[str, int] = {}
     for finding in findings.kept:
         shown[finding.code] = shown.get(finding.code, 0) + 1
-        if shown[finding.code] <= MAX_SHOWN:
+        if shown[finding.code] <= _most(finding.code):
             yield from _lines(finding)
     for code in sorted(shown):
-        more = findings.of_code(code) - MAX_SHOWN
+        more = findings.of_code(code) - _most(code)
         if more > 0:
             yield f"and {more} more of {code}: {CODES[code].title}"
     yield summary(findings)
+
+
+def _most(code: str) -> int:
+    return MAX_SHOWN_LINES if code in UNLIKE else MAX_SHOWN
 
 
 def _lines(finding: Finding) -> Iterator[str]:

@@ -82,7 +82,7 @@ def of_wrong(wrong: LineError | QuotingError) -> str:
         return "a comment must be on a line of its own"
     meant = nearest(word, wrong.expected) if word else ""
     odd = odd_character(word) or odd_character(wrong.line[:MAX_SEARCHED])
-    if odd and normal(word) != normal(meant):
+    if odd and not (meant and normal(word) == normal(meant)):
         return f"{odd}; did you mean {meant}?" if meant else odd
     if meant:
         return f"did you mean {meant}?"
@@ -143,9 +143,7 @@ def _open_quote(line: str) -> str:
     odd = odd_character(line)
     if odd:
         return odd
-    return (
-        'a quote that opens here must be closed; one that is meant itself stands in quotes, as \\"'
-    )
+    return 'the quote that opens here is never closed; a quote inside of a quoted value is \\"'
 
 
 def _expected(expected: tuple[str, ...]) -> str:

@@ -74,7 +74,14 @@ def write_script(command: commands.ScriptLine) -> str:
 def read_abort_dag_on(words: Words, context: Context) -> Command:
     """ABORT-DAG-ON."""
     node = node_name(words)
-    status = number(words, "Missing exit status to abort on", "Invalid exit status '{}' specified")
+    word, invalid = (
+        needed(words, "Missing exit status to abort on"),
+        "Invalid exit status '{}' specified",
+    )
+    if normal(word) == "RETURN":
+        hint = "expected the exit code of the node before RETURN"
+        raise LineError(invalid.format(word), words, hint=hint)
+    status = checked_number(word, words, invalid)
     exit_code = None
     word = words.next()
     if normal(word) == "RETURN":

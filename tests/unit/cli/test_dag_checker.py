@@ -206,6 +206,12 @@ def test_lint_shows_a_few_of_many(capsys: pytest.CaptureFixture[str]) -> None:
     assert len([one for one in report["Findings"] if one["Code"] == "DAG405"]) == 100
 
 
+def test_lint_shows_every_line_that_can_not_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    output = run(capsys, "".join(f"JOB n{n}\n" for n in range(60)), "-lint")[1]
+    assert output.count("error DAG101") == 50
+    assert "and 10 more of DAG101" in output
+
+
 def test_lint_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     code, output = run(capsys, "JOB A gone.sub\n", "-json", "-lint")
     report = json.loads(output)

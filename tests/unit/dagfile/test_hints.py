@@ -35,9 +35,12 @@ from tests.unit.dagfile.one_line import wrong
         ("JOB A \u201ca b\u201d", "U+201D (right double quotation mark)"),
         ("RETRY A \u22123", "(minus sign) means nothing in the DAG language: use -"),
         ("RETRY A 3 UNLESS\u2010EXIT 2", "did you mean UNLESS-EXIT?"),
-        ('JOB A "x', "a quote that opens here must be closed"),
+        ('JOB A "x', "the quote that opens here is never closed"),
         ('VARS A x="a\u201d', "(right double quotation mark)"),
         ("JOB A x\u00a0NOOP y", "U+00A0"),
+        ("VARS A x=\u201ca b\u201d", "U+201C (left double quotation mark)"),
+        ("VARS A x=\u201ca b c=d\u201d", "double quotation mark)"),
+        ("ABORT-DAG-ON A RETURN 3", "expected the exit code of the node before RETURN"),
     ],
 )
 def test_hints(text: str, part: str) -> None:
