@@ -13,7 +13,13 @@ from condor_pydagman.diagnosis.phrases import names_of, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
-from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, NodeKind, NodeStatus
+from condor_pydagman.vocabulary import (
+    EXIT_RESTART,
+    MAX_FINAL_EXIT_CODE,
+    DagStatus,
+    NodeKind,
+    NodeStatus,
+)
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 MAX_ERRORS = 5  # lines of `.dagman.out`
@@ -100,6 +106,9 @@ def _not_started(facts: Facts) -> Iterator[Finding]:
 
 
 def _idle(facts: Facts) -> Iterator[Finding]:
+    if _is_to_be_restarted(facts):
+        yield from _unknown(facts)
+        return
     since = _number(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
     age = f" for {duration(facts.now - since)}" if since else ""
     sentence = f"DAGMan's job {facts.cluster} has been idle{age}: the schedd has not started it."
@@ -198,8 +207,12 @@ def _failed(facts: Facts) -> Iterator[Finding]:
     yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence, advice)
 
 
+def _is_to_be_restarted(facts: Facts) -> bool:
+    return (facts.run.exit_code or 0) > MAX_FINAL_EXIT_CODE
+
+
 def _unknown(facts: Facts) -> Iterator[Finding]:
-    if facts.run.exit_code != EXIT_RESTART:
+    if facts.run.exit_code != EXIT_RESTART or facts.run.aborted:
         return
     sentence = (
         f"condor_dagman has ended with exit code {EXIT_RESTART}: it could not go on, and the schedd"
@@ -250,8 +263,16 @@ def _aborted(facts: Facts) -> Iterator[Finding]:
     sentence = f"A node has ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
     if any(brake.effect == ABORT for brake in facts.run.brakes.values()):
         sentence = f"A brake has ended the DAG: {message(facts.run.aborted)}."
+    advice: tuple[str, ...] = ()
+    if _is_to_be_restarted(facts):
+        code = facts.run.exit_code
+        sentence += f" DAGMan has ended with exit code {code}, and the schedd starts it again."
+        advice = (
+            f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"
+            f" {facts.cluster}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} for a failure.",
+        )
     evidence = (Evidence(facts.out, message(facts.run.aborted), facts.run.ended), *_brakes(facts))
-    yield Finding("dag.aborted", Weight.PROBLEM, sentence, (), evidence)
+    yield Finding("dag.aborted", Weight.PROBLEM, sentence, (), evidence, advice)
 
 
 def _brakes(facts: Facts) -> list[Evidence]:

@@ -123,6 +123,23 @@ def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
     assert "because the DAG has a cycle" in dagman_findings(facts)[0].sentence
 
 
+@pytest.mark.parametrize("state", [DagState.IDLE, DagState.UNKNOWN])
+@pytest.mark.parametrize("code", [3, 4])
+def test_an_abort_after_which_the_schedd_starts_dagman_again(state: DagState, code: int) -> None:
+    facts = facts_of(TEXT, FAILED, state=state)
+    facts.run.aborted, facts.run.exit_code = "Aborting DAG because of A", code
+    (finding,) = dagman_findings(facts)
+    assert f"with exit code {code}, and the schedd starts it again" in finding.sentence
+    assert "condor_rm 3, and use RETURN 1" in finding.advice[0]
+
+
+def test_an_idle_dagman_that_could_not_go_on() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.IDLE)
+    facts.run.exit_code = 3
+    (finding,) = dagman_findings(facts)
+    assert "it could not go on, and the schedd starts it again" in finding.sentence
+
+
 def test_a_brake_that_halts_or_ends_the_dag() -> None:
     facts = facts_of(TEXT, {}, state=DagState.HALTED, cluster=3)
     facts.run.brakes["sick"] = ActingBrake("HALT", "2 nodes failed, more than 1: A, B", NOW)
