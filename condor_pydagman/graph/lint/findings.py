@@ -285,6 +285,11 @@ CODES: dict[str, Code] = {
         "a SHARED_LIMIT that is not defined: DAGMan does not start",
         "check its name; condor_pydagman limits lists those that there are",
     ),
+    "DAG422": Code(
+        _WARNING,
+        "a line of a submit description that nothing uses: no command, and no macro in use",
+        "check its spelling; an attribute of the job begins with My. or +",
+    ),
 }
 
 

@@ -19,6 +19,7 @@ from condor_pydagman.graph.lint.submit_file import (
     mentioned,
     parse,
 )
+from condor_pydagman.graph.lint.unused_line_rules import UnusedLineRules
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.vocabulary import NodeKind
 
@@ -40,9 +41,12 @@ def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = Fa
     _Outputs(dag, findings, texts).check()
     _unused_descriptions(dag, findings)
     rules = DescriptionRules(dag, world, findings, with_files=not grown)
+    unused = UnusedLineRules(dag, findings)
     for node, number in texts.nodes():
         rules.look_at(node, number, texts.text(number))
+        unused.look_at(node, number, texts.text(number))
     rules.report()
+    unused.report()
 
 
 class _Texts:

@@ -137,3 +137,33 @@ def test_a_limit_that_is_not_defined() -> None:
     (finding,) = found(SUBMIT, dag, limit_is_known=False)
     assert (finding.code, finding.line, finding.severity) == ("DAG421", 2, Severity.ERROR)
     assert found(SUBMIT, dag) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("argument = x", "did you mean arguments?"),
+        ("requst_memory = 5", "did you mean request_memory?"),
+        ("zzz = 5", "check its spelling; an attribute of the job begins with My. or +"),
+    ],
+)
+def test_a_line_that_nothing_uses(line: str, hint: str) -> None:
+    dag = 'JOB X x.sub\nJOB Y x.sub\nVARS Y v="$(vv)"\n'
+    (finding,) = found(f"{GOOD}{line}\nvv = 3\noutput = $(v:)\nqueue\n", dag)
+    assert (finding.code, finding.node, finding.hint) == ("DAG422", "X", hint)
+    assert finding.message == f"x.sub of node X: nothing uses the line {line}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = 5\narguments = $(a)\nqueue\n",
+        "a = 5\nb = $(a)\narguments = $(b:1)\nqueue\n",
+        "a = 5\nqueue $(a)\n",
+        "My.A = 5\n+B = 6\nqueue\n",
+        "request_widgets = 1\nqueue\n",
+        "if true\na = 5\nendif\nqueue\n",
+    ],
+)
+def test_lines_that_are_used_or_may_be(text: str) -> None:
+    assert codes(GOOD + text) == []
