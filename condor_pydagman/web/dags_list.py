@@ -10,6 +10,7 @@ from typing import Any
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
+from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.live_dag import LiveDag
@@ -98,8 +99,11 @@ class DagsList:
             return  # those that were known are shown on
         ads = list(self.queue.ads.values())
         self._known = await self._threads.with_files(_of_queue, ads, dict(self._named))
+        for name, found in self._known.items():
+            self._known[name] = _as_it_is(found, self.queue.ads)
         for name, dag in self._live.items():
-            found = self._known.setdefault(name, dag.found)  # one that is gone has just ended
+            gone = _as_it_is(dag.found, self.queue.ads)  # it has just ended
+            found = self._known.setdefault(name, gone)
             if found.ad and found.cluster > dag.found.cluster:
                 dag.renew(found)
 
@@ -158,6 +162,13 @@ def _counts_of_ad(ad: Mapping[str, Any]) -> dict[str, int]:
     counts["held"] = min(int(ad.get("DAG_JobsHeld") or 0), queued - counts["running"])
     counts["idle"] = queued - counts["running"] - counts["held"]
     return {word: count for word, count in counts.items() if count}
+
+
+def _as_it_is(found: FoundDag, ads: Mapping[int, Ad]) -> FoundDag:
+    """Without the ad of a job that was in the queue, and has left it."""
+    if found.ad and not found.ended and found.cluster not in ads:
+        return found._replace(ad={}, state=DagState.UNKNOWN)
+    return found
 
 
 def _of_queue(ads: Iterable[Ad], known: dict[str, FoundDag]) -> dict[str, FoundDag]:

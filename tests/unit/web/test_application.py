@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.monitor.found_dag import found_by_ad
 from condor_pydagman.web import text_files
+from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.web.threads import Threads
 from tests import locks
 from tests.dag_logs import DagLogs
-from tests.unit.web.page_client import Page, a_page, event, run
+from tests.unit.web.page_client import Page, a_page, event, nothing, run
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -81,6 +84,26 @@ def test_dags_of_the_queue(logs: DagLogs, dag_file: Path, tmp_path: Path) -> Non
             await page.get(f"/api/dags/{other['id']}")
             page.dags.queue.ads.clear()
             assert {row["file"] for row in (await page.get("/api/dags"))["dags"]} == set(rows)
+
+    run(test)
+
+
+def test_the_list_knows_of_the_end_of_a_named_dag(logs: DagLogs, tmp_path: Path) -> None:
+    """Its ad, of the server's start, says for ever that it runs."""
+    words = {"Iwd": str(tmp_path), "Arguments": "-p 0 -f -l . -Dag t.dag"}
+    ad = {**words, "ClusterId": 9, "JobStatus": 2, "DAG_NodesTotal": 4, "DAG_NodesDone": 1}
+    logs.counts(4, 3, 0, 0, 0, 0, 0, 1, 0)
+    logs.end(1)
+
+    async def test() -> None:
+        dags = DagsList([found_by_ad(ad)], Threads())
+        dags.queue.ads, dags.queue.problem = {9: ad}, ""
+        dags.queue.refresh = nothing  # type: ignore[method-assign]
+        (row,) = await dags.rows()
+        assert (row["state"], row["done"]) == ("running", 1)
+        dags.queue.ads = {}
+        (row,) = await dags.rows()
+        assert (row["state"], row["done"], row["total"]) == ("failed", 3, 4)
 
     run(test)
 
