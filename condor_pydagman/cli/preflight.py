@@ -219,7 +219,8 @@ def refusal(prepared: Prepared) -> str:
 
 
 def _missing(dag: Dag) -> str:
-    """A line for each file that is not there, and that a node needs before anything has run."""
+    """A line for each file that is not there, and that a node needs before anything has run; and
+    for an ABORT-DAG-ON after which the DAG runs again and again."""
     from condor_pydagman.adapters.lint_world import DiskWorld
     from condor_pydagman.graph.lint.file_rules import check_files
     from condor_pydagman.graph.lint.findings import Findings, Severity
@@ -227,6 +228,12 @@ def _missing(dag: Dag) -> str:
     findings = Findings()
     check_files(dag, DiskWorld(), findings)
     found = [one for one in findings.kept if one.severity is Severity.ERROR]
+    if dag.aborts:
+        from condor_pydagman.graph.lint.graph_rules import check_aborts
+
+        aborts = Findings()
+        check_aborts(dag, aborts)
+        found += aborts.kept
     lines = [f"Warning: {one.message} ({one.hint})" for one in found[:MAX_WARNINGS]]
     if len(found) > MAX_WARNINGS:
         lines.append(f"Warning: and {len(found) - MAX_WARNINGS} more: condor_dag_checker -lint")

@@ -212,6 +212,12 @@ def _retries_and_aborts(dag: Dag, findings: Findings) -> None:
             name = dag.names[node]
             message = f"the DAG is aborted when node {name} succeeds (ABORT-DAG-ON 0)"
             _add(findings, "DAG406", dag, node, message, "ABORT_DAG_ON", name)
+    check_aborts(dag, findings)
+
+
+def check_aborts(dag: Dag, findings: Findings) -> None:
+    """Look for an ABORT-DAG-ON after which the schedd starts the DAG again."""
+    for node, abort in dag.aborts.items():
         code = abort.status & 0xFF if abort.exit_code is None else abort.exit_code
         if code > MAX_FINAL_EXIT_CODE:
             name = dag.names[node]

@@ -171,6 +171,9 @@ def test_what_is_missing_at_once_is_warned_of(capsys: pytest.CaptureFixture[str]
         " (check its name and the node's DIR)"
     )
     assert told[5:] == ["Warning: and 2 more: condor_dag_checker -lint"]
+    (abort,) = warned("JOB A a.sub\nABORT-DAG-ON A 1 RETURN 3\n")
+    assert "ends DAGMan with exit code 3, with which the schedd starts it again" in abort
+    assert warned("JOB A a.sub\nABORT-DAG-ON A 1 RETURN 2\n") == []
 
 
 def test_an_interrupted_run_may_have_got_past_the_cycle() -> None:
