@@ -15,6 +15,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import result
+from condor_pydagman.trace.growth_seen import REFUSED
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 
@@ -49,6 +50,11 @@ _ADVICE = {
 _CONDITION_ADVICE = (
     "condor_dag_checker -lint tells of names that no parent publishes. An expression can allow for"
     " what is undefined with isUndefined(...), =?= and ifThenElse(...)."
+)
+
+_GROWTH_ADVICE = (
+    "{out} has all errors, with their lines and what can be done; condor_dag_checker -lint looks at"
+    " the file as it is now."
 )
 
 _UNKNOWN = "the logs do not tell why"
@@ -195,6 +201,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
     elif failure.cause == "node.failed" and failure.reason.startswith("RUN_IF "):
         advice = _CONDITION_ADVICE
+    elif failure.cause == "node.failed" and failure.reason.startswith(REFUSED):
+        advice = _GROWTH_ADVICE.format(out=facts.out)
     elif failure.cause == "node.signal":
         advice = _SIGNAL_ADVICE.get(failure.value, "")
     else:
@@ -271,7 +279,8 @@ def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
             facts.out, f"{kind} script of {name}: {result(failure.value)}", script.ended
         )
     host = f" on {message(attempt.hosts[-1])}" if attempt.hosts and attempt.hosts[-1] else ""
-    how = result(failure.value) if failure.value else message(attempt.reason) or "left the queue"
+    how = "left the queue" if attempt.value is None else result(attempt.value)
+    how = result(failure.value) if failure.value else message(attempt.reason) or how
     if failure.cause == "node.signal":
         how += _memory(attempt)
     return Evidence(facts.nodes_log, f"job {attempt.job} of {name}{host}: {how}", attempt.ended)

@@ -8,6 +8,8 @@ from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import FeederSeen, Run
 from condor_pydagman.vocabulary import FEEDING, LAST, JournalRecord
 
+REFUSED = "what it adds to the DAG is refused"
+
 
 def take_record(run: Run, read: RecordRead, time: float) -> list[DagEvent]:
     """Take in a record, if it is about that; it may be in the log twice.  Returns what has
@@ -33,7 +35,7 @@ def take_record(run: Run, read: RecordRead, time: float) -> list[DagEvent]:
 
 def refusal(text: str) -> str:
     """Why a node has failed of which a record says that what it adds is refused."""
-    return f"what it adds to the DAG is refused: {text.removeprefix('ERROR: ')}"
+    return f"{REFUSED}: {text.removeprefix('ERROR: ')}"
 
 
 def _feeder(feeding: FeederSeen) -> DagEvent:

@@ -10,6 +10,7 @@ from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, failure_of, futile_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
+from condor_pydagman.trace.growth_seen import refusal
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import attempt, facts_of, script, texts, without_jobs
@@ -87,6 +88,14 @@ def test_a_node_that_dagman_takes_as_failed(attempts: tuple[Attempt, ...]) -> No
     facts.run.nodes["B"].status, facts.run.nodes["B"].why = NodeStatus.ERROR, "RUN_IF fails: x"
     facts.run.nodes["A"].why = "RUN_IF fails: x"
     assert the_finding(facts).sentence == "Nodes A and B failed: for example, RUN_IF fails: x."
+
+
+def test_a_node_whose_piece_is_refused() -> None:
+    facts = failed(TEXT, "A", attempt(value=0))
+    facts.run.nodes["A"].why = refusal("ERROR: it can't have SCRIPT")
+    found = the_finding(facts)
+    assert found.advice[0].startswith("t.dag.dagman.out has all errors, with their lines")
+    assert texts(found)[0] == "t.dag.nodes.log: job 7.0 of A on slot1@one: exit code 0"
 
 
 @pytest.mark.parametrize("attempts", [(), (attempt(value=RETURN_JOB_ABORTED, reason="gone"),)])
