@@ -17,6 +17,7 @@ from condor_pydagman.dagfile.commands import ConfigFile
 from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.unparse import dag_lines
 
@@ -27,7 +28,11 @@ else:
 
 _HEAD = """\
 # {files} as one file, made by condor_pydagman flatten.
+"""
+_WITH_SPLICES = """\
 # Names of nodes in splices hold a '+': run it with DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS = True.
+"""
+_WITH_JOINS = """\
 # Join nodes are nodes already: run it with DAGMAN_USE_JOIN_NODES = False.
 """
 
@@ -63,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.grown:
             add_grown_of_last_run(dag, arguments.dag_files)
         lines = chain(_submit_lines(arguments), dag_lines(dag))
+        head += _knobs_needed(dag)
         text = [head, *(line + "\n" for line in lines)]
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None
@@ -74,6 +80,11 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
         sys.stdout.writelines(text)
     return 0
+
+
+def _knobs_needed(dag: Dag) -> str:
+    names = _WITH_SPLICES if any("+" in name for name in dag.names) else ""
+    return names + (_WITH_JOINS if any(flags & JOIN for flags in dag.flags) else "")
 
 
 def _submit_lines(arguments: argparse.Namespace) -> Iterator[str]:

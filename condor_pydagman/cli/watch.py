@@ -17,7 +17,14 @@ from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.limits_in_use import limits_of_files
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.printable import printable
-from condor_pydagman.report.overview_text import ASCII_MARKS, Line, overview_lines, plain, summary
+from condor_pydagman.report.overview_text import (
+    ASCII_MARKS,
+    Line,
+    overview_lines,
+    plain,
+    summary,
+    troubles,
+)
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import DagState
 
@@ -29,6 +36,7 @@ else:
 INTERVAL_S = 1.0
 SHARE = 50  # a picture may take one part in so many of the time until the next
 EXIT_INTERRUPTED = 130
+MAX_TOLD = 1000  # troubles that are remembered, so that each is told once
 _DESCRIPTION = """\
 Show how far DAGs are: nodes by state, rate, estimated end, what runs longest, what is held and why,
 the last failures. It ends when the DAG ends, with its exit code (of several, the greatest). Ctrl-C
@@ -165,16 +173,23 @@ def _print_json(seen: list[Overview]) -> None:
 
 
 def _summary_printer() -> Callable[[list[Overview]], None]:
-    """Prints a line for each DAG, and the command that says more when it is another one."""
-    told: dict[str, str] = {}
+    """Prints a line for each DAG, what is wrong with it, once, and the command that says more when
+    it is another one."""
+    advised: dict[str, str] = {}
+    told: set[str] = set()
 
     def show(seen: list[Overview]) -> None:
         for one in seen:
-            print(summary(one, _clock), flush=True)
+            lines = [summary(one, _clock)]
+            lines += [line for line in troubles(one) if f"{one.dag}: {line}" not in told]
+            if len(told) > MAX_TOLD:
+                told.clear()
+            told.update(f"{one.dag}: {line}" for line in lines[1:])
             advice = "\n".join(map(plain, _advice(one)))
-            if advice and told.get(one.dag) != advice:
-                print(f"  {advice}", flush=True)
-            told[one.dag] = advice
+            if advice and advised.get(one.dag) != advice:
+                lines.append(f"  {advice}")
+            advised[one.dag] = advice
+            print("\n".join(map(_encodable, lines)), flush=True)
 
     return show
 

@@ -178,7 +178,8 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
     pieces = [(f"data: {size_text(of['bytes'])} moved,", "")]
     if of["per_second"]:
         pieces.append((f"{size_text(of['per_second'])}/s on average,", ""))
-    pieces.append((f"{number(of['done'])} placements done", ""))
+    s = "" if of["done"] == 1 else "s"
+    pieces.append((f"{number(of['done'])} placement{s} done", ""))
     for name, words, style in (
         ("skipped", "were there already", "bright_black"),
         ("retried", "attempts repeated", "yellow"),
@@ -269,6 +270,20 @@ def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Itera
                 ],
                 width,
             )
+
+
+def troubles(seen: Overview) -> list[str]:
+    """A line for each group of held jobs and for each of the last failures, without any time."""
+    held = [
+        f"  held: {', '.join(map(printable, group.nodes))}: {printable(group.reason)}"
+        f" (code {group.code})"
+        for group in seen.held
+    ]
+    failed = [
+        f"  failed: {printable(one.node)}: {printable(result(one.value, one.reason))}"
+        for one in reversed(seen.failures)
+    ]
+    return held + failed
 
 
 def _wrapped(pieces: Sequence[Piece], width: int, space: str = SPACE) -> list[Line]:

@@ -34,6 +34,27 @@ def test_one_file_means_the_same(dag: Path) -> None:
     assert [list(flat.children(n)) for n in range(4)] == [list(whole.children(n)) for n in range(4)]
 
 
+@pytest.mark.parametrize(
+    ("text", "knobs"),
+    [
+        ("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n", []),
+        (DAG, ["DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS"]),
+        (
+            "".join(f"JOB {n} a.sub\n" for n in "ABCDEF") + "PARENT A B C CHILD D E F\n",
+            ["DAGMAN_USE_JOIN_NODES"],
+        ),
+    ],
+)
+def test_the_head_names_the_knobs_that_are_needed(
+    dag: Path, capsys: pytest.CaptureFixture[str], text: str, knobs: list[str]
+) -> None:
+    (dag / "x.dag").write_text(text)
+    assert main(["flatten", "x.dag"]) == 0
+    out = capsys.readouterr().out
+    every = ("DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS", "DAGMAN_USE_JOIN_NODES")
+    assert [knob for knob in every if knob in out] == knobs
+
+
 def test_what_condor_submit_dag_applies_is_there_too(
     dag: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -60,11 +60,33 @@ def test_lines_until_the_end_with_its_exit_code(
 ) -> None:
     during(monkeypatch, lambda: None, lambda: logs.terminate(7, value=1), lambda: logs.end(1))
     assert pydagman.main(["watch", "t.dag"]) == 1
-    first, second, advice, third = capsys.readouterr().out.splitlines()
+    first, second, why, advice, third = capsys.readouterr().out.splitlines()
     assert "done 0 running 1 ready 1" in first
     assert "ready 1 failed 1" in second
+    assert why == "  failed: A: exit code 1"
     assert advice == "  why, and what to do: condor_pydagman explain t.dag"
     assert third.endswith("failed: done 0 ready 1 failed 1, exit code 1")
+
+
+def test_lines_tell_once_why_jobs_are_held_and_what_has_failed(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs.hold(7, reason="no such program")
+    told: list[str] = []
+
+    def end() -> None:
+        logs.abort(7)
+        logs.terminate(8, value=3)
+        logs.end(1)
+
+    steps = [lambda: logs.submit("B", 8), end]
+    later = [lambda step=step: (told.append(capsys.readouterr().out), step()) for step in steps]
+    during(monkeypatch, *later)
+    assert pydagman.main(["watch", "t.dag"]) == 1
+    told.append(capsys.readouterr().out)
+    assert "\n  held: A: no such program (code " in told[0]
+    assert "held: A" not in told[1]
+    assert "\n  failed: B: exit code 3\n" in told[-1]
 
 
 def test_what_a_dagman_that_was_held_has_ended_with(
