@@ -10,6 +10,7 @@ import os.path
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.dagfile.commands import ConfigFile
+from condor_pydagman.dagfile.hints import odd_character
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.lint.findings import FileKind, Findings, Severity, World
@@ -73,11 +74,20 @@ def _submit_files(dag: Dag, world: World, findings: Findings, firsts: FirstNodes
         kind = world.kind(os.path.join(directory, submit))
         what = "request file" if dag.kinds[use.node] == NodeKind.DATA else "submit file"
         if kind is FileKind.MISSING:
-            _missing(dag, findings, SUBMIT_FILE, f"{what} {submit}", directory, use)
+            hint = _likely(dag, world, directory, use)
+            _missing(dag, findings, SUBMIT_FILE, f"{what} {submit}", directory, use, hint=hint)
         elif kind is FileKind.OTHER:
             message = f"{what} {submit} of {_nodes(dag, use)} is no ordinary file"
             name = dag.names[use.node]
             findings.add("DAG307", message, place=dag.place(use.node), node=name)
+
+
+def _likely(dag: Dag, world: World, directory: str, use: _Use) -> str:
+    """What is probably wrong with the name of a file that is not there; '' if that is not known."""
+    name, submit = dag.names[use.node], dag.submits[use.node]
+    if use.nodes == 1 and world.kind(os.path.join(directory, name)) is not FileKind.MISSING:
+        return f"{name} is a file: the name of the node comes first, as in JOB {submit} {name}"
+    return "" if submit.isascii() else odd_character(submit)
 
 
 def _scripts(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:
@@ -160,6 +170,7 @@ def _missing(
     use: _Use,
     words: tuple[str, ...] = (),
     late: Severity = Severity.WARNING,
+    hint: str = "",
 ) -> None:
     """A finding about a file that does not exist; `late` if something may still write it."""
     node = use.node if use.first is None else use.first
@@ -167,9 +178,10 @@ def _missing(
     message = f"{what} of {_nodes(dag, use._replace(node=node))} does not exist{where}"
     if words:
         words = (*words[:-1], dag.names[node])
-    severity, hint = None, ""
+    severity = None
     if use.first is None:
-        severity, hint = late, f"{MAY_COME}; else check its name and the node's DIR"
+        severity = late
+        hint = hint or f"{MAY_COME}; else check its name and the node's DIR"
     findings.add(
         code,
         message,

@@ -36,6 +36,9 @@ def check_characters(dag: Dag, findings: Findings) -> None:
 
 
 def _typed(dag: Dag) -> Iterator[tuple[int, str, str, tuple[str, ...]]]:
+    for node, name in enumerate(dag.names):
+        if not name.isascii():
+            yield node, "the name", name, ()
     for node, variables in dag.variables.items():
         if not dag.flags[node] & DONE:
             for one in variables:

@@ -29,6 +29,17 @@ def test_a_file_that_many_nodes_name_is_told_once() -> None:
     assert finding.message == "submit file no.sub of node A and 2 other nodes does not exist"
 
 
+def test_what_is_probably_wrong_with_a_name() -> None:
+    (swapped,) = found("JOB a.sub A\n")
+    assert swapped.hint == "a.sub is a file: the name of the node comes first, as in JOB A a.sub"
+    (quoted,) = found("JOB A \u201ca.sub\u201d\n")
+    assert quoted.hint.startswith("U+201C (left double quotation mark)")
+    (name,) = found("JOB \u201cA\u201d a.sub\n")
+    assert (name.code, name.line) == ("DAG420", 1)
+    assert "has U+201C (left double quotation mark)" in name.message
+    assert codes("JOB M\u00fcnchen a.sub\n") == []
+
+
 def test_scripts() -> None:
     dag = "JOB A a.sub\nSCRIPT PRE A gone.sh 1\nSCRIPT POST A plain $JOB\nSCRIPT HOLD A pre.sh\n"
     missing, plain = found(dag)
