@@ -156,8 +156,16 @@ def parse_submit(argv: Sequence[str]) -> SubmitOptions:
     if options.do_rescue_from < 0:
         raise UsageError("-DoRescueFrom value must be non-negative; aborting.")
     if not any(options.dag_files):
-        raise UsageError("ERROR: no dag file specified; aborting.")
+        raise UsageError(f"ERROR: no dag file specified; aborting.{_taken(argv)}")
     return options
+
+
+def _taken(argv: Sequence[str]) -> str:
+    """That an option has taken the last word, which may have been meant as the DAG file."""
+    option, word = ("", "", *argv)[-2:]
+    if not word or word.startswith("-") or not option.startswith("-"):
+        return ""
+    return f"\n       {word} is taken as the value of {option}"
 
 
 _OTHER_VERSION = (

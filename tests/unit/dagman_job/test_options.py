@@ -116,6 +116,9 @@ def test_integers_are_read_leniently(text: str, number: int) -> None:
         (["-batch-name", '""'], "Error: -batch-name (-Batch-Name) additional argument was empty"),
         (["-insert_env", " "], "Error: -insert_env (-insert_env) additional argument was empty"),
         (["-dag", ""], "ERROR: no dag file specified; aborting."),
+        (["-batch-name", "x.dag"], "ERROR: no dag file specified; aborting.\n"
+         "       x.dag is taken as the value of -batch-name"),
+        (["-f"], "ERROR: no dag file specified; aborting."),
         ([], "ERROR: no dag file specified; aborting."),
         ([""], "ERROR: no dag file specified; aborting."),
     ],
