@@ -173,8 +173,8 @@ def _print_json(seen: list[Overview]) -> None:
 
 
 def _summary_printer() -> Callable[[list[Overview]], None]:
-    """Prints a line for each DAG, what is wrong with it, once, and the command that says more when
-    it is another one."""
+    """Prints a line for each DAG, what is wrong with it, once, and the command that says more: when
+    it is another one, and at the end."""
     advised: dict[str, str] = {}
     told: set[str] = set()
 
@@ -186,7 +186,7 @@ def _summary_printer() -> Callable[[list[Overview]], None]:
                 told.clear()
             told.update(f"{one.dag}: {line}" for line in lines[1:])
             advice = "\n".join(map(plain, _advice(one)))
-            if advice and advised.get(one.dag) != advice:
+            if advice and (one.exit_code or advised.get(one.dag) != advice):
                 lines.append(f"  {advice}")
             advised[one.dag] = advice
             print("\n".join(map(_encodable, lines)), flush=True)

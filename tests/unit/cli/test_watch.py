@@ -60,11 +60,11 @@ def test_lines_until_the_end_with_its_exit_code(
 ) -> None:
     during(monkeypatch, lambda: None, lambda: logs.terminate(7, value=1), lambda: logs.end(1))
     assert pydagman.main(["watch", "t.dag"]) == 1
-    first, second, why, advice, third = capsys.readouterr().out.splitlines()
+    first, second, why, advice, third, last = capsys.readouterr().out.splitlines()
     assert "done 0 running 1 ready 1" in first
     assert "ready 1 failed 1" in second
     assert why == "  failed: A: exit code 1"
-    assert advice == "  why, and what to do: condor_pydagman explain t.dag"
+    assert advice == last == "  why, and what to do: condor_pydagman explain t.dag"
     assert third.endswith("failed: done 0 ready 1 failed 1, exit code 1")
 
 
