@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.graph.lint.findings import Findings
-from condor_pydagman.graph.lint.submit_file import KEYWORDS, SubmitText
+from condor_pydagman.graph.lint.submit_file import KEYWORDS, SubmitText, mentioned
 from condor_pydagman.graph.lint.unused_lines import unused_lines
 from condor_pydagman.graph.model import Dag
 
@@ -20,7 +20,8 @@ class UnusedLineRules:
         self._dag = dag
         self._findings = findings
         self._firsts: dict[int, tuple[int, SubmitText]] = {}
-        self._by_vars: dict[int, set[tuple[str, str]]] = {}  # what VARS say that lines do not
+        self._named: dict[int, set[str]] = {}  # macros that VARS of nodes name
+        self._of_any_universe: set[int] = set()  # VARS choose it
         self._compared = 0
 
     def look_at(self, node: int, number: int, text: SubmitText) -> None:
@@ -29,16 +30,18 @@ class UnusedLineRules:
             return
         self._firsts.setdefault(number, (node, text))
         for one in self._dag.variables.get(node, ()):
-            if "$" in one.value or one.key.lower() in ("universe", "shell"):
-                self._by_vars.setdefault(number, set()).add((one.key.lower(), one.value))
+            if "$" in one.value:
+                self._named.setdefault(number, set()).update(mentioned(one.value))
+            if one.key.lower() == "universe":
+                self._of_any_universe.add(number)
 
     def report(self) -> None:
         """Tell of each line once, with the first node of its description."""
         for number, (node, text) in self._firsts.items():
             values = dict(text.values)
-            for place, (key, value) in enumerate(sorted(self._by_vars.get(number, ()))):
-                values[f"my.vars{place}"] = value
-                values.setdefault(key, value)
+            values["my.vars"] = "".join(f"$({name})" for name in self._named.get(number, ()))
+            if number in self._of_any_universe:
+                values["universe"] = "$(universe)"
             for one in unused_lines(values, text.queue):
                 if one.value is not None and one.name in text.values:
                     self._add(node, one.name, one.value)

@@ -167,3 +167,9 @@ def test_a_line_that_nothing_uses(line: str, hint: str) -> None:
 )
 def test_lines_that_are_used_or_may_be(text: str) -> None:
     assert codes(GOOD + text) == []
+
+
+def test_a_universe_that_vars_choose() -> None:
+    dag = 'JOB X x.sub\nJOB Y x.sub\nVARS Y universe="grid"\n'
+    assert codes(f"{GOOD}grid_resource = x\nqueue\n", dag) == []
+    assert codes(f"{GOOD}grid_resource = x\nqueue\n") == ["DAG422"]
