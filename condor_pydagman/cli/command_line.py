@@ -22,7 +22,14 @@ _ELSEWHERE = {
     "lint": "condor_dag_checker -lint looks for mistakes in a DAG",
     "submit": "condor_submit_dag submits a DAG",
     "config": "knobs shows the configuration in force",
-    "dot": "draw draws a DAG",
+    **dict.fromkeys(("dot", "graph", "plot", "show"), "draw draws a DAG"),
+    **dict.fromkeys(("status", "q"), "watch and ls show how far DAGs are, explain says why"),
+    **dict.fromkeys(("stop", "remove", "rm", "kill"), "condor_rm removes a DAG that runs"),
+    **dict.fromkeys(("log", "logs"), "tail prints what has happened last in a DAG"),
+    **dict.fromkeys(
+        ("hold", "release", "rerun", "retry", "cancel", "skip", "halt", "resume", "add"),
+        "condor_pydagman steer changes a DAG that runs",
+    ),
 }
 
 
@@ -41,8 +48,8 @@ class Parser(argparse.ArgumentParser):
             typed, words = choice["typed"], re.findall(r"\w[\w-]*", choice[3])
             known = ", ".join(words)
             near = nearest(typed, words)
-            hint = f"is {near} meant?" if near else _ELSEWHERE.get(typed.lower(), "")
-            hint = hint or f"there are {known}"
+            hint = _ELSEWHERE.get(typed.lower(), "") if choice["what"] == "COMMAND" else ""
+            hint = hint or (f"is {near} meant?" if near else f"there are {known}")
             return f"there is no {choice['what'].lower()} {typed}; {hint}"
         if message.startswith("unrecognized arguments: "):
             return self.unexpected_word(message.partition(": ")[2].split()[0])

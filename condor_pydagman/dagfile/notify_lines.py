@@ -104,4 +104,4 @@ def _check(kind: str, words: Words) -> None:
             _check_value(name, found["value"], words)
             return
     hint = f"known are: {', '.join(DAG_EVENTS)}; a * at the end stands for all that begin so"
-    raise LineError(f"There are no events '{kind}'", words, hint=hint)
+    raise LineError(f"There are no events '{kind}'", words, tuple(DAG_EVENTS), hint)

@@ -40,6 +40,8 @@ from tests.unit.dagfile.one_line import wrong
         ("JOB A x\u00a0NOOP y", "U+00A0"),
         ("VARS A x=\u201ca b\u201d", "U+201C (left double quotation mark)"),
         ("VARS A x=\u201ca b c=d\u201d", "double quotation mark)"),
+        ("NOTIFY dag.ended PROGRAM x", "did you mean dag.end?"),
+        ("NOTIFY zzz PROGRAM x", "known are: dag.start, "),
         ("ABORT-DAG-ON A RETURN 3", "expected the exit code of the node before RETURN"),
     ],
 )
