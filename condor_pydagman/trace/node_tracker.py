@@ -266,7 +266,7 @@ class NodeTracker:
         if found is None or not self._jobs.set_idle(event, found[1]):
             return
         found[1].evictions += 1
-        why = log_text.reason(event.text)
+        why = log_text.eviction_reason(event.text)
         self.tell("job.evict", event.time, found[0], job_id(event), reason=why)
 
     def _terminate(self, event: NodesLogEvent) -> None:

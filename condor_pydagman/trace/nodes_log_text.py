@@ -38,6 +38,8 @@ _BYTES = re.compile(r"\t(\d+)  -  Total Bytes (Sent|Received) By Job")
 _TABLE = "\tPartitionable Resources :"
 _ROW = "\t   "
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_EVICTED = re.compile(r"\n\tReason: ([^\n]*)")
+_FLAG = re.compile(r"\([01]\) (?:CPU times$)?")  # whether there was a checkpoint
 _COLUMNS = ("Usage", "Request", "Allocated")
 
 
@@ -119,9 +121,15 @@ def end_value(text: str) -> int | None:
 
 
 def reason(text: str) -> str:
-    """The reason of a hold, release, removal or eviction; '' if none."""
+    """The reason of a hold, release or removal; '' if none."""
     lines = text.split("\n", 2)
     return lines[1].strip() if len(lines) > 1 else ""
+
+
+def eviction_reason(text: str) -> str:
+    """Why a job was taken from its machine (events 004, 007 and 024); '' if it is not told."""
+    found = _EVICTED.search(text)
+    return found[1].strip() if found is not None else _FLAG.sub("", reason(text), count=1)
 
 
 def hold_codes(text: str) -> tuple[int, int]:

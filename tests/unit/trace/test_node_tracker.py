@@ -173,7 +173,7 @@ def test_a_value_after_which_there_is_no_other_attempt(
 def test_holds_releases_and_evictions(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.execute(7)
-    bench.event(4, "Job was evicted.\n", "007.000.000")
+    bench.event(4, "Job was evicted.\n\t(0) CPU times\n\tReason: vacated\n", "007.000.000")
     bench.hold(7)
     attempt = bench.node().attempts[0]
     assert (attempt.held, attempt.running, attempt.evictions) == (1, 0, 1)
@@ -184,6 +184,7 @@ def test_holds_releases_and_evictions(bench: Bench) -> None:
     assert (attempt.held, hold.reason, hold.code, hold.subcode) == (0, "no such file", 13, 2)
     assert hold.released - hold.time == 5
     assert [event.name for event in bench.events[-3:]] == ["job.evict", "job.hold", "job.release"]
+    assert bench.events[-3].data["reason"] == "vacated"
 
 
 def test_when_none_of_its_jobs_runs(bench: Bench) -> None:

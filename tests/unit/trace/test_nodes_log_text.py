@@ -46,6 +46,35 @@ def test_nodes_of_both_forms_and_with_quotes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "Job was evicted. Code 45 Subcode -1000\n\t(0) CPU times\n\t\tUsr 0 00:00:00, Sys 0\n"
+            "\t0  -  Run Bytes Sent By Job\n\tReason: Error from s1: Singularity test failed\n"
+            "\tPartitionable Resources :    Usage  Request Allocated \n",
+            "Error from s1: Singularity test failed",
+        ),
+        ("Job was evicted.\n\t(0) CPU times\n\t\tUsr 0 00:00:00\n", ""),
+        (
+            "Job was evicted.\n\t(0) Job terminated and was requeued\n\t\tUsr 0 00:00:00\n",
+            "Job terminated and was requeued",
+        ),
+        (
+            "Shadow exception!\n\tFailed to activate claim\n\t0  -  Run Bytes",
+            "Failed to activate claim",
+        ),
+        (
+            "Job reconnection failed\n    Job not found at execution machine\n",
+            "Job not found at execution machine",
+        ),
+        ("Job was evicted.", ""),
+    ],
+)
+def test_why_a_job_was_evicted(text: str, reason: str) -> None:
+    assert log_text.eviction_reason(text) == reason
+
+
+@pytest.mark.parametrize(
     ("written", "name"),
     [
         (r"gr\303\266\303\237e", "größe"),
