@@ -1,67 +1,119 @@
-"""The fenced blocks of a page of the documentation, for tests that do what the page says.
+"""What the pages of docs/ show, as files to write and commands to run.
 
-A file is a block behind a line that ends with its name in backquotes and a colon: "Save this as
-`a.sub`:".  A block ```` ```console ```` has commands behind `$ `, each with its output: lines that
-the output has in this order, where `...` stands for any others, and any digits for a number.
+A test takes the examples out of the page itself, so that they can't differ from it.  The first word
+behind the fence is the language, for whatever shows the page; two of its uses have a meaning here:
+
+    ```text file=my.dag      the block is the content of this file; the text around it names it
+    ```console               commands, each behind `$ ` (lines that go on: `> `), and what they print
+
+A file that begins with `#!` is made executable.  All other blocks are only shown.  In what a command
+prints, `...` stands for anything, a line of its own for any number of lines, and a number for any
+number.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
+from typing import NamedTuple
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
-_NAME = re.compile(r"`([\w./-]+)`[^`\n]*:\n*\Z")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+_FENCE = re.compile(r"(?P<indent> *)(?P<fence>```+) *(?P<info>[^`]*)")
+_FILE = re.compile(r"\bfile=(\S+)")
+_PIECES = re.compile(r"(\.\.\.|\d+|\s+)")
 
 
-@dataclass
-class File:
-    """A file that the reader is to write."""
+class Block(NamedTuple):
+    """A fenced block.
 
-    name: str
+    Attributes:
+        language: the first word behind the fence, '' if there is none.
+        file: the file whose content it is, '' if it is none.
+        line: number of the fence's line in the page.
+    """
+
+    language: str
+    file: str
     text: str
+    line: int
 
 
-@dataclass
-class Command:
-    """A command that the reader is to type, and what it prints."""
+class Step(NamedTuple):
+    """A command and what it prints, with both outputs in one.
 
-    line: str
-    output: list[str]
+    Attributes:
+        line: number of the command's line in the page.
+    """
 
-    def missing(self, printed: str) -> str:
-        """The first line of the output that `printed` has not where it should; '' if it has all."""
-        lines = iter(map(_shape, printed.splitlines()))
-        for wanted in self.output:
-            if wanted.strip() != "..." and not any(line == _shape(wanted) for line in lines):
-                return wanted
-        return ""
+    command: str
+    output: str
+    line: int
 
 
-Step = Union[File, Command]
+def blocks(page: str) -> Iterator[Block]:
+    """The fenced blocks of a page, in their order.
+
+    Raises:
+        ValueError: one does not end.
+    """
+    lines = enumerate(page.splitlines(), 1)
+    for number, line in lines:
+        begin = _FENCE.fullmatch(line)
+        if begin is None:
+            continue
+        inside = []
+        for _, text in lines:
+            if text.strip() == begin["fence"]:
+                break
+            inside.append(text[len(begin["indent"]) :] + "\n")
+        else:
+            raise ValueError(f"line {number}: the block does not end")
+        language, _, rest = begin["info"].strip().partition(" ")
+        file = _FILE.search(rest)
+        yield Block(language, file[1] if file else "", "".join(inside), number)
 
 
-def steps_of(page: Path) -> Iterator[Step]:
-    """What a page asks its reader to do, in order."""
-    text = page.read_text(encoding="utf-8")
-    for block in _BLOCK.finditer(text):
-        name = _NAME.search(text[: block.start()])
-        if block[1] == "console":
-            yield from _commands(block[2])
-        elif name is not None:
-            yield File(name[1], block[2])
+def steps(page: str) -> Iterator[Step]:
+    """The commands of all console blocks of a page, in their order."""
+    for block in blocks(page):
+        if block.language == "console":
+            yield from _steps_of(block)
 
 
-def _commands(block: str) -> Iterator[Command]:
-    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-        line, *output = part.splitlines()
-        yield Command(line, output)
+def _steps_of(block: Block) -> Iterator[Step]:
+    for part in re.finditer(r"^\$ (.*(?:\n> .*)*)\n((?:(?!\$ ).*\n)*)", block.text, re.M):
+        command = part[1].replace("\n> ", "\n")
+        yield Step(command, part[2], block.line + 1 + block.text.count("\n", 0, part.start()))
 
 
-def _shape(line: str) -> str:
-    """A line without its numbers, and the blanks at its end."""
-    return _NUMBER.sub("N", line).rstrip()
+def files(page: str) -> dict[str, str]:
+    """The files that a page shows, by their names; of several with one name, the last."""
+    return {block.file: block.text for block in blocks(page) if block.file}
+
+
+def write_files(page: str, directory: Path) -> None:
+    """Write the files that a page shows, below a directory."""
+    for name, text in files(page).items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        if text.startswith("#!"):
+            path.chmod(0o755)
+
+
+def agrees(output: str, printed: str) -> bool:
+    """Whether a command printed what the page says."""
+    return re.fullmatch(_pattern(output.strip()), printed.strip(), re.DOTALL) is not None
+
+
+def _pattern(output: str) -> str:
+    return "".join(map(_piece, _PIECES.split(output)))
+
+
+def _piece(piece: str) -> str:
+    if piece == "...":
+        return ".*?"
+    if piece.isdigit():
+        return r"\d+"
+    return r"\s+" if piece.isspace() else re.escape(piece)
