@@ -8,6 +8,8 @@ import pytest
 
 from tests import pages
 from tests.pool.access_point import AccessPoint
+from tests.servers import messages
+from tests.waiting import until
 
 pytestmark = pytest.mark.pool
 
@@ -37,3 +39,47 @@ def type_in(text: str, access_point: AccessPoint, work: Path) -> None:
 def test_page(access_point: AccessPoint, work: Path, name: str) -> None:
     write(page(name), work)
     type_in(page(name), access_point, work)
+
+
+def test_messages(access_point: AccessPoint, work: Path) -> None:
+    """What the page sends to Slack, Matrix and a mail server goes to servers of the test."""
+    text = page("messages")
+    sentences = shown_messages(text)
+    with messages.running() as kept:
+        url = f"http://127.0.0.1:{kept.http_port}"
+        for service in ("https://hooks.slack.com", "https://matrix.example.org"):
+            text = text.replace(service, url)
+        text = text.replace('"localhost", "port": 25', f'"127.0.0.1", "port": {kept.smtp_port}')
+        type_in(text, access_point, users_own(text, access_point, work))
+        until(lambda: kept.mails, "the mail")
+        until(lambda: len(to_slack(kept)) > len(sentences), "all messages to Slack")
+        until(lambda: len(to_matrix(kept)) == len(sentences), "all messages to Matrix")
+    (mail,) = kept.mails
+    assert f"Subject: {sentences[-1]}" in mail
+    assert to_slack(kept) == ["test.dag has succeeded", *sentences]
+    assert [request.body["body"] for request in to_matrix(kept)] == sentences
+    assert {request.token for request in to_matrix(kept)} == {"Bearer XXXX"}
+    room = "/_matrix/client/v3/rooms/%21abc%3Aexample.org/send/m.room.message/"
+    assert all(request.path.startswith(room) for request in to_matrix(kept))
+    assert len({request.path for request in to_matrix(kept)}) == len(sentences)
+
+
+def users_own(text: str, access_point: AccessPoint, work: Path) -> Path:
+    """A directory with the files of a page, which belong to the pool's user."""
+    write(text, work)
+    access_point.run("sh", "-c", "mkdir own; cp -R $(ls | grep -vx own) own", cwd=work)
+    return work / "own"
+
+
+def shown_messages(text: str) -> list[str]:
+    """The messages that the page shows."""
+    return text.partition("The messages are:\n\n```text\n")[2].partition("```")[0].splitlines()
+
+
+def to_slack(kept: messages.Kept) -> list[str]:
+    found = [request for request in kept.requests if request.path == "/services/T0000/B0000/XXXX"]
+    return [line for request in found for line in request.body["text"].splitlines()]
+
+
+def to_matrix(kept: messages.Kept) -> list[messages.Request]:
+    return [request for request in kept.requests if request.method == "PUT"]

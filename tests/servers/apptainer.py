@@ -1,0 +1,90 @@
+"""A real Apptainer on this machine: Debian's, unpacked into the user's cache, and images for it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from condor_pydagman.errors import PoolError
+from condor_pydagman.pool import Pool, apt, elf
+from condor_pydagman.pool.fetch import keyring, source_line
+
+# Debian 12 has none; that of a newer one runs with the C library that comes with it.
+SUITE = "unstable"
+PACKAGES = ("apptainer", "squashfs-tools", "busybox-static", "patchelf")
+COMMANDS = ("sh", "cat", "echo")
+# It is made for /usr; elsewhere it looks for its files beside its programs, in several places.
+_LINKS = {"usr/etc": "../etc", "usr/var": "../var", "usr/lib/etc": "../../etc"}
+_LINKS["usr/lib/var"] = "../../var"
+
+
+def available() -> bool:
+    """Whether it can be fetched and may be used: it needs namespaces of users."""
+    may = subprocess.run(["unshare", "-Ur", "true"], capture_output=True, check=False)
+    return apt.available() and not may.returncode
+
+
+def fetched() -> Path:
+    """The directory with `usr/bin/apptainer`; fetched once.
+
+    Raises:
+        PoolError: this machine can't fetch it.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = home / "condor_pydagman/apptainer"
+    cache.mkdir(parents=True, exist_ok=True)
+    prefix, work, stamp = cache / "prefix", cache / "work", cache / "complete"
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists():
+            for directory in (prefix, work):
+                shutil.rmtree(directory, ignore_errors=True)
+                directory.mkdir()
+            _unpack(prefix, apt.Apt(work))
+            shutil.rmtree(work, ignore_errors=True)
+            stamp.touch()
+    return prefix
+
+
+def _unpack(prefix: Path, archive: apt.Apt) -> None:
+    (mirror, *_) = apt.mirrors(apt.archives(), SUITE) or [""]
+    if not mirror:
+        raise PoolError("this machine has no archive of Debian", transient=False)
+    archive.use(source_line("debian", mirror, SUITE, keyring("debian")))
+    archive.unpack(archive.libraries(PACKAGES), prefix)
+    elf.make_runnable(prefix)
+    (prefix / "var/lib/apptainer/mnt/session").mkdir(parents=True, exist_ok=True)
+    for name, target in _LINKS.items():
+        (prefix / name).symlink_to(target)
+    settings = prefix / "etc/apptainer/apptainer.conf"
+    with settings.open("a") as file:
+        file.write(f"\nbinary path = {prefix}/usr/bin:$PATH:\n")
+
+
+def knobs(prefix: Path) -> str:
+    """Configuration of a pool whose execution point has it."""
+    # Debian's HTCondor lacks the image with which HasSIF is found out.
+    return f"""
+SINGULARITY = {prefix}/usr/bin/apptainer
+SINGULARITY_VERBOSITY = -q
+HasSIF = True
+STARTD_ATTRS = $(STARTD_ATTRS) HasSIF
+"""
+
+
+def build(prefix: Path, pool: Pool, image: Path, release: str) -> None:
+    """Make a small image, with a shell and a file `/etc/release`."""
+    root = image.with_suffix(".root")
+    for name in ("bin", "dev", "etc", "proc", "tmp", "var/tmp"):
+        (root / name).mkdir(parents=True)
+    (root / "etc/release").write_text(release + "\n")
+    for name in ("passwd", "group"):
+        (root / "etc" / name).touch()
+    busybox = shutil.copy2(prefix / "usr/bin/busybox", root / "bin/busybox")
+    for name in COMMANDS:
+        os.link(busybox, root / "bin" / name)
+    argv = pool.command([str(prefix / "usr/bin/apptainer"), "-q", "build", str(image), str(root)])
+    subprocess.run(argv, env=pool.environment(), check=True, capture_output=True)
