@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests import pages
-from tests.pool.access_point import AccessPoint
-from tests.servers import messages
+from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.conftest import running_pool
+from tests.servers import apptainer, messages
 from tests.waiting import until
 
 pytestmark = pytest.mark.pool
@@ -62,6 +64,43 @@ def test_messages(access_point: AccessPoint, work: Path) -> None:
     room = "/_matrix/client/v3/rooms/%21abc%3Aexample.org/send/m.room.message/"
     assert all(request.path.startswith(room) for request in to_matrix(kept))
     assert len({request.path for request in to_matrix(kept)}) == len(sentences)
+
+
+@pytest.mark.skipif(not apptainer.available(), reason="needs apt-get and namespaces of users")
+def test_containers(place: Path, work: Path) -> None:
+    prefix = apptainer.fetched()
+    with running_pool(place / "containers", apptainer.knobs(prefix)) as pool:
+        access_point = AccessPoint(pool)
+        text = page("containers")
+        write(text, work)
+        for name in ("analysis", "plots"):
+            apptainer.build(prefix, pool, work / f"{name}.sif", f"image for {name}")
+        until(lambda: access_point.run("condor_status", "-af", "HasContainer").stdout, "a slot")
+        type_in(text, access_point, work)
+
+
+def test_several_access_points(access_point: AccessPoint, place: Path, work: Path) -> None:
+    """With a second personal pool; a copy of a directory is made as the page's rsync makes it."""
+    with running_pool(place / "second") as pool:
+        second = AccessPoint(pool)
+        there = second.run("condor_status", "-schedd", "-af", "Name").stdout.strip()
+        there += " " + second.run("condor_status", "-collector", "-af", "MyAddress").stdout.strip()
+        text = page("several-access-points").replace("ap2.example.org cm2.example.org", there)
+        first, _, rest = text.partition("On the second access point:")
+        moved, _, rest = rest.partition("\n## ")
+        write(text, work)
+        type_in(first, access_point, work)
+        copy = new_directory(place / "moved")
+        left = [f"--exclude={pattern}" for pattern in re.findall(r"--exclude '(\S+)'", text)]
+        assert left
+        access_point.run("sh", "-c", 'tar c "$@" . | tar x -C "$0"', str(copy), *left, cwd=work)
+        assert sorted(path.suffix for path in copy.glob("move.dag*")) == [
+            ".dag",
+            ".rescue001",
+            ".sub",
+        ]
+        type_in(moved, second, copy)
+        type_in(rest, access_point, work)
 
 
 def users_own(text: str, access_point: AccessPoint, work: Path) -> Path:

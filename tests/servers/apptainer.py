@@ -8,12 +8,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import Pool, apt, elf
-from condor_pydagman.pool.fetch import keyring, source_line
+from condor_pydagman.pool.fetch import SUITES, debian_or_ubuntu, keyring, source_line
 
-# Debian 12 has none; that of a newer one runs with the C library that comes with it.
-SUITE = "unstable"
+# As HTCondor it comes from a newer suite, and runs with the C library of that.
 PACKAGES = ("apptainer", "squashfs-tools", "busybox-static", "patchelf")
 COMMANDS = ("sh", "cat", "echo")
 # It is made for /usr; elsewhere it looks for its files beside its programs, in several places.
@@ -50,10 +48,9 @@ def fetched() -> Path:
 
 
 def _unpack(prefix: Path, archive: apt.Apt) -> None:
-    (mirror, *_) = apt.mirrors(apt.archives(), SUITE) or [""]
-    if not mirror:
-        raise PoolError("this machine has no archive of Debian", transient=False)
-    archive.use(source_line("debian", mirror, SUITE, keyring("debian")))
+    system, codename = debian_or_ubuntu()
+    (mirror, *_) = apt.mirrors(apt.archives(), codename) or [""]
+    archive.use(source_line(system, mirror, SUITES[system][-1], keyring(system)))
     archive.unpack(archive.libraries(PACKAGES), prefix)
     elf.make_runnable(prefix)
     (prefix / "var/lib/apptainer/mnt/session").mkdir(parents=True, exist_ok=True)
