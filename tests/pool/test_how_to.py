@@ -37,10 +37,42 @@ def type_in(text: str, access_point: AccessPoint, work: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["no-shared-file-system", "python", "nightly-runs"])
+@pytest.mark.parametrize("name", ["no-shared-file-system", "python", "nightly-runs", "moving-here"])
 def test_page(access_point: AccessPoint, work: Path, name: str) -> None:
     write(page(name), work)
     type_in(page(name), access_point, work)
+
+
+def test_a_nightly_run_begins_by_itself(access_point: AccessPoint, work: Path) -> None:
+    """Here each minute is a night."""
+    text = page("nightly-runs")
+    for line in ("cron_hour      = 2", "cron_minute    = 0"):
+        assert line in text
+        text = text.replace(line, f"{line[:-1]}*")
+    write(text, work)
+    access_point.run("condor_submit", "start.sub", cwd=work)
+    logs = until(lambda: list(work.glob("runs/*/night.dag.dagman.log")), "a run", pause_s=0.5)
+    assert access_point.wait(logs[0].with_suffix("").with_suffix("")).code == 0
+    (job,) = access_point.queue(f'Cmd == "{work}/start.sh"')
+    assert job["NumJobStarts"] >= 1
+    access_point.run("condor_rm", str(job["ClusterId"]))
+
+
+def test_a_pool_without_containers(access_point: AccessPoint, work: Path) -> None:
+    """explain says what the page says."""
+    text = page("containers")
+    (shown,) = (block.text for block in pages.blocks(text) if "HasSIF.\n" in block.text)
+    write(text, work)
+    (work / "analysis.sif").write_bytes(b"SIF")
+    cluster = access_point.submit(work, "my.dag")
+
+    def said() -> str:
+        return access_point.run(
+            "condor_pydagman", "explain", "my.dag", cwd=work, check=False
+        ).stdout
+
+    until(lambda: pages.agrees(f"...{shown}...", said()), shown, story=said, pause_s=0.5)
+    access_point.run("condor_rm", str(cluster))
 
 
 def test_messages(access_point: AccessPoint, work: Path) -> None:
@@ -94,11 +126,8 @@ def test_several_access_points(access_point: AccessPoint, place: Path, work: Pat
         left = [f"--exclude={pattern}" for pattern in re.findall(r"--exclude '(\S+)'", text)]
         assert left
         access_point.run("sh", "-c", 'tar c "$@" . | tar x -C "$0"', str(copy), *left, cwd=work)
-        assert sorted(path.suffix for path in copy.glob("move.dag*")) == [
-            ".dag",
-            ".rescue001",
-            ".sub",
-        ]
+        assert (copy / "move.dag.rescue001").exists()
+        assert not list(copy.glob("move.dag.*.log"))
         type_in(moved, second, copy)
         type_in(rest, access_point, work)
 
