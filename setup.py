@@ -32,6 +32,7 @@ PLACES = {
     "share/zsh/site-functions": "share/zsh/site-functions/*",
     "share/fish/vendor_completions.d": "share/fish/vendor_completions.d/*",
     DOC + "/docs": "docs/*.md",
+    DOC + "/docs/how-to": "docs/how-to/*.md",
     DOC + "/docs/charts": "docs/charts/*",
     DOC + "/docs/pictures": "docs/pictures/*",
     DOC + "/condor_config.d": "etc/condor_config.d/*",

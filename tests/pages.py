@@ -1,14 +1,14 @@
 """What the pages of docs/ show, as files to write and commands to run.
 
 A test takes the examples out of the page itself, so that they can't differ from it.  The first word
-behind the fence is the language, for whatever shows the page; two of its uses have a meaning here:
+behind the fence is the language, for whatever shows the page; two forms have a meaning here:
 
-    ```text file=my.dag      the block is the content of this file; the text around it names it
-    ```console               commands, each behind `$ ` (lines that go on: `> `), and what they print
+    ```text file=my.dag      the block is the content of this file; the text before it names it
+    ```console               commands, each behind `$ ` (further lines: `> `), and what they print
 
-A file that begins with `#!` is made executable.  All other blocks are only shown.  In what a command
-prints, `...` stands for anything, a line of its own for any number of lines, and a number for any
-number.
+A file that begins with `#!` is made executable.  All other blocks are only shown.  In what a
+command prints, `...` stands for anything, a line of its own for any number of lines, and a number
+for any number.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ BESIDE = [
     ("man", "*.7", "share/man/man7"),
     ("share", "**/*", "share"),
     ("docs", "*.md", f"{DOC}/docs"),
+    ("docs/how-to", "*.md", f"{DOC}/docs/how-to"),
     ("etc/condor_config.d", "*", f"{DOC}/condor_config.d"),
     ("examples/diamond", "*", f"{DOC}/examples/diamond"),
 ]

@@ -55,9 +55,10 @@ def running() -> Iterator[Kept]:
         def handle(self) -> None:
             kept.mails.extend(_receive(self.rfile, self.wfile))
 
-    with _serving(http.server.ThreadingHTTPServer, Http) as kept.http_port:
-        with _serving(socketserver.ThreadingTCPServer, Smtp) as kept.smtp_port:
-            yield kept
+    by_http = _serving(http.server.ThreadingHTTPServer, Http)
+    by_smtp = _serving(socketserver.ThreadingTCPServer, Smtp)
+    with by_http as kept.http_port, by_smtp as kept.smtp_port:
+        yield kept
 
 
 @contextlib.contextmanager

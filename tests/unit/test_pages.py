@@ -83,6 +83,8 @@ def names(page: Path) -> str:
 
 @pytest.mark.parametrize("page", HOW_TO, ids=names)
 class TestHowTo:
+    """Of each page."""
+
     def test_it_names_its_files_and_uses_them(self, page: Path) -> None:
         """A reader sees the name of a file in the text before it, not what is behind the fence."""
         text = page.read_text(encoding="utf-8")
