@@ -17,16 +17,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 # `engine` itself, which the simulator inherits from.
 MODULES = (
     *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs", "queues"),
-    *(
-        "decisions",
-        "script_words",
-        "written_records",
-        "run_records",
-        "state",
-        "lifecycle",
-        "run_end",
-    ),
-    "provisioner",
+    *("decisions", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
     *("scripts", "timeouts", "submission", "operator", "job_events", "journal_events"),
     *("log_events", "reconcile", "dispatch"),
 )

@@ -23,20 +23,22 @@ def test_the_tutorial(access_point: AccessPoint, work: Path) -> None:
     steps = [one for one in pages.steps(text) if "condor_pydagman pool " not in one.command]
     assert len(steps) > 20
     for step in steps:
+        type_in(access_point, work, step)
 
-        def printed(step: pages.Step = step) -> str:
-            shell = ("sh", "-c", f"exec 2>&1; {step.command}")
-            return access_point.run(*shell, cwd=work, check=False).stdout
 
-        if step.command.startswith(LOOKS):
-            until(
-                lambda: pages.agrees(step.output, printed()),
-                step.command,
-                story=printed,
-                pause_s=0.5,
-            )  # noqa: B023
-        else:
-            said = printed()
-            assert pages.agrees(step.output, said), (
-                f"line {step.line}: $ {step.command}\n{said}--- but the page says\n{step.output}"
-            )
+def type_in(access_point: AccessPoint, work: Path, step: pages.Step) -> None:
+    """Run a command of the page, and compare what it prints."""
+
+    def printed() -> str:
+        shell = ("sh", "-c", f"exec 2>&1; {step.command}")
+        return access_point.run(*shell, cwd=work, check=False).stdout
+
+    if step.command.startswith(LOOKS):
+        until(
+            lambda: pages.agrees(step.output, printed()), step.command, story=printed, pause_s=0.5
+        )
+    else:
+        said = printed()
+        assert pages.agrees(step.output, said), (
+            f"line {step.line}: $ {step.command}\n{said}--- but the page says\n{step.output}"
+        )
