@@ -107,6 +107,7 @@ Then:
     condor_pydagman pool run condor_pydagman run -f diamond.dag     run it again
     condor_pydagman pool stop                                       stop this HTCondor
 
-The tutorial goes on from there: docs/tutorial.md
+Commands that ask HTCondor need "pool run"; the others read files.  When the HTCondor is stopped you
+may remove $pool.  The tutorial goes on from here (skip its first section): docs/tutorial.md
 END
 exit "$status"

@@ -95,7 +95,9 @@ class EndlessDag:
         until = time.time() + TIMEOUT_S
         ended = False
         while not ended and time.time() < until:
-            cluster = self.access_point.submit(self.work, "t.dag")
+            # One that was killed, and removed before it ran again, has left no rescue file.
+            again = ("-update_submit",) if (self.work / "t.dag.condor.sub").exists() else ()
+            cluster = self.access_point.submit(self.work, *again, "t.dag")
             remove_at = time.time() + self.random.choice((8, 20, 1000))
             while not self._has_left(cluster) and time.time() < until:
                 if time.time() > remove_at:
