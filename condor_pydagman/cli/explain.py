@@ -31,17 +31,17 @@ else:
 MIN_WIDTH, MAX_WIDTH = 40, 110
 MAX_NEAR = 3
 _DESCRIPTION = """\
-Say why a DAG does not go on, or why it has failed: the most important cause first, each with what
-says so and what can be done. With NODE, why that node is in its state, and all that has happened to
-it. The DAG may run, or have ended, under this DAGMan or the stock one. Exit code: 0 if nothing is
-wrong; 1 if something is, or there is no such DAG; 2 if the command line is wrong."""
+Explain why a DAG does not progress, or why it failed: the most important cause first, each with
+the evidence and what you can do. With NODE, explain the state of that node, and list all that
+has happened to it. The DAG can be running or have ended, under this DAGMan or the stock one. Exit code:
+0 if nothing is wrong; 1 if something is, or there is no such DAG; 2 if the command line is wrong."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "explain",
-        help="why a DAG does not go on, or has failed",
+        help="explain why a DAG does not progress, or failed",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
@@ -81,7 +81,9 @@ def _chosen(arguments: argparse.Namespace) -> FoundDag:
         known = [] if arguments.node else started_in(".")
         if len(known) != 1 or os.path.basename(arguments.dag) != arguments.dag:
             raise
-        hint = f"for a node of {known[0]}: condor_pydagman explain {known[0]} {arguments.dag}"
+        hint = (
+            f"to explain a node of {known[0]}: condor_pydagman explain {known[0]} {arguments.dag}"
+        )
         raise FileError(f"{error}; {hint}") from None
 
 
@@ -140,10 +142,10 @@ def _check_node(facts: Facts, name: str) -> None:
     if in_dag or logged_name(name) in facts.run.nodes:
         return
     if not known:
-        raise PydagmanError(f"nothing is known of the nodes of {facts.name}: {facts.unknown[0]}")
+        raise PydagmanError(f"the nodes of {facts.name} are not known: {facts.unknown[0]}")
     near = [one for one in known if one.lower() == name.lower()]
     near = near or difflib.get_close_matches(name, known, MAX_NEAR, 0.6)
-    hint = f"; near it: {', '.join(map(message, near))}" if near else ""
+    hint = f"; did you mean {', '.join(map(message, near))}?" if near else ""
     raise PydagmanError(
         f"{facts.name} has no node {message(name)}{hint or f'; it has {len(known)} nodes'}"
     )

@@ -9,7 +9,8 @@ from condor_pydagman.dagfile.brake_lines import ABORT
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import names_of, number_of
+from condor_pydagman.diagnosis.phrases import names_of
+from condor_pydagman.plurals import number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
@@ -56,16 +57,18 @@ def rescue_findings(facts: Facts) -> list[Finding]:
     if not ended or not facts.submit_command:
         return []
     if facts.rescue is None:
-        sentence = "There is no rescue file: the DAG begins anew when it is submitted again."
-        return [_note(sentence, (), f"To start it again: {facts.submit_command}")]
+        sentence = (
+            "There is no rescue file: if you submit the DAG again, it starts from the beginning."
+        )
+        return [_note(sentence, (), f"To run it again: {facts.submit_command}")]
     total = len(facts.dag) if facts.dag is not None else 0
     of_all = f" of {total}" if total else ""
     sentence = (
-        f"Submitted again, the DAG goes on from {facts.rescue.path}: {facts.rescue.done}{of_all}"
-        " nodes are done and do not run again."
+        f"If you submit the DAG again, it continues from {facts.rescue.path}: {facts.rescue.done}"
+        f"{of_all} nodes are done and do not run again."
     )
     evidence = Evidence(facts.rescue.path, f"{facts.rescue.done} DONE lines", facts.rescue.time)
-    advice = f"When the cause is removed: {facts.submit_command}"
+    advice = f"When you have fixed the cause: {facts.submit_command}"
     return [_note(sentence, (evidence,), advice)]
 
 
@@ -75,9 +78,9 @@ def _rescue_to_come(facts: Facts) -> list[Finding]:
         return []
     is_fed = facts.dag is not None and facts.dag.feeder is not None and not facts.run.feeding.state
     sentence = (
-        f"DAGMan goes on with the nodes that can run. When they{' and the FEEDER' * is_fed} have"
-        " ended the DAG fails, and a rescue file is written, from which it goes on when it is"
-        " submitted again."
+        f"DAGMan continues with the nodes that can run. When they{' and the FEEDER' * is_fed} have"
+        " ended, the DAG fails and DAGMan writes a rescue file, from which the DAG continues when"
+        " you submit it again."
     )
     return [Finding("dag.rescue", Weight.NOTE, sentence, advice=_rerun(facts, failed))]
 
@@ -100,7 +103,7 @@ def _note(sentence: str, evidence: tuple[Evidence, ...], advice: str) -> Finding
 
 
 def _not_started(facts: Facts) -> Iterator[Finding]:
-    sentence = f"{facts.name} has not been started: there is no {facts.out}."
+    sentence = f"{facts.name} has not started: there is no {facts.out}."
     advice = (facts.submit_command,) if facts.submit_command else ()
     yield Finding("dagman.not_started", Weight.PROBLEM, sentence, advice=advice)
 
@@ -127,23 +130,23 @@ def _held(facts: Facts) -> Iterator[Finding]:
     since = _number(facts.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
     age = f" for {duration(facts.now - since)}" if since else ""
     sentence = (
-        f"DAGMan's job {facts.cluster} is held{age}, so the DAG stands still:"
+        f"DAGMan's job {facts.cluster} is held{age}, so the DAG is stopped:"
         f" {hold_code(code).meaning} (HoldReasonCode {code})."
     )
     evidence = (Evidence(f"HoldReason of job {facts.cluster}", message(reason), since),)
-    advice = (f"To go on: condor_release {facts.cluster}",)
+    advice = (f"To continue: condor_release {facts.cluster}",)
     yield Finding("dagman.held", Weight.PROBLEM, sentence, (), evidence, advice)
 
 
 def _interrupted(facts: Facts) -> Iterator[Finding]:
     sentence = (
-        "DAGMan is gone, and the DAG is not over: the lock file is there and nobody holds it."
+        "DAGMan is gone, and the DAG is not over: the lock file exists, but no process holds it."
     )
     if facts.ad:
-        advice = f"The schedd starts job {facts.cluster} again; DAGMan goes on where it was."
+        advice = f"The schedd starts job {facts.cluster} again; DAGMan continues where it stopped."
         weight = Weight.WAITING
     else:
-        advice = facts.submit_command and f"To go on where it was: {facts.submit_command}"
+        advice = facts.submit_command and f"To continue where it stopped: {facts.submit_command}"
         weight = Weight.PROBLEM
     evidence = (Evidence(f"{facts.name}.lock", "left behind", facts.run.last),)
     yield Finding("dagman.interrupted", weight, sentence, (), evidence, (advice,) if advice else ())
@@ -154,7 +157,7 @@ def _removed(facts: Facts) -> Iterator[Finding]:
     reason = str(facts.ad.get("RemoveReason") or job.removed)
     when = job.left or facts.run.ended
     why = f": {message(reason)}" if reason else ""
-    sentence = f"DAGMan's job was removed{why}; it has removed the jobs of its nodes."
+    sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
     source = f"{facts.name}.dagman.log" if job.left else facts.out
     evidence = (Evidence(source, message(reason) or "Received SIGUSR1", when),)
     yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
@@ -164,8 +167,8 @@ def _ending(facts: Facts) -> Iterator[Finding]:
     """A removal that DAGMan has not done with."""
     if facts.is_live and facts.run.removed:
         sentence = (
-            "DAGMan's job was removed (condor_rm): it has removed the jobs of its nodes, and ends,"
-            " after the FINAL node if there is one."
+            "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of its nodes and is"
+            " ending, after the FINAL node if there is one."
         )
         evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.last),)
         yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
@@ -178,9 +181,9 @@ def _succeeded(facts: Facts) -> Iterator[Finding]:
             deciding.append("the FINAL node")
         if facts.dag is None or any(abort.exit_code == 0 for abort in facts.dag.aborts.values()):
             deciding.append("ABORT-DAG-ON with RETURN 0")
-        sentence = "The DAG has succeeded though nodes have failed"
+        sentence = "The DAG succeeded although nodes failed"
         if deciding:
-            sentence += f": {' or '.join(deciding)} decides on the exit code"
+            sentence += f": {' or '.join(deciding)} decides the exit code"
         sentence += "."
         yield Finding("dagman.succeeded", Weight.NOTE, sentence)
 
@@ -198,12 +201,12 @@ def _failed(facts: Facts) -> Iterator[Finding]:
     ):
         return
     code = facts.exit_code if facts.exit_code is not None else facts.run.exit_code
-    meaning = "and no node has failed"
+    meaning = "and no node failed"
     if facts.run.dag_status == DagStatus.CYCLE:
         meaning = "because the DAG has a cycle"
-    sentence = f"condor_dagman has ended with exit code {code}, {meaning}."
+    sentence = f"condor_dagman ended with exit code {code}, {meaning}."
     evidence = (Evidence(facts.out, "errors:", facts.run.ended, facts.errors[-MAX_ERRORS:]),)
-    advice = (f"condor_dag_checker {shlex.quote(facts.name)}",)
+    advice = (f"To check the DAG: condor_dag_checker -lint {shlex.quote(facts.name)}",)
     yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence, advice)
 
 
@@ -215,7 +218,7 @@ def _unknown(facts: Facts) -> Iterator[Finding]:
     if facts.run.exit_code != EXIT_RESTART or facts.run.aborted:
         return
     sentence = (
-        f"condor_dagman has ended with exit code {EXIT_RESTART}: it could not go on, and the schedd"
+        f"condor_dagman ended with exit code {EXIT_RESTART}: it could not continue, and the schedd"
         " starts it again."
     )
     evidence = (Evidence(facts.out, "errors:", facts.run.ended, facts.errors[-MAX_ERRORS:]),)
@@ -229,9 +232,11 @@ def _halted(facts: Facts) -> Iterator[Finding]:
         return
     begun = run.halts[-1].begun if run.halted else 0.0
     age = f" for {duration(facts.now - begun)}" if begun and live else ""
-    sentence = f"The DAG is halted{age}: jobs in the queue go on, nothing new is submitted."
+    sentence = (
+        f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
+    )
     if not live:
-        sentence = f"{_who_halted(facts)}, and DAGMan has ended when nothing was left to wait for"
+        sentence = f"{_who_halted(facts)}, and DAGMan ended when nothing was left to wait for"
         by_final = facts.state is DagState.SUCCEEDED
         sentence += f"{'; the exit code is that of the FINAL node' * by_final}."
     reason = message(run.halts[-1].reason) if run.halted else ""
@@ -240,7 +245,7 @@ def _halted(facts: Facts) -> Iterator[Finding]:
     evidence += _brakes(facts)
     who = "a brake" if run.brakes else "a command"
     if facts.has_halt_file:
-        evidence.append(Evidence(facts.halt_file, "is there"))
+        evidence.append(Evidence(facts.halt_file, "exists"))
         advice = f"To resume it: rm {shlex.quote(facts.halt_file)}"
     elif live and facts.cluster:
         advice = f"It was halted by {who}; to resume it: htcondor dag resume {facts.cluster}"
@@ -260,13 +265,13 @@ def _who_halted(facts: Facts) -> str:
 def _aborted(facts: Facts) -> Iterator[Finding]:
     if not facts.run.aborted:
         return
-    sentence = f"A node has ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
+    sentence = f"A node ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
     if any(brake.effect == ABORT for brake in facts.run.brakes.values()):
-        sentence = f"A brake has ended the DAG: {message(facts.run.aborted)}."
+        sentence = f"A brake ended the DAG: {message(facts.run.aborted)}."
     advice: tuple[str, ...] = ()
     if _is_to_be_restarted(facts):
         code = facts.run.exit_code
-        sentence += f" DAGMan has ended with exit code {code}, and the schedd starts it again."
+        sentence += f" DAGMan ended with exit code {code}, and the schedd starts it again."
         advice = (
             f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"
             f" {facts.cluster}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} for a failure.",
@@ -288,7 +293,7 @@ def failed_by_ad(facts: Facts) -> list[Finding]:
     count = int(_number(facts.ad.get("DAG_NodesFailed")))
     if facts.run.starts or not count:
         return []
-    sentence = f"{number_of(count, 'node')} failed; which, only the logs of the DAG tell."
+    sentence = f"{number_of(count, 'node')} failed; only the logs of the DAG say which."
     evidence = (Evidence(f"DAG_NodesFailed of job {facts.cluster}", str(count)),)
     return [Finding("node.failed", Weight.PROBLEM, sentence, (), evidence)]
 

@@ -8,8 +8,8 @@ from condor_pydagman.dagfile.enough_lines import PARENTS
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import does, number_of
 from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
@@ -58,7 +58,7 @@ def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:
     unneeded = f" and {spare} {does(spare, 'be')} not needed" if spare else ""
     child = state.enough.children.get(number)
     sentence = (
-        f"{_line(state, number)} can't be reached any more: of {_members(state, number)} {lost}"
+        f"{_line(state, number)} can no longer be reached: of {_members(state, number)} {lost}"
         f" failed or can't run{unneeded}, so at most {state.enough.left(number)} can be done, and"
         f" {state.enough.goal(number)} would be enough."
     )

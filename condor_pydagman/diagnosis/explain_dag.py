@@ -18,23 +18,24 @@ from condor_pydagman.diagnosis.held_jobs import held_job_findings
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
-from condor_pydagman.diagnosis.phrases import nodes_named, number_of
+from condor_pydagman.diagnosis.phrases import nodes_named
 from condor_pydagman.diagnosis.waiting_groups import group_findings
+from condor_pydagman.plurals import number_of
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 _STATES = {
-    DagState.NOT_STARTED: "has not been started",
-    DagState.IDLE: "waits for the schedd to start DAGMan",
-    DagState.RUNNING: "runs",
+    DagState.NOT_STARTED: "has not started",
+    DagState.IDLE: "is waiting for the schedd to start DAGMan",
+    DagState.RUNNING: "is running",
     DagState.HALTED: "is halted",
-    DagState.HELD: "stands still, because DAGMan's job is held",
+    DagState.HELD: "is stopped, because DAGMan's job is on hold",
     DagState.INTERRUPTED: "was interrupted",
-    DagState.SUCCEEDED: "has succeeded",
-    DagState.FAILED: "has failed",
+    DagState.SUCCEEDED: "succeeded",
+    DagState.FAILED: "failed",
     DagState.REMOVED: "was removed",
-    DagState.UNKNOWN: "is in a state that its files do not tell",
+    DagState.UNKNOWN: "is in an unknown state",
 }
 _ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 _SHOWN = {

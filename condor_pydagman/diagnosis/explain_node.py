@@ -24,11 +24,12 @@ from condor_pydagman.diagnosis.failed_nodes import (
 from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import names_of, number_of
+from condor_pydagman.diagnosis.phrases import names_of
 from condor_pydagman.diagnosis.waiting_groups import waiting_findings
 from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
+from condor_pydagman.plurals import number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration, result
 from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
@@ -38,16 +39,16 @@ MAX_CHAINS = 5  # of nodes that it waits for
 MAX_LINKS = 6  # names in a chain
 MAX_HOSTS = 3
 _STATES = {
-    NodeStatus.NOT_READY: "waits for other nodes",
+    NodeStatus.NOT_READY: "is waiting for other nodes",
     NodeStatus.READY: "is ready",
     NodeStatus.PRERUN: "is at its PRE script",
     NodeStatus.SUBMITTED: "has jobs in the queue",
     NodeStatus.POSTRUN: "is at its POST script",
     NodeStatus.DONE: "is done",
-    NodeStatus.ERROR: "has failed",
-    NodeStatus.FUTILE: "can't run, because a node before it has failed",
+    NodeStatus.ERROR: "failed",
+    NodeStatus.FUTILE: "can't run, because an ancestor failed",
 }
-_HOPELESS = "can't run, because enough of its parents can't be done any more"
+_HOPELESS = "can't run, because too few of its parents can still be done"
 _OF_DAG = ("dagman", "dag")  # causes that concern every node
 _WAITING = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.FUTILE)
 
@@ -92,7 +93,7 @@ def _is_unneeded(state: GraphState | None, number: int | None, run: NodeRun) -> 
 def _done_before(facts: Facts, number: int | None) -> str:
     """Of a node that has not run."""
     if facts.dag is not None and number is not None and facts.dag.flags[number] & LEFT_OUT:
-        return ": it is left out by CHOOSE"
+        return ": CHOOSE leaves it out"
     if facts.run.rescue_read:
         return f" since an earlier run: {facts.run.rescue_read}, or the DAG file, says so"
     return ": the DAG file says so"
@@ -105,7 +106,7 @@ def life_of(run: NodeRun) -> Iterator[Moment]:
         moments = sorted(_moments(attempt, run.since), key=lambda moment: moment.time)
         yield from (moment._replace(text=which + moment.text) for moment in moments)
     if run.cached:
-        yield Moment(run.since, "done already: nothing has changed since it last was (CACHE)")
+        yield Moment(run.since, "done already: nothing has changed since its last run (CACHE)")
     if run.skipped:
         why = message(run.why) or "its PRE script returned the value of PRE_SKIP"
         how = "not needed" if run.is_unneeded else "skipped"
@@ -191,7 +192,9 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
     failed = [chain for chain in chains if _is_lost(state, chain[-1])]
     first = sorted(chains, key=lambda chain: (chain not in failed, len(chain)))
     names = tuple(dict.fromkeys(state.dag.names[chain[-1]] for chain in first))
-    sentence = f"It waits for {_parents(state, node)}, in the end for {_standing(state, first)}."
+    sentence = (
+        f"It is waiting for {_parents(state, node)}, and ultimately for {_standing(state, first)}."
+    )
     evidence = tuple(
         Evidence(state.dag.place(chain[0]) or facts.name, _chain(state, chain))
         for chain in first[:MAX_CHAINS]
@@ -237,7 +240,7 @@ def _chain(state: GraphState, chain: list[int]) -> str:
 
 def _next_step(facts: Facts, names: tuple[str, ...]) -> tuple[str, ...]:
     command = shlex.join(["condor_pydagman", "explain", facts.name, names[0]])
-    return (f"More on that node: {command}",)
+    return (f"For details of that node: {command}",)
 
 
 def _itself(
@@ -249,10 +252,10 @@ def _itself(
     run = state.run_of(node)
     left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
     if status is NodeStatus.READY and left:
-        sentence = f"It failed and waits for the delay of RETRY, {duration(left)} more."
+        sentence = f"It failed, and the delay of RETRY lasts {duration(left)} more."
         yield Finding("node.retry", Weight.WAITING, sentence, (state.dag.names[node],))
     elif state.dag.kinds[node] == NodeKind.FINAL and facts.is_live:
-        sentence = "It is the FINAL node, which runs when all others have ended."
+        sentence = "It is the FINAL node, which runs after all other nodes have ended."
         yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
     elif status is NodeStatus.READY and facts.is_live and not facts.run.halted:
         yield _ready(facts, state.dag, node)
@@ -263,7 +266,7 @@ def _ready(facts: Facts, dag: Dag, node: int) -> Finding:
     group = dag.site_groups[number].name if number is not None else None
     for found in waiting_findings([known for known in facts.groups if known.name == group], facts):
         return found
-    sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit."
+    sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit it."
     return Finding("node.state", Weight.NOTE, sentence, (dag.names[node],))
 
 

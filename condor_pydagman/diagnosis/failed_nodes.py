@@ -24,32 +24,32 @@ _VARYING = re.compile(r"\d+|\S*[/.]\S*")  # numbers, names of files
 # Reasons of removals by DAGMan, or with it by the schedd.
 _END_OF_DAG = ("DAG Abort:", "DAG Removed:", "removed because <OtherJobRemoveRequirements")
 _REMOVALS = {
-    "DAG Limit: Max number of held jobs": "Its jobs were held too often; the limit is the knob"
-    " DAGMAN_MAX_JOB_HOLDS.",
-    "Node Timeout:": "The limit is that of its TIMEOUT in the DAG file.",
+    "DAG Limit: Max number of held jobs": "Its jobs were held too often; the knob"
+    " DAGMAN_MAX_JOB_HOLDS sets the limit.",
+    "Node Timeout:": "Its TIMEOUT in the DAG file sets the limit.",
 }
 _SIGNAL_ADVICE = {
-    -9: "SIGKILL is what a machine sends when its memory runs out: compare the memory that the job"
-    " used with what it requested, and set request_memory in the submit file.",
-    -11: "SIGSEGV is an error of the program: it has used memory that it does not have.",
-    -15: "SIGTERM: something has told the program to end.",
+    -9: "A machine sends SIGKILL when it runs out of memory: compare the memory that the job used"
+    " with what it requested, and set request_memory in the submit file.",
+    -11: "SIGSEGV is a bug in the program: it accessed memory that does not belong to it.",
+    -15: "SIGTERM: something told the program to end.",
 }
 _EXIT_ADVICE = {
-    126: "126 is a shell's exit code for a file that it can't execute: look at the file's mode.",
-    127: "127 is a shell's exit code for a command that it does not find: look at PATH, and whether"
-    " the machine has the program.",
+    126: "A shell returns 126 for a file that it can't execute: check the permissions of the file.",
+    127: "A shell returns 127 for a command that it can't find: check PATH, and whether the machine"
+    " has the program.",
 }
 _ADVICE = {
-    "node.submit": "Correct the submit file; condor_dag_checker -lint checks all of them.",
-    "node.removed": "If nobody meant the job to be removed, the history has its RemoveReason:"
+    "node.submit": "Fix the submit file; condor_dag_checker -lint checks all of them.",
+    "node.removed": "If nobody removed the job on purpose, see its RemoveReason in the history:"
     " condor_history -l {job}",
-    "node.cancelled": "While the DAG runs, condor_pydagman steer rerun takes it back; later, submit"
-    " the DAG again.",
+    "node.cancelled": "While the DAG is running, condor_pydagman steer rerun runs the node again; after"
+    " that, submit the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }
 _CONDITION_ADVICE = (
-    "condor_dag_checker -lint tells of names that no parent publishes. An expression can allow for"
-    " what is undefined with isUndefined(...), =?= and ifThenElse(...)."
+    "condor_dag_checker -lint reports names that no parent publishes. An expression can handle"
+    " undefined values with isUndefined(...), =?= and ifThenElse(...)."
 )
 
 _GROWTH_ADVICE = (
@@ -57,7 +57,7 @@ _GROWTH_ADVICE = (
     " the file as it is now."
 )
 
-_UNKNOWN = "the logs do not tell why"
+_UNKNOWN = "the logs do not say why"
 
 
 class Failure(NamedTuple):
@@ -124,9 +124,7 @@ def futile_findings(state: GraphState) -> list[Finding]:
         return []
     most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
     roots = state.names_of(filter(state.is_before_futile, most_harm))
-    sentence = (
-        f"{capitalized(nodes_named(names))} can't run after the failure of {names_of(roots)}."
-    )
+    sentence = f"{capitalized(nodes_named(names))} can't run, because {names_of(roots)} failed."
     return [Finding("node.futile", Weight.PROBLEM, sentence, names)]
 
 
@@ -215,12 +213,12 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
 def _placement_advice(code: int) -> str:
     """What the exit code of a DATA node's worker means; '' if it is none of its own."""
     meaning = next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")
-    return f"{code} is the exit code of a DATA node for: {meaning}." if meaning else ""
+    return f"Exit code {code} of a DATA node means: {meaning}." if meaning else ""
 
 
 def _exit_advice(code: int) -> str:
     if 128 < code < 128 + signal.NSIG:
-        return f"A shell says so of a program that ended with {result(128 - code)}."
+        return f"A shell returns {code} for a program that ended with {result(128 - code)}."
     return _EXIT_ADVICE.get(code, "")
 
 
@@ -229,7 +227,7 @@ def _script_advice(failure: Failure, facts: Facts) -> str:
         return ""
     kind = failure.cause[5:].upper()
     return (
-        "What the script prints is kept if its line in the DAG file names a file for it:"
+        "To keep what the script prints, name a file for it in the DAG file:"
         f" SCRIPT DEBUG {kind.lower()}.log ALL {kind} ..."
     )
 
@@ -265,7 +263,7 @@ def _before_post(failure: Failure, many: bool) -> str:
     value = failure.node.attempts[-1].value if failure.node.attempts else None
     if many or not value or value == RETURN_JOB_ABORTED:
         return ""
-    return f", after its job had ended with {result(value)}"
+    return f", after its job ended with {result(value)}"
 
 
 def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:

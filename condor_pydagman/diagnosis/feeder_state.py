@@ -19,10 +19,10 @@ def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]
     seen, told = facts.run.feeding, facts.ad.get(FEEDER)
     if seen.state == "failed":
         evidence = Evidence(facts.nodes_log, message(seen.reason), seen.time)
-        advice = "mend the program, and submit the DAG again: the rescue DAG runs it again"
-        sentence = "The FEEDER has failed too often: nothing more is added to the DAG."
+        advice = "Fix the program and submit the DAG again: DAGMan then runs the FEEDER again."
+        sentence = "The FEEDER failed too often: it adds nothing more to the DAG."
         if not facts.is_live:
-            sentence = "The FEEDER has failed too often, so the DAG is not complete."
+            sentence = "The FEEDER failed too often, so the DAG is not complete."
         yield Finding("dag.feeder", Weight.PROBLEM, sentence, (), (evidence,), (advice,))
         return
     has_one = facts.dag is not None and facts.dag.feeder is not None
@@ -31,9 +31,9 @@ def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]
     if not isinstance(told, str) or told.startswith("ended"):
         return
     if "; " in told:  # its last run has failed
-        sentence = "The FEEDER has failed, and is run again."
+        sentence = "The FEEDER failed, and DAGMan runs it again."
     elif state is not None and all(status in _ENDED for status in state.status):
-        sentence = "The DAG waits for its FEEDER, which has not said that there is no more."
+        sentence = "The DAG is waiting for its FEEDER, which has not said that it is done."
     else:
         return
     evidence = Evidence(f"{FEEDER} of job {facts.cluster}", message(told))

@@ -19,17 +19,17 @@ def limit_findings(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "limit.trouble",
             Weight.WAITING,
-            "No node that keeps to a shared limit can start, and no place is given back:"
+            "DAGMan can't use the shared limits, so no node that is subject to one can start:"
             f" {message(facts.limits_trouble)}.",
-            advice=("condor_pydagman limits",),
+            advice=("To list the limits: condor_pydagman limits",),
         )
     for row in waits_for(facts.limits, facts.cluster):
         (mine,) = [one for one in row.dags if one.cluster == facts.cluster]
         what, taken = WORDS[row.kind]
         s = "s" if mine.waiting > 1 else ""
         sentence = (
-            f"{mine.waiting:,} {what}{s} wait{'' if s else 's'} for shared limit"
-            f" {message(row.name)}: {row.taken:,} of {row.most:,} {taken} are taken"
+            f"{mine.waiting:,} {what}{s} {'are' if s else 'is'} waiting for the shared limit"
+            f" {message(row.name)}: {row.taken:,} of {row.most:,} {taken} are in use"
             f"{_by(row, facts.cluster)}."
         )
         waited = duration(max(0.0, facts.now - mine.since))
@@ -39,7 +39,7 @@ def limit_findings(facts: Facts) -> Iterator[Finding]:
             Weight.WAITING,
             sentence,
             evidence=evidence,
-            advice=("condor_pydagman limits --dags",),
+            advice=("To see which DAGs use them: condor_pydagman limits --dags",),
         )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import does, nodes_named, number_of
+from condor_pydagman.diagnosis.phrases import nodes_named
 from condor_pydagman.engine.decisions import retry_delay_s
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus, ScriptKind
@@ -87,14 +88,14 @@ def _full(throttle: Throttle, number: int, waiting: list[str], facts: Facts) -> 
         return
     counted = throttle.counted.format(s="" if number == 1 else "s")
     sentence = (
-        f"{throttle.option[1:]} is reached: there are {number} {counted}, the limit is {limit};"
-        f" {nodes_named(waiting)} {does(len(waiting), 'wait')} because of that."
+        f"{throttle.option[1:]} is reached: {number:,} {counted}, the limit is {limit};"
+        f" {nodes_named(waiting)} {does(len(waiting), 'be')} waiting because of that."
     )
     place = facts.limit_places.get(throttle.attribute, "")
     evidence = Evidence(place or f"{throttle.attribute} of DAGMan's job", str(limit))
-    advice = f"condor_submit_dag {throttle.option} N sets another limit."
+    advice = f"To set another limit, submit with: condor_submit_dag {throttle.option} N"
     if facts.cluster:
-        advice = f"Another limit at once: condor_qedit {facts.cluster} {throttle.attribute} N"
+        advice = f"To change the limit now: condor_qedit {facts.cluster} {throttle.attribute} N"
     yield Finding("throttle.full", Weight.WAITING, sentence, tuple(waiting), (evidence,), (advice,))
 
 
@@ -109,7 +110,7 @@ def _of_categories(facts: Facts, dag: Dag, ready: list[str]) -> Iterator[Finding
             sentence = (
                 f"Category {message(category)} is full: {number_of(submitted[category], 'node')} of"
                 f" it in the queue, MAXJOBS {message(category)} {limit} in the DAG file;"
-                f" {nodes_named(waiting)} {does(len(waiting), 'wait')} because of that."
+                f" {nodes_named(waiting)} {does(len(waiting), 'be')} waiting because of that."
             )
             evidence = Evidence(facts.name, f"MAXJOBS {message(category)} {limit}")
             yield Finding("throttle.full", Weight.WAITING, sentence, tuple(waiting), (evidence,))

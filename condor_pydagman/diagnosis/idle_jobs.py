@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.full_throttles import idle_jobs
 from condor_pydagman.diagnosis.known_facts import IDLE, Clause, Facts, Fit, QueuedJob
-from condor_pydagman.diagnosis.phrases import does, nodes_named, number_of
+from condor_pydagman.diagnosis.phrases import nodes_named
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import NodeRun
@@ -32,15 +33,15 @@ def _fit_finding(fit: Fit, facts: Facts) -> Finding:
         text = "the pool has no slots"
     elif fit.free:
         text = f"{fit.free} of {number_of(fit.slots, 'slot')} could run {_them(fit)} now; the next"
-        text += " cycle of the negotiator decides"
+        text += " negotiation cycle decides"
     else:
         text = (
             f"{fit.able} of {number_of(fit.slots, 'slot')} can run {_them(fit)}; all are busy, or"
         )
-        text += " other users come first"
+        text += " other users have priority"
     sentence = f"{_waits(fit.jobs, fit.nodes, _since(facts, fit), facts.now)}: {text}."
     weight = Weight.WAITING if fit.slots else Weight.PROBLEM
-    advice = f"Which slots: condor_q -better-analyze {fit.job}"
+    advice = f"To see which slots match: condor_q -better-analyze {fit.job}"
     evidence = Evidence("collector", f"{number_of(fit.slots, 'slot')}, {fit.able} match")
     return Finding("job.idle", weight, sentence, fit.nodes, (evidence,), (advice,))
 
@@ -49,7 +50,7 @@ def _no_match(fit: Fit, facts: Facts) -> Finding:
     none = [clause for clause in fit.clauses if not clause.slots]
     shown = none or sorted(fit.clauses, key=lambda clause: clause.slots)
     if fit.willing:
-        why = f"the Requirements of the {number_of(fit.willing, 'slot')} that the job asks for"
+        why = f"the Requirements of the {number_of(fit.willing, 'slot')} that the job matches"
         why += " refuse it"
     elif none:
         s = "s" * (len(none) > 1)
@@ -62,9 +63,9 @@ def _no_match(fit: Fit, facts: Facts) -> Finding:
         f" {number_of(fit.slots, 'slot')} of the pool can run {_them(fit)}: {why}."
     )
     advice = (
-        "Change `requirements` or `request_...` in the submit file, which counts for jobs that are"
-        f" submitted later; for these jobs: condor_qedit {fit.job} ATTRIBUTE VALUE",
-        f"More: condor_q -better-analyze {fit.job}",
+        "For jobs submitted later, change `requirements` or `request_...` in the submit file; for"
+        f" these jobs: condor_qedit {fit.job} ATTRIBUTE VALUE",
+        f"For details: condor_q -better-analyze {fit.job}",
     )
     evidence = tuple(_clause(clause, fit) for clause in shown[:MAX_CLAUSES])
     return Finding("job.no_match", Weight.PROBLEM, sentence, fit.nodes, evidence, advice)
@@ -87,7 +88,7 @@ def _logged(facts: Facts) -> Iterator[Finding]:
     sentence = _waits(jobs, tuple(run.name for run in nodes), attempt.submitted, facts.now)
     text = f"job {attempt.job} of {message(oldest.name)}: submitted"
     evidence = Evidence(facts.nodes_log, text, attempt.submitted)
-    advice = f"Why: condor_q -better-analyze {attempt.job}"
+    advice = f"To see why: condor_q -better-analyze {attempt.job}"
     names = tuple(run.name for run in nodes)
     yield Finding("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
 

@@ -9,7 +9,8 @@ from condor_pydagman.diagnosis.failed_nodes import failure_of
 from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import capitalized, does, nodes_named, number_of
+from condor_pydagman.diagnosis.phrases import capitalized, nodes_named
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration, result
 from condor_pydagman.trace.run_history import Attempt, NodeRun
@@ -42,7 +43,7 @@ def _scripts(facts: Facts, kind: str) -> Iterator[Finding]:
     names = tuple(name for _, name in sorted(found))
     sentence = (
         f"{number_of(len(found), f'{kind} script')} of {nodes_named(names)}"
-        f" {does(len(found), 'run')}{longest}."
+        f" {does(len(found), 'be')} running{longest}."
     )
     evidence = (Evidence(facts.out, f"{kind} script of {message(name)} started", since),)
     yield Finding("script.running", Weight.WAITING, sentence, names, evidence)
@@ -68,7 +69,9 @@ def _jobs(facts: Facts) -> Iterator[Finding]:
     age = duration(facts.now - attempt.started)
     longest = f" for {age}" if count == 1 else f", the longest for {age}"
     names = tuple(run.name for run in running)
-    sentence = f"{number_of(count, 'job')} of {nodes_named(names)} {does(count, 'run')}{longest}."
+    sentence = (
+        f"{number_of(count, 'job')} of {nodes_named(names)} {does(count, 'be')} running{longest}."
+    )
     host = message(attempt.hosts[-1]) if attempt.hosts else ""
     text = f"job {attempt.job} of {message(oldest.name)} on {host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
@@ -87,8 +90,8 @@ def _retries(facts: Facts, state: GraphState) -> Iterator[Finding]:
     left, first = min(waiting, key=lambda pair: pair[0])
     names = tuple(run.name for _, run in waiting)
     sentence = (
-        f"{capitalized(nodes_named(names))} failed and {does(len(waiting), 'wait')} for the"
-        f" delay of RETRY; the next attempt begins in {duration(left)}."
+        f"{capitalized(nodes_named(names))} failed and {does(len(waiting), 'be')} waiting for"
+        f" the delay of RETRY; the next attempt begins in {duration(left)}."
     )
     evidence = (failed_attempt(first, state, facts),)
     yield Finding("node.retry", Weight.WAITING, sentence, names, evidence)

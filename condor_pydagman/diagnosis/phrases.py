@@ -1,4 +1,4 @@
-"""Parts of sentences: numbers of things, lists of names, verbs."""
+"""Parts of sentences: lists of names."""
 
 from __future__ import annotations
 
@@ -7,18 +7,6 @@ from collections.abc import Sequence
 from condor_pydagman.printable import printable
 
 MAX_NAMES = 3  # of nodes in a sentence
-
-
-def number_of(count: int, noun: str) -> str:
-    """`1 node`, `2 nodes`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def does(count: int, verb: str) -> str:
-    """The verb for so many things: `waits`, `wait`; `is`, `are`."""
-    if verb == "be":
-        return "is" if count == 1 else "are"
-    return f"{verb}s" if count == 1 else verb
 
 
 def names_of(names: Sequence[str], most: int = MAX_NAMES) -> str:

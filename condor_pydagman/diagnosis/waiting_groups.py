@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import capitalized, does, names_of
+from condor_pydagman.diagnosis.phrases import capitalized, names_of
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.site_states import GroupState
+from condor_pydagman.plurals import does
 from condor_pydagman.printable import message
 from condor_pydagman.report.words import duration
 
 _LEAVES = (GroupState.LEAVING.name, GroupState.CLEANING.name)
-_LOOK = "condor_pydagman sites list"
+_LOOK = "To list the sites: condor_pydagman sites list"
 
 
 def group_findings(facts: Facts) -> list[Finding]:
@@ -34,8 +35,8 @@ def waiting_findings(groups: Iterable[GroupReport], facts: Facts) -> Iterator[Fi
     for reason, alike in by_reason.items():
         since = min(group.since for group in alike)
         sentence = (
-            f"{capitalized(_named(alike))} {does(len(alike), 'wait')} for a site, the longest for"
-            f" {duration(max(0.0, facts.now - since))}."
+            f"{capitalized(_named(alike))} {does(len(alike), 'be')} waiting for a site, the longest"
+            f" for {duration(max(0.0, facts.now - since))}."
         )
         evidence = (Evidence("DAGMan", message(reason), since),) if reason else ()
         yield Finding("group.no_site", Weight.WAITING, sentence, evidence=evidence, advice=(_LOOK,))
@@ -44,9 +45,9 @@ def waiting_findings(groups: Iterable[GroupReport], facts: Facts) -> Iterator[Fi
 def _without(facts: Facts) -> Iterator[Finding]:
     for group in facts.groups:
         if group.state == GroupState.SITELESS.name:
-            sentence = f"Group {message(group.name)} gets no site any more, so its nodes fail."
+            sentence = f"Group {message(group.name)} can no longer get a site, so its nodes fail."
             evidence = (Evidence("DAGMan", message(group.reason)),)
-            advice = (_LOOK, "run its failed nodes again: condor_pydagman steer rerun")
+            advice = (_LOOK, "To run its failed nodes again: condor_pydagman steer rerun")
             yield Finding(
                 "group.siteless", Weight.PROBLEM, sentence, evidence=evidence, advice=advice
             )
@@ -56,7 +57,7 @@ def _leaving(facts: Facts) -> Iterator[Finding]:
     found = [group for group in facts.groups if group.state in _LEAVES]
     if found:
         sentence = (
-            f"{capitalized(_named(found))} {does(len(found), 'leave')}"
+            f"{capitalized(_named(found))} {does(len(found), 'be')} leaving"
             f" {'its site' if len(found) == 1 else 'their sites'}, and"
             f" {does(len(found), 'start')} over at another one."
         )

@@ -104,7 +104,7 @@ def _with_groups(facts: Facts, found: FoundDag) -> Facts:
     try:
         groups = groups_of(found.paths.primary)
     except PydagmanError as error:
-        sentence = f"DAGMan does not say how its groups of nodes stand: {error}"
+        sentence = f"DAGMan does not report the state of its groups of nodes: {error}"
         return facts._replace(unknown=(*facts.unknown, sentence))
     return facts._replace(groups=tuple(groups))
 
@@ -117,12 +117,12 @@ def _with_limits(facts: Facts, found: FoundDag) -> Facts:
     try:
         facts = facts._replace(limits_trouble=limits_trouble_of(found.paths.primary))
     except PydagmanError as error:
-        sentence = f"DAGMan does not say whether it can have places of shared limits: {error}"
+        sentence = f"DAGMan does not report whether it can use the shared limits: {error}"
         facts = facts._replace(unknown=(*facts.unknown, sentence))
     try:
         return facts._replace(limits=tuple(all_limits()))
     except PydagmanError as error:
-        sentence = f"What is taken of shared limits is not known: {error}"
+        sentence = f"The use of shared limits is not known: {error}"
         return facts._replace(unknown=(*facts.unknown, sentence))
 
 
@@ -157,8 +157,8 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
             continue
         if changed > begun:
             yield (
-                f"{shown(path)} was changed after the DAG was submitted: what is said of its nodes"
-                " is by the file as it is now."
+                f"{shown(path)} was changed after the DAG was submitted: this explanation uses"
+                " the file as it is now."
             )
 
 
@@ -166,14 +166,16 @@ def _run(found: FoundDag, plan: Plan | None) -> tuple[Run, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
     if is_of_earlier_run(found):
         return Run(), [
-            f"The logs of {found.name} are of a later run, so only the job ad tells of job"
+            f"The logs of {found.name} are of a later run, so only the job ad describes job"
             f" {found.cluster}."
         ]
     monitor = DagMonitor(found, plans=plan.nodes if plan is not None else None)
     run = monitor.read()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, []
-    return run, [f"What only that log tells is not known: {text}" for text in monitor.problems]
+    return run, [
+        f"A log is missing, so this explanation is incomplete: {text}" for text in monitor.problems
+    ]
 
 
 def _with_queue(facts: Facts, found: FoundDag) -> Facts:
@@ -195,7 +197,7 @@ def _with_queue(facts: Facts, found: FoundDag) -> Facts:
 
 
 def _silent(problem: str) -> str:
-    return f"What is said of jobs is by the files alone: {problem}"
+    return f"What is said of jobs comes from the log files alone: {problem}"
 
 
 def _excerpts(failures: list[Failure], found: FoundDag, dag: Dag | None) -> dict[str, Excerpt]:

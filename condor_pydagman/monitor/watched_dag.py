@@ -230,7 +230,7 @@ class WatchedDag:
         except PoolError as error:
             self._note = str(error)
         if self._gone and state is not DagState.NOT_STARTED:
-            self._note = "no DAGMan runs it, and none is in the queue"
+            self._note = "no DAGMan is running it, and none is in the queue"
 
     def _can_be_gone(self, state: DagState) -> bool:
         """Without a cluster, DAGMan may run where its lock can't be seen, or have just begun."""
@@ -245,7 +245,7 @@ class WatchedDag:
     def _removal(self) -> str:
         removed = self._state in _LIVE and self._tally.run.removed
         return (
-            "DAGMan's job was removed: it ends, after a FINAL node if there is one"
+            "DAGMan's job was removed: the DAG is ending, after the FINAL node if there is one"
             if removed
             else ""
         )

@@ -92,8 +92,8 @@ class Access:
         if not _same(token, self.token):
             raise Refused(
                 403,
-                "this address is of another start of the server: open the one that"
-                " `condor_pydagman web` has printed last",
+                "this address is from an earlier start of the server: open the one that"
+                " `condor_pydagman web` printed last",
             )
         return self._session
 
@@ -108,7 +108,7 @@ class Access:
             raise Refused(
                 403,
                 "this server answers only under the name in the address that `condor_pydagman web`"
-                " has printed last",
+                " printed last",
             )
 
     def check_cookie(self, cookies: Mapping[str, str]) -> None:
@@ -120,8 +120,8 @@ class Access:
         if not _same(cookies.get(self.cookie_name, ""), self._session):
             raise Refused(
                 403,
-                "this browser is not known here: open the address that `condor_pydagman web` has"
-                " printed, with its token",
+                "this browser has no access yet: open the whole address that `condor_pydagman web`"
+                " printed, including the token",
             )
 
     def check_site(self, headers: Mapping[str, str]) -> None:
@@ -155,9 +155,9 @@ def check_peer(peer: tuple[str, int], server: tuple[str, int]) -> None:
     """
     owner = owner_of_connection(peer, server)
     if owner == GONE:
-        raise Refused(403, "it can't be told any more whose connection this was")
+        raise Refused(403, "can't find out any more which user opened this connection")
     if owner is not None and owner not in (os.getuid(), _ROOT):
-        raise Refused(403, "this server is another user's")
+        raise Refused(403, "this server belongs to another user")
 
 
 def owner_of_connection(peer: tuple[str, int], server: tuple[str, int]) -> int | None:

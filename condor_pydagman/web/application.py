@@ -104,7 +104,7 @@ class PageServer:
     async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """What holds for every request; an error becomes a sentence."""
         if self._at_once >= MAX_AT_ONCE:
-            return _refusal(request, 503, "the server is busy: too many pages look at it")
+            return _refusal(request, 503, "the server is busy: too many pages are open")
         self._at_once += 1
         try:
             self._check(request)
@@ -139,7 +139,7 @@ class PageServer:
             return
         peer = transport.get_extra_info("peername") if transport is not None else None
         if transport is None or peer is None:
-            raise Refused(403, "whoever has asked this has left")
+            raise Refused(403, "the client has disconnected")
         check_peer(peer[:2], transport.get_extra_info("sockname")[:2])
         self._checked.add(transport)
 

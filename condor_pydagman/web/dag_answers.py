@@ -179,13 +179,13 @@ class DagAnswers:
         try:
             wanted = read_request(json.loads(await request.read()))
         except (ValueError, RecursionError):
-            raise Refused(400, "a command is JSON") from None
+            raise Refused(400, "a command must be JSON") from None
         dag = await self.dag_of(request)
         if "numbers" in wanted.nodes:
             wanted = wanted._replace(nodes={"names": names_chosen(dag, wanted)})
         controls = await self._controls_of(dag)
         if not controls.can:
-            raise Refused(409, controls.why_not or "this DAG can't be steered now")
+            raise Refused(409, controls.why_not or "you can't steer this DAG now")
         steer = self._steering.steer
         try:
             answer = await self._threads.with_steering(steer, dag.found, wanted)
@@ -204,7 +204,9 @@ def names_chosen(dag: LiveDag, wanted: Request) -> list[str]:
         Refused: the numbers are of another run.
     """
     if not dag.ring.first <= wanted.seen <= dag.ring.version:
-        raise Refused(409, "the DAG has begun anew since these nodes were chosen: choose again")
+        raise Refused(
+            409, "the DAG was restarted since you selected these nodes: select them again"
+        )
     names = dag.names  # not the reader's: it may be at another run already
     if not all(0 <= number < len(names) for number in wanted.nodes["numbers"]):
         raise Refused(404, f"there is no such node: the DAG has {len(names)}")

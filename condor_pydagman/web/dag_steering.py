@@ -18,33 +18,37 @@ _OTHER_NAMES = {"category": "new_category"}  # of options, in the protocol of DA
 _EFFECTS: Mapping[str, tuple[str, bool]] = {
     "cancel": ("The jobs of {nodes} are removed, and {they} fail{s}, without retries.", True),
     "hold": (
-        "The jobs of {nodes} are put on hold: those that run stop, and start again when they are"
+        "The jobs of {nodes} are put on hold: running jobs stop, and start again when they are"
         " released.",
         True,
     ),
     "release": ("The jobs of {nodes} are released.", False),
     "rerun": ("{nodes} run{s} again, with all retries.", False),
-    "done": ("{nodes} count{s} as done without being run; what waits for {them} can start.", False),
-    "skip": ("{nodes} {are} not run, and count{s} as done.", False),
+    "done": (
+        "{nodes} count{s} as done without running; nodes that wait for {them} can start.",
+        False,
+    ),
+    "skip": ("{nodes} {are} skipped, and count{s} as done.", False),
     "rematch": (
         "{group} leaves its site. Its jobs are removed, its clean-up node runs there if it has one,"
-        " and all its nodes start over at another site, also those that are done.",
+        " and all its nodes start over at another site, including those that are done.",
         True,
     ),
-    "set": ("{nodes} {are} changed, from the next submission on.", False),
-    "halt": ("Nothing more is started; jobs in the queue go on.", False),
-    "resume": ("The DAG goes on.", False),
-    "limits": ("Throttles are changed.", False),
-    "priority": ("All jobs of the DAG have another priority, those in the queue as well.", False),
+    "set": ("The changes to {nodes} apply from the next submission on.", False),
+    "halt": ("DAGMan starts nothing new; jobs in the queue continue.", False),
+    "resume": ("The DAG continues.", False),
+    "limits": ("The throttles are changed.", False),
+    "priority": (
+        "The priority of all jobs of the DAG changes, including those in the queue.",
+        False,
+    ),
     "cancel-all": (
-        "The DAG ends: a rescue file is written, all its jobs are removed, the FINAL node runs.",
+        "The DAG ends: DAGMan writes a rescue file, removes all its jobs, and runs the FINAL node.",
         True,
     ),
 }
-_CANCEL_WITH_RETRIES = (
-    "The jobs of {nodes} are removed; {they} {are} tried again if retries are left."
-)
-_RERUN_DESCENDANTS = " So does all that depends on {them}."
+_CANCEL_WITH_RETRIES = "The jobs of {nodes} are removed; {they} {are} retried if retries are left."
+_RERUN_DESCENDANTS = " All nodes that depend on {them} run again too."
 
 
 class SocketSteering:
@@ -115,7 +119,7 @@ def _effect(request: Request, count: int) -> dict[str, Any]:
     if request.options.get("retry"):
         text = _CANCEL_WITH_RETRIES
     if not count:
-        return {"effect": "Nothing is changed.", "loses_work": False}
+        return {"effect": "Nothing changes.", "loses_work": False}
     one = {"nodes": "1 node", "they": "it", "them": "it", "are": "is", "s": "s"}
     many = {"nodes": f"{count:,} nodes", "they": "they", "them": "them", "are": "are", "s": ""}
     name = request.nodes.get("group")

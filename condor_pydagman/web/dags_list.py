@@ -62,7 +62,7 @@ class DagsList:
         if name not in self._known:
             await self._refresh()
         if name not in self._known:
-            raise Refused(404, "there is no such DAG any more, or it was never yours")
+            raise Refused(404, "this DAG does not exist any more, or is not yours")
         dag = self._live.get(name)
         if dag is None:
             await self._make_room()

@@ -38,7 +38,7 @@ class EventStreams:
     async def live(self, request: web.Request) -> web.StreamResponse:
         """A stream until the DAG is over or the client leaves."""
         if self._count >= MAX_STREAMS:
-            raise Refused(503, "too many pages follow DAGs; close some")
+            raise Refused(503, "too many pages are open; close some")
         since = _since(request)
         dag = await self._answers.dag_of(request)
         task = asyncio.current_task()

@@ -88,6 +88,6 @@ class GroupAnswers:
             found = await self._threads.with_steering(self._steering.groups, dag.found)
             told = {group.name: group for group in found}
         except (PydagmanError, OSError, Refused) as error:
-            problem = f"DAGMan does not say why groups wait: {error}"
+            problem = f"DAGMan does not report why groups wait: {error}"
         now = time.monotonic()
         return _Asked(now + max(FRESH_S, SHARE * (now - begun)), told, problem)

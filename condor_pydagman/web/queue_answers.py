@@ -58,7 +58,7 @@ class QueueAnswers:
             except PoolError as error:
                 self.problem = str(error)
             except (ValueError, KeyError, TypeError):
-                self.problem = "what the schedd has answered can't be read"
+                self.problem = "can't read the answer of the schedd"
             self._asked = time.monotonic()
 
 

@@ -121,7 +121,7 @@ class Steering(Protocol):
 class NoSteering:
     """Where nothing can be steered."""
 
-    _WHY = "this version of condor_pydagman can't steer DAGs from its page"
+    _WHY = "this version of condor_pydagman can't steer DAGs from the page"
 
     def controls(self, dag: FoundDag) -> Controls:
         """It never can."""
@@ -143,7 +143,7 @@ def read_request(message: Any) -> Request:
         Refused: it has something that is not known, or lacks something.
     """
     if not isinstance(message, dict):
-        raise Refused(400, "a command is a JSON object")
+        raise Refused(400, "a command must be a JSON object")
     _check(message, {"command": str, "nodes": dict, "options": dict, "seen": int, "dry": bool}, "")
     word = message.get("command", "")
     nodes, options = message.get("nodes") or {}, message.get("options") or {}
@@ -162,7 +162,7 @@ def read_request(message: Any) -> Request:
 def _check_nodes(nodes: Mapping[str, Any]) -> None:
     _check(nodes, _SELECTORS, " of nodes")
     if len(nodes) != 1:
-        raise Refused(400, f"nodes are told by one of {', '.join(_SELECTORS)}")
+        raise Refused(400, f"select nodes by one of {', '.join(_SELECTORS)}")
     ((kind, value),) = nodes.items()
     if not isinstance(value, list):
         return
@@ -182,7 +182,7 @@ def _check(fields: Mapping[str, Any], shape: _Shape, of: str) -> None:
         if value is None and not of and name in ("nodes", "options"):
             continue
         if type(value) is not shape[name]:
-            raise Refused(400, f"the field {name}{of} has a value of another kind")
+            raise Refused(400, f"the field {name}{of} has a value of the wrong type")
         if isinstance(value, str) and len(value) > MAX_TEXT:
             raise Refused(400, f"the field {name}{of} is too long")
 

@@ -36,7 +36,7 @@ def piece_of(path: str, begin: int) -> dict[str, Any]:
             file.seek(first)
             data = file.read(MAX_BYTES)
     except FileNotFoundError:
-        raise Refused(404, f"there is no file {name} (yet)") from None
+        raise Refused(404, f"{name} does not exist yet") from None
     except FileError:
         raise Refused(403, f"{name} is not an ordinary file") from None
     except OSError as error:

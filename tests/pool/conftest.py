@@ -47,7 +47,7 @@ def place(run_directory: Path) -> Path:
 
 
 def set_knobs(pool: Path, more: str = "") -> None:
-    """Give a pool that has not been started yet the knobs of the tests, and `more`."""
+    """Give a pool that has not started yet the knobs of the tests, and `more`."""
     (pool / "config.d").mkdir(parents=True)
     knobs = KNOBS + GRID_KNOBS + second_user.KNOBS + record_submit_corpus.KNOBS + more
     (pool / "config.d" / "tests").write_text(knobs)

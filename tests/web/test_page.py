@@ -47,7 +47,7 @@ def test_the_list_leads_to_a_dag(serve: Serve, open_page: Open, dag: FakeDag) ->
 def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page = open_page(serve(dag), "/study")
     figures = page.locator(".numbers").inner_text()
-    for text in ("60 %", "54 of 90", "54 nodes/h", "40 min", "done in about"):
+    for text in ("60 %", "54 of 90", "54 nodes/h", "40 min", "estimated time left"):
         assert text in figures
     label = page.locator(".head .bar").get_attribute("aria-label")
     assert label.startswith("90 nodes: 54 done, 8 running, 6 idle, 1 held")
@@ -73,10 +73,10 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     dag.touch()
     hurdles.wait_for()
     assert hurdles.inner_text().split("\n") == [
-        "Brake sick acts: 2 nodes failed: <b>x</b>",
-        "The FEEDER has failed, 2 feedings; feeding 3: no table",
-        "1,207 groups wait for a site (a, b and 1,205 more): of 1 site, 1 is full",
-        "A throttle is full: 3 idle jobs (DAGMan_MaxIdle).",
+        "Brake sick is active: 2 nodes failed: <b>x</b>",
+        "The FEEDER failed, 2 feedings; feeding 3: no table",
+        "1,207 groups are waiting for a site (a, b and 1,205 more): of 1 site, 1 is full",
+        "Throttle reached: 3 idle jobs (DAGMan_MaxIdle).",
     ]
     dag.more = {"feeder": "waits, 2 feedings", "sites": {**sites, "waiting": 0, "first": []}}
     dag.touch()
@@ -178,11 +178,11 @@ def test_the_table_is_searched_filtered_and_sorted(
     assert "memory usage exceeded" in held.inner_text()
     held.focus()
     page.keyboard.press(" ")
-    assert page.locator(".selected-words").inner_text() == "1 node chosen"
+    assert page.locator(".selected-words").inner_text() == "1 node selected"
     page.keyboard.press("Enter")
     page.locator("aside h2", has_text="reconstruct_06").wait_for()
     page.get_by_label("Search").fill("nothing like that")
-    page.locator(".table-message", has_text="No node matches.").wait_for()
+    page.locator(".table-message", has_text="No nodes match.").wait_for()
 
 
 def test_details_lead_to_neighbours_and_files(serve: Serve, open_page: Open, dag: FakeDag) -> None:
@@ -216,7 +216,7 @@ def test_a_file_is_followed_and_read_backwards(serve: Serve, open_page: Open, da
     dag.files["dagman.out"] = b"the first line\n" + b"a line of the middle\n" * 20000
     tools = page.locator(".text-view .view-tools")
     tools.filter(has_text="420 kB, from 262 kB on").wait_for()
-    for place in ("from 62", "from its begin"):
+    for place in ("from 62", "from the begin"):
         page.get_by_role("button", name="Earlier").click()
         tools.filter(has_text=place).wait_for()
     text.get_by_text("the first line").wait_for()

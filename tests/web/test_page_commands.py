@@ -16,9 +16,9 @@ Open = Callable[..., Any]
 # Button, the node's state before, options that are ticked, what is sent, state after.
 NODE_BUTTONS = [
     ("Cancel", "running", [], "cancel", {"retry": False}, "failed"),
-    ("Cancel", "idle", ["Try again"], "cancel", {"retry": True}, "retry"),
+    ("Cancel", "idle", ["Retry"], "cancel", {"retry": True}, "retry"),
     ("Run again", "failed", [], "rerun", {"descendants": False}, "ready"),
-    ("Run again", "done", ["all nodes after it"], "rerun", {"descendants": True}, "ready"),
+    ("Run again", "done", ["all nodes that depend on it"], "rerun", {"descendants": True}, "ready"),
     ("Hold", "running", [], "hold", {}, "held"),
     ("Release", "held", None, "release", {}, "idle"),
     ("Mark done", "failed", [], "done", {}, "done"),
@@ -95,11 +95,11 @@ def test_lost_work_is_asked_about_once_and_can_be_left(
     server, node = serve(dag), node_in(dag, "running")
     page = open_page(server, f"/study/picture/{node}")
     mark = page.locator("aside").get_by_role("button", name="Hold")
-    for leave in ("Leave it", "Escape"):
+    for leave in ("Cancel", "Escape"):
         mark.click()
         dialog = page.get_by_role("dialog")
         assert "would be" in dialog.locator(".effect").inner_text()
-        assert page.evaluate("document.activeElement.textContent") == "Leave it"
+        assert page.evaluate("document.activeElement.textContent") == "Cancel"
         if leave == "Escape":
             page.keyboard.press("Escape")
         else:
@@ -123,7 +123,7 @@ def test_a_refusal_is_told(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page.locator(".selection").get_by_role("button", name="Release").click()
     told = page.locator(".notice").inner_text()
     assert dag.names[node] in told and "not for nodes in this state" in told
-    assert "1 node stays as it is:" in told
+    assert "1 node stays unchanged:" in told
     assert not sent(server, dry=False)
 
 
@@ -224,7 +224,7 @@ def test_all_that_match(
     page.get_by_label("Search").fill(search)
     page.get_by_label("State", exact=True).select_option(state)
     found = dag.rows({"search": search, "state": state})["matches"]
-    page.get_by_role("button", name=f"Choose all {found}").click()
+    page.get_by_role("button", name=f"Select all {found}").click()
     page.locator(".selection").get_by_role("button", name="Run again").click()
     page.get_by_role("dialog").wait_for()
     assert server.commands[-1]["nodes"] == selector
@@ -247,10 +247,10 @@ def test_nodes_that_are_all_chosen_are_not_those_of_another_search(
     page = open_page(serve(dag), "/study/nodes")
     page.get_by_label("Search").fill(dag.names[1])
     found = dag.rows({"search": dag.names[1]})["matches"]
-    page.get_by_role("button", name=f"Choose all {found}").click()
+    page.get_by_role("button", name=f"Select all {found}").click()
     page.get_by_label("Search").fill("")
-    page.get_by_role("button", name=f"Choose all {len(dag.names)}").wait_for()
-    assert page.locator(".selected-words").inner_text() == "Tick nodes to steer them"
+    page.get_by_role("button", name=f"Select all {len(dag.names)}").wait_for()
+    assert page.locator(".selected-words").inner_text() == "Select nodes to steer them"
     assert page.locator(".selection .buttons button").first.is_disabled()
 
 
@@ -262,10 +262,10 @@ def test_ticked_nodes(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page.locator(".found", has_text=f"{len(running)} of").wait_for()
     for place in (0, 1):
         page.locator(".rows .row:visible input").nth(place).check()
-    assert page.locator(".selected-words").inner_text() == "2 nodes chosen"
+    assert page.locator(".selected-words").inner_text() == "2 nodes selected"
     page.locator(".selection").get_by_role("button", name="Hold").click()
     page.get_by_role("dialog").locator("button.deed").click()
     page.wait_for_selector(".notice")
     assert server.commands[-1]["nodes"] == {"numbers": running[:2]}
-    page.get_by_role("button", name="Choose none").click()
+    page.get_by_role("button", name="Clear selection").click()
     assert page.locator(".selection .buttons button:enabled").count() == 0

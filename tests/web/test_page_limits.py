@@ -44,10 +44,10 @@ def test_what_is_taken_and_what_waits(
     limits = page.locator(".shared-limit")
     limits.nth(1).wait_for()
     assert limits.nth(0).inner_text().split("\n") == [
-        "tape", "950 of 1,000 jobs taken, 120 by this DAG", "43 nodes wait for it"
+        "tape", "950 of 1,000 jobs in use, 120 by this DAG", "43 nodes are waiting"
     ]  # fmt: skip
     assert limits.nth(1).inner_text().split("\n") == [
-        "tape", "0 of 5 PRE scripts taken, 0 by this DAG"
+        "tape", "0 of 5 PRE scripts in use, 0 by this DAG"
     ]  # fmt: skip
     own, others = widths(page, 0)
     assert 6 < others / own < 8
@@ -57,7 +57,7 @@ def test_what_is_taken_and_what_waits(
     dag.touch()
     page.locator(".shared-limit", has_text="<b>x</b>").wait_for()
     assert limits.count() == 1
-    assert "1 node waits for it" in limits.inner_text()
+    assert "1 node is waiting" in limits.inner_text()
     bar = limits.locator(".share-bar").bounding_box()
     assert sum(widths(page, 0)) <= bar["width"] + 1
     dag.shared_limits = []

@@ -199,7 +199,7 @@ def test_all_can_be_reached_by_tab(serve: Serve, open_page: Open, dag: FakeDag) 
         page.keyboard.press("Tab")
         reached.add(page.evaluate("() => document.activeElement.textContent.slice(0, 20)"))
         reached.add(page.evaluate("() => document.activeElement.getAttribute('role')"))
-    assert {"To the content", "Halt", "Remove the DAG", "Choose all 90", "tab", "row"} <= reached
+    assert {"Skip to content", "Halt", "Remove the DAG", "Select all 90", "tab", "row"} <= reached
 
 
 @pytest.mark.parametrize("path", sorted(PAGE.iterdir()), ids=lambda path: path.name)

@@ -119,7 +119,7 @@ def test_the_table_of_groups(
     page.get_by_label("State of the groups").select_option("waiting")
     page.locator(".groups .found", has_text="1 of 40").wait_for()
     row = page.locator(ROWS)
-    for words in ("unit30", "waits for a site", "1 of 2", FULL):
+    for words in ("unit30", "waiting for a site", "1 of 2", FULL):
         assert words in row.inner_text()
     groups.match(30, "east")
     dag.touch()
@@ -171,7 +171,7 @@ def test_rematch(
     assert len(server.commands) == 1
     where.get_by_role("button", name="Rematch").click()
     dialog.locator("button.deed").click()
-    row.get_by_text("leaves its site").wait_for()
+    row.get_by_text("leaving its site").wait_for()
     body = server.commands[-1]
     assert (body["command"], body["nodes"], body["dry"]) == ("rematch", {"group": "unit0"}, False)
     assert row.get_by_role("button", name="Rematch").is_disabled()

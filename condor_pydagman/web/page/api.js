@@ -21,7 +21,7 @@ async function ask(path, options = {}, patience = PATIENCE_MS) {
   try {
     const response = await fetch(path, { ...options, signal: stop.signal, cache: "no-store" });
     const answer = await response.json().catch(() => ({}));
-    if (!response.ok) throw new ApiError(response.status, answer.error ?? `the server has answered ${response.status}`);
+    if (!response.ok) throw new ApiError(response.status, answer.error ?? `the server answered ${response.status}`);
     return answer;
   } catch (error) {
     if (error instanceof ApiError) throw error;

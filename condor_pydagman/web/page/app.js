@@ -53,9 +53,9 @@ function bannerWords() {
   const sentence = shown(link.sentence);
   if (link.state === "slow") return `The server is not ready: ${sentence}.`;
   if (link.state === "unknown") return `${sentence}.`.replace(/\.\.$/, ".");
-  if (link.state === "gone") return `This DAG is not known any more: ${sentence}`;
-  return `Not connected: ${sentence}. What is shown may be old. Perhaps \`condor_pydagman web\` has ended, or the `
-    + "network is away.";
+  if (link.state === "gone") return `This DAG is no longer available: ${sentence}`;
+  return `Not connected: ${sentence}. What you see may be out of date. Perhaps \`condor_pydagman web\` has ended, or the `
+    + "network is down.";
 }
 
 function countDown() {

@@ -14,7 +14,7 @@ function valuesOf(fields) {
     else if (option.kind === "number") {
       values[option.name] = Number(text);
       const isWhole = input.validity.valid && Number.isInteger(values[option.name]);
-      if (!isWhole) throw new Error(`${option.label} is a whole number.`);
+      if (!isWhole) throw new Error(`${option.label} must be a whole number.`);
     } else if (option.kind === "vars") values[option.name] = variables(text);
     else values[option.name] = text;
   }
@@ -24,7 +24,7 @@ function valuesOf(fields) {
 function variables(text) {
   return Object.fromEntries(text.split("\n").filter((line) => line.trim()).map((line) => {
     const [key, ...value] = line.split("=");
-    if (!value.length || !key.trim()) throw new Error(`Variables are lines of name=value, unlike ${shown(line)}`);
+    if (!value.length || !key.trim()) throw new Error(`Write variables as name=value, one per line, unlike ${shown(line)}`);
     return [key.trim(), value.join("=").trim()];
   }));
 }
@@ -48,8 +48,8 @@ function field(option, value) {
 /**
  * Show the dialog.
  *
- * @param question title, deed, options; `first`: {answer, values} of the first dry run; `dry(values)` asks again;
- *   `refusals(answer)` gives {heading, lines}; `act(values)` does it
+ * @param question title, deed, options, `leave` if "Cancel" is unclear; `first`: {answer, values} of the first dry
+ *   run; `dry(values)` asks again; `refusals(answer)` gives {heading, lines}; `act(values)` does it
  * @returns {Promise<boolean>} whether it was done
  */
 export function ask(question) {
@@ -70,7 +70,7 @@ class Question {
     this.refused = el("ul", { class: "refused" });
     this.problem = el("p", { class: "problem", role: "alert" });
     this.deed = el("button", { type: "submit", class: "deed" }, question.deed);
-    this.leave = button("Leave it", () => this.dialog.close());
+    this.leave = button(question.leave ?? "Cancel", () => this.dialog.close());
     this.form = el("form", { method: "dialog", novalidate: true },
       el("h2", { id: title }, question.title), this.effect, this.heading, this.refused,
       this.fields.map((one) => one.element),

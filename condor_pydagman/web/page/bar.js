@@ -28,7 +28,7 @@ export function bar() {
 export function legend(choose) {
   const parts = new Map(STATES.map((state) => {
     const count = el("b");
-    const title = `${meaning(state)}; click for the table of them`;
+    const title = `${meaning(state)}; click to list these nodes`;
     return [state, {
       count,
       button: button([chip(state), count, ` ${word(state)}`], () => choose(state), { class: "legend-part", title }),

@@ -11,42 +11,42 @@ import { amount, number } from "./words.js";
 
 const MAX_TOLD = 5; // refusals that are shown one by one
 
-const STAYS = "What is left empty stays as it is."; // before something is typed that is to be set
+const STAYS = "Empty fields stay unchanged."; // before something is typed that is to be set
 const COUNT = { kind: "number", min: 0, step: 1 };
 const SETTINGS = [
-  { name: "priority", label: "Priority", kind: "number", step: 1, hint: "of its jobs; larger is sooner" },
-  { name: "retries", label: "Retries", ...COUNT, hint: "how often it is tried again after a failure" },
-  { name: "timeout", label: "Timeout", kind: "text", hint: "as the TIMEOUT command, for example RUNNING 2h" },
-  { name: "category", label: "Category", kind: "text", hint: "whose throttle counts for it" },
-  { name: "vars", label: "Variables", kind: "vars", hint: "name=value, one a line; for jobs yet to be submitted" },
+  { name: "priority", label: "Priority", kind: "number", step: 1, hint: "of its jobs; higher runs first" },
+  { name: "retries", label: "Retries", ...COUNT, hint: "how often to retry after a failure" },
+  { name: "timeout", label: "Timeout", kind: "text", hint: "as in a TIMEOUT command, for example RUNNING 2h" },
+  { name: "category", label: "Category", kind: "text", hint: "whose throttle applies to it" },
+  { name: "vars", label: "Variables", kind: "vars", hint: "name=value, one per line; for jobs not submitted yet" },
 ];
 
 // `states`: those of a single node in which the command makes sense; the server decides.
 export const NODE_COMMANDS = {
   cancel: {
-    label: "Cancel", title: "Cancel", deed: "Yes, cancel", // a button "Cancel" alone would seem to close the dialog
-    tells: "Removes its jobs from the queue; the node fails, or is tried again",
-    options: [{ name: "retry", label: "Try again afterwards, if it has retries left", kind: "flag" }],
+    label: "Cancel", title: "Cancel", deed: "Yes, cancel", leave: "Don't cancel", // "Cancel" would mean either
+    tells: "Removes its jobs from the queue; the node fails, or is retried",
+    options: [{ name: "retry", label: "Retry afterwards, if it has retries left", kind: "flag" }],
     states: ["waiting", "ready", "pre", "idle", "running", "held", "post", "retry"],
   },
   rerun: {
-    label: "Run again", deed: "Run again", tells: "Runs a node again that has ended",
-    options: [{ name: "descendants", label: "Run all nodes after it again, too", kind: "flag" }],
+    label: "Run again", deed: "Run again", tells: "Runs a node again after it has ended",
+    options: [{ name: "descendants", label: "Also run again all nodes that depend on it", kind: "flag" }],
     states: ["done", "failed"],
   },
   hold: {
     label: "Hold", deed: "Hold", tells: "Puts its jobs on hold until you release them",
     states: ["idle", "running"],
   },
-  release: { label: "Release", deed: "Release", tells: "Lets its held jobs go on", states: ["held"] },
+  release: { label: "Release", deed: "Release", tells: "Releases its held jobs", states: ["held"] },
   done: {
     label: "Mark done", deed: "Mark as done", asks: true,
-    tells: "Takes it as done without running it; its children may start",
+    tells: "Counts it as done without running it; its children can start",
     states: ["waiting", "ready", "retry", "failed"],
   },
   skip: {
     label: "Skip", deed: "Skip", asks: true,
-    tells: "Leaves it out; it counts as done, and its children run all the same",
+    tells: "Does not run it; it counts as done, and its children still run",
     states: ["waiting", "ready", "retry"],
   },
   set: {
@@ -56,18 +56,18 @@ export const NODE_COMMANDS = {
 };
 
 export const GROUP_COMMANDS = {
-  rematch: { label: "Rematch", deed: "Rematch", asks: true, tells: "It leaves its site and starts over at another one" },
+  rematch: { label: "Rematch", deed: "Rematch", asks: true, tells: "Moves it to another site, where it starts over" },
 };
 
 export const DAG_COMMANDS = {
   halt: {
-    label: "Halt", deed: "Halt the DAG", tells: "Submits no more jobs until you resume; jobs in the queue go on",
-    options: [{ name: "reason", label: "Reason", kind: "text", hint: "shown in the explanation; may be empty" }],
+    label: "Halt", deed: "Halt the DAG", tells: "Submits no more jobs until you resume the DAG; jobs in the queue continue",
+    options: [{ name: "reason", label: "Reason", kind: "text", hint: "optional; shown in the explanation" }],
   },
   resume: { label: "Resume", deed: "Resume the DAG", tells: "Submits jobs again" },
   "cancel-all": {
     label: "Remove the DAG", deed: "Remove the DAG", asks: true,
-    tells: "Removes all its jobs and ends it; a rescue file keeps what is done",
+    tells: "Removes all its jobs and ends it; a rescue file records what is done",
   },
 };
 
@@ -105,7 +105,7 @@ function refusals(answer) {
   const told = (answer.refused ?? []).slice(0, MAX_TOLD).map(refusal);
   const count = answer.refused_count ?? told.length;
   const lines = count > told.length ? [...told, `and ${amount(count - told.length, "other")}`] : told;
-  const heading = count === 1 ? "1 node stays as it is:" : `${amount(count, "node")} stay as they are:`;
+  const heading = count === 1 ? "1 node stays unchanged:" : `${amount(count, "node")} stay unchanged:`;
   return { heading: count ? heading : "", lines };
 }
 
@@ -145,6 +145,7 @@ export async function run(live, command, nodes = null, options = {}) {
     return await ask({
       title: nodes ? `${title}: ${nodes.words}` : title,
       deed: known.deed,
+      leave: known.leave,
       options: known.options ?? [],
       first: { answer: first, values: options },
       dry,

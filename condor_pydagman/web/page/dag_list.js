@@ -7,7 +7,7 @@ import { countsOf } from "./states.js";
 import { clock, duration, number, percent } from "./words.js";
 
 const POLL_MS = 5000;
-const NONE = "There is no DAG of yours in the queue. Submit one with condor_submit_dag, or name one that has ended: "
+const NONE = "You have no DAG in the queue. Submit one with condor_pydagman run, or name one that has ended: "
   + "condor_pydagman web my.dag.";
 
 /** Show the list in `place`, until the function that is returned is called. */
@@ -93,6 +93,6 @@ function describe(dag) {
   if (dag.cluster) parts.push(`job ${dag.cluster}`);
   if (dag.started) parts.push(`started ${clock(dag.started)}`);
   const left = dag.ends_about ? dag.ends_about - Date.now() / 1000 : 0;
-  if (left > 0) parts.push(`done in about ${duration(left)}`);
+  if (left > 0) parts.push(`about ${duration(left)} left`);
   return parts.join(" · ");
 }

@@ -26,7 +26,7 @@ export class Details {
       el("div", { class: "details-head" }, this.title,
         button("×", () => work.close(), { class: "quiet close", "aria-label": "Close the node" })),
       this.state,
-      el("div", { class: "buttons", role: "group", "aria-label": "Commands to the node" }, Object.values(this.buttons)),
+      el("div", { class: "buttons", role: "group", "aria-label": "Commands for the node" }, Object.values(this.buttons)),
       this.message, this.content);
     this.element.addEventListener("keydown", (event) => event.key === "Escape" && work.close());
     this.refresh = calmly(() => this.load(), REFRESH_MS);
@@ -72,7 +72,7 @@ export class Details {
       this.message.textContent = "";
       this.show(node);
     } catch (error) {
-      if (number === this.number) this.message.textContent = `The node can't be shown: ${shown(error.message)}`;
+      if (number === this.number) this.message.textContent = `Can't load the node: ${shown(error.message)}`;
     }
   }
 
@@ -88,7 +88,7 @@ export class Details {
       const { states, tells } = NODE_COMMANDS[command];
       const fits = !states || states.includes(state);
       one.disabled = !can || !fits;
-      one.title = fits ? tells : `${tells}. Only for nodes that are ${states.map(word).join(", ")}.`;
+      one.title = fits ? tells : `${tells}. Only for nodes in these states: ${states.map(word).join(", ")}.`;
     }
   }
 
@@ -150,7 +150,7 @@ export class Details {
     return button([el("span", {}, shown(kind)), name(path, { class: "name soft" })],
       () => this.work.openFile(node, kind, path), {
         class: "file", "data-key": `file ${kind}`, disabled: isMissing,
-        title: isMissing ? "There is no such file (yet)" : `Show ${shown(path)}`,
+        title: isMissing ? "This file does not exist yet" : `Show ${shown(path)}`,
       });
   }
 

@@ -4,11 +4,11 @@ import { el, freshId, setText, shown } from "./dom.js";
 import { failure, notice } from "./notices.js";
 
 const DIALS = [
-  { name: "jobs", label: "Jobs", tells: "nodes with jobs in the queue at once; 0 is no limit", min: 0 },
-  { name: "idle", label: "Idle jobs", tells: "no more jobs are submitted while so many are idle; 0 is no limit", min: 0 },
-  { name: "pre", label: "PRE scripts", tells: "PRE scripts at once; 0 is no limit", min: 0 },
-  { name: "post", label: "POST scripts", tells: "POST scripts at once; 0 is no limit", min: 0 },
-  { name: "priority", label: "Priority", tells: "of the DAG's jobs; larger is sooner" },
+  { name: "jobs", label: "Jobs", tells: "maximum number of nodes with jobs in the queue; 0 means no limit", min: 0 },
+  { name: "idle", label: "Idle jobs", tells: "no job is submitted while this many are idle; 0 means no limit", min: 0 },
+  { name: "pre", label: "PRE scripts", tells: "maximum number of PRE scripts at a time; 0 means no limit", min: 0 },
+  { name: "post", label: "POST scripts", tells: "maximum number of POST scripts at a time; 0 means no limit", min: 0 },
+  { name: "priority", label: "Priority", tells: "of the DAG's jobs; higher runs first" },
 ];
 const MOST = 2147483647;
 
@@ -36,7 +36,7 @@ export function dials(live) {
     const wrong = dirty.find(({ input }) => !input.validity.valid || !/^-?\d+$/.test(input.value.trim()));
     for (const { input } of fields) input.classList.toggle("changed", dirty.some((field) => field.input === input));
     for (const { input } of fields) input.setAttribute("aria-invalid", String(input === wrong?.input));
-    setText(problem, wrong ? `${wrong.dial.label} is a whole number${wrong.dial.min === 0 ? " from 0 on" : ""}.` : "");
+    setText(problem, wrong ? `${wrong.dial.label} must be a whole number${wrong.dial.min === 0 ? ", 0 or more" : ""}.` : "");
     apply.disabled = !can || !dirty.length || Boolean(wrong);
   };
   form.addEventListener("input", look);

@@ -42,7 +42,7 @@ export class ExplanationView {
     this.chooseName = chooseName;
     this.message = el("p", { class: "soft", role: "status" });
     this.list = el("ul", { class: "findings" });
-    this.again = button("Look again", () => this.load());
+    this.again = button("Refresh", () => this.load());
     this.element = el("div", { class: "explanation" },
       el("div", { class: "view-tools" }, this.message, this.again), this.list);
   }
@@ -54,16 +54,16 @@ export class ExplanationView {
   hide() {}
 
   async load() {
-    this.message.textContent = "Looking…";
+    this.message.textContent = "Analyzing…";
     this.again.disabled = true;
     try {
       const { findings } = await this.live.api.explain();
       this.list.replaceChildren(...findings.map((finding) => findingCard(finding, this.chooseName)));
       const when = new Date().toLocaleTimeString("en-GB");
-      const words = findings.length ? amount(findings.length, "finding") : "Nothing is wrong";
+      const words = findings.length ? amount(findings.length, "finding") : "No problems found";
       this.message.textContent = `${words}, as of ${when}.`;
     } catch (error) {
-      this.message.textContent = `That can't be explained: ${shown(error.message)}`;
+      this.message.textContent = `Can't load the explanation: ${shown(error.message)}`;
     }
     this.again.disabled = false;
   }

@@ -7,8 +7,8 @@ import { groupChip, groupWord, siteName } from "./group_states.js";
 /** Why a group can't be matched again now; '' if it can. */
 export function obstacle(live, group) {
   const { controls } = live.overview ?? {};
-  if (!controls?.can) return shown(controls?.why_not) || "This DAG can't be steered now.";
-  return group.state === "matched" ? "" : `Only for groups that are at a site; this one: ${groupWord(group.state)}.`;
+  if (!controls?.can) return shown(controls?.why_not) || "You can't steer this DAG now.";
+  return group.state === "matched" ? "" : `Only for groups at a site. The state of this group: ${groupWord(group.state)}.`;
 }
 
 /** Ask, and have it leave its site. */
@@ -20,7 +20,7 @@ export function rematch(live, group) {
 export function rematchButton(live, group, more = {}) {
   const why = obstacle(live, group);
   return button("Rematch", () => rematch(live, group), {
-    disabled: Boolean(why), title: why || "It leaves its site and starts over at another one", ...more,
+    disabled: Boolean(why), title: why || "Moves the group to another site, where it starts over", ...more,
   });
 }
 

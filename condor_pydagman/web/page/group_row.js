@@ -87,7 +87,7 @@ export class GroupRow {
   showDeed(name) {
     const why = this.table.obstacle(this.group);
     this.deed.disabled = Boolean(why);
-    this.deed.title = why || "It leaves its site and starts over at another one";
+    this.deed.title = why || "Moves the group to another site, where it starts over";
     this.deed.setAttribute("aria-label", `Rematch ${name.slice(0, 200)}`);
   }
 }

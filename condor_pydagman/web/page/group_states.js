@@ -7,14 +7,14 @@ const COLOURS = 8; // further sites share one colour, as in the pictures of `con
 
 // In the order of a life: what people read, the state of nodes whose sign it has, what it means.
 const STATES = {
-  unmatched: ["not begun", "waiting", "none of its nodes can start yet"],
-  waiting: ["waits for a site", "idle", "a site is looked for"],
-  claimed: ["is matched", "ready", "a site is claimed for it"],
-  matched: ["at its site", "running", "its nodes run there"],
-  leaving: ["leaves its site", "retry", "its jobs are removed, then it is matched again"],
-  cleaning: ["cleans up", "post", "its clean-up node runs at the old site"],
-  over: ["has ended", "done", "all its nodes have ended"],
-  siteless: ["gets no site", "failed", "it has waited or tried for long enough, and its nodes fail"],
+  unmatched: ["not started", "waiting", "none of its nodes can start yet"],
+  waiting: ["waiting for a site", "idle", "DAGMan is looking for a site"],
+  claimed: ["matched", "ready", "a site is reserved for it"],
+  matched: ["at its site", "running", "its nodes are running there"],
+  leaving: ["leaving its site", "retry", "its jobs are being removed, then it is matched again"],
+  cleaning: ["cleaning up", "post", "its clean-up node is running at the old site"],
+  over: ["ended", "done", "all its nodes have ended"],
+  siteless: ["no site", "failed", "it reached its limit of time or attempts, so its nodes fail"],
 };
 
 export const GROUP_STATES = Object.keys(STATES);

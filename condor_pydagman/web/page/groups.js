@@ -137,7 +137,7 @@ export class GroupsView {
     });
     const isFiltered = wanted.search || wanted.state;
     setText(this.found, isKnown ? `${isFiltered ? `${number(matches)} of ` : ""}${amount(total, "group")}` : "");
-    const none = isKnown && !matches ? "No group matches." : "";
+    const none = isKnown && !matches ? "No groups match." : "";
     setText(this.message, error ? `The groups can't be shown: ${shown(error.message)}` : none);
     this.showSites();
   }

@@ -34,16 +34,16 @@ export class Head {
     this.note = el("p", { class: "note" });
     this.figures = {
       share: figure("done"), nodes: figure("nodes done"), failed: figure("failed"), running: figure("running"),
-      rate: figure("rate"), left: figure("done in about"), at: figure("at about"), took: figure("took"),
+      rate: figure("rate"), left: figure("estimated time left"), at: figure("estimated end"), took: figure("took"),
     };
     this.bar = bar();
     this.legend = legend(chooseState);
-    this.hurdles = el("ul", { class: "hurdles", "aria-label": "What holds it up" });
+    this.hurdles = el("ul", { class: "hurdles", "aria-label": "What delays the DAG" });
     this.sharedLimits = sharedLimits();
     this.dials = dials(live);
     this.buttons = Object.fromEntries(Object.entries(DAG_COMMANDS).map(([command, known]) => [command,
       button(known.label, () => run(live, command), { title: known.tells, class: known.asks ? "grave" : null })]));
-    const buttons = el("div", { class: "buttons", role: "group", "aria-label": "Commands to the DAG" },
+    const buttons = el("div", { class: "buttons", role: "group", "aria-label": "Commands for the DAG" },
       Object.values(this.buttons));
     this.whyNot = el("p", { class: "soft why-not" });
     this.element = el("section", { class: "head", "aria-label": "Overview" },
@@ -111,7 +111,7 @@ export class Head {
     const over = overview.ended || ENDED.includes(overview.state);
     this.dials.element.hidden = over || (!controls.can && !controls.limits);
     this.dials.show(controls);
-    const why = over ? "The DAG has ended: submit it again to go on." : shown(controls.why_not);
+    const why = over ? "The DAG has ended. To continue it, submit it again." : shown(controls.why_not);
     setText(this.whyNot, controls.can && !over ? "" : why);
     this.whyNot.hidden = !this.whyNot.textContent;
   }
@@ -119,14 +119,16 @@ export class Head {
 
 function hurdles(overview) {
   const found = [];
-  if (overview.stalled_s) found.push(`No node was done for ${duration(overview.stalled_s)}.`);
-  for (const [brake, why] of Object.entries(overview.brakes ?? {})) found.push(`Brake ${shown(brake)} acts: ${shown(why)}`);
-  if (overview.feeder?.startsWith("failed")) found.push(`The FEEDER has ${shown(overview.feeder)}`);
+  if (overview.stalled_s) found.push(`No node has finished for ${duration(overview.stalled_s)}.`);
+  for (const [brake, why] of Object.entries(overview.brakes ?? {})) {
+    found.push(`Brake ${shown(brake)} is active: ${shown(why)}`);
+  }
+  if (overview.feeder?.startsWith("failed")) found.push(`The FEEDER ${shown(overview.feeder)}`);
   if (overview.sites?.waiting) found.push(waitingGroups(overview.sites));
-  for (const throttle of overview.throttles ?? []) found.push(`A throttle is full: ${shown(throttle)}.`);
+  for (const throttle of overview.throttles ?? []) found.push(`Throttle reached: ${shown(throttle)}.`);
   for (const group of overview.held ?? []) {
     const names = group.nodes.slice(0, 3).map(shown).join(", ");
-    found.push(`${amount(group.jobs, "job")} held, of ${names}: ${shown(group.reason)}`);
+    found.push(`${amount(group.jobs, "job")} held (${names}): ${shown(group.reason)}`);
   }
   return found;
 }
@@ -134,6 +136,6 @@ function hurdles(overview) {
 function waitingGroups({ waiting, first, reason }) {
   const more = waiting > first.length ? ` and ${number(waiting - first.length)} more` : "";
   const names = first.map(shown).join(", ") + more;
-  const wait = waiting === 1 ? "waits" : "wait";
+  const wait = waiting === 1 ? "is waiting" : "are waiting";
   return `${amount(waiting, "group")} ${wait} for a site (${names})${reason ? `: ${shown(reason)}` : ""}`;
 }

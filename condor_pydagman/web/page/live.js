@@ -140,7 +140,7 @@ export class LiveDag extends EventTarget {
     source.onerror = () => {
       if (source !== this.source) return;
       if (this.hasEnded) this.rest();
-      else this.lose({ status: 0, message: "the connection to the server broke off" });
+      else this.lose({ status: 0, message: "the connection to the server was lost" });
     };
     this.watch();
   }

@@ -42,7 +42,7 @@ export class Picture {
   tools() {
     const tool = (sign, label, work) => button(sign, work, { class: "tool", "aria-label": label, title: label });
     return el("div", { class: "picture-tools" }, this.unfolded,
-      el("span", { class: "soft hint" }, "Click a stack to unfold it, a node to see it; drag to move, wheel to zoom"),
+      el("span", { class: "soft hint" }, "Click a stack to unfold it, a node for details; drag to move, scroll to zoom"),
       tool("−", "Zoom out (-)", () => this.camera.zoom(1 / 1.3)), tool("+", "Zoom in (+)", () => this.camera.zoom(1.3)),
       tool("⤢", "Show all (0)", () => this.camera.fit(true)));
   }
@@ -92,7 +92,7 @@ export class Picture {
       this.take(answer, opened);
       if (answer.shut?.includes(opened)) {
         this.fold([opened]);
-        notice("There are too many boxes to unfold that, too. Fold another one first.");
+        notice("There are too many boxes to unfold this one too. Fold another one first.");
       }
       this.message.textContent = answer.boxes.length ? "" : "The DAG has no nodes.";
     } catch (error) {

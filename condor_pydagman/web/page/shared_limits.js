@@ -24,9 +24,9 @@ export function sharedLimits() {
 
 function row(limit) {
   const others = Math.max(limit.taken - limit.own, 0);
-  const words = `${number(limit.taken)} of ${number(limit.most)} ${limit.what} taken, ${number(limit.own)} by this DAG`;
+  const words = `${number(limit.taken)} of ${number(limit.most)} ${limit.what} in use, ${number(limit.own)} by this DAG`;
   const waits = limit.waiting > 0 && el("span", { class: "shared-limit-waits" },
-    `${amount(limit.waiting, limit.waits)} ${limit.waiting === 1 ? "waits" : "wait"} for it`);
+    `${amount(limit.waiting, limit.waits)} ${limit.waiting === 1 ? "is" : "are"} waiting`);
   return el("li", { class: "shared-limit" },
     el("span", { class: "share-bar", "aria-hidden": "true" },
       part("own", limit.own, limit.most), part("others", others, limit.most)),

@@ -116,7 +116,7 @@ export class SiteMarks {
     setText(part.count, number(count));
     setText(part.name, others ? "other sites" : shortened(shown(sites[0]), 60));
     const all = shortened(shown(sites.join(", ")), 400);
-    part.element.title = `${amount(count, "node")} at ${all}; click to see only them`;
+    part.element.title = `${amount(count, "node")} at ${all}; click to highlight them`;
   }
 
   /** Leave only the boxes of one colour clear; of the same again, all. */

@@ -8,20 +8,20 @@ export const STATES = [
   "done", "running", "idle", "held", "pre", "post", "retry", "ready", "waiting", "failed", "futile",
 ];
 
-const WORDS = { pre: "PRE script", post: "POST script", retry: "waits for retry", queued: "idle" };
+const WORDS = { pre: "PRE script", post: "POST script", retry: "waiting for retry", queued: "idle" };
 
 const MEANINGS = {
-  done: "has ended well",
-  running: "a job runs",
-  idle: "its jobs wait in the queue",
-  held: "a job is held: it waits until somebody releases it",
-  pre: "its PRE script runs",
-  post: "its POST script runs",
-  retry: "has failed and will be tried again",
-  ready: "could run: waits for a throttle or for its turn",
-  waiting: "waits for its parents",
-  failed: "has failed for good",
-  futile: "can't run, because a node before it has failed",
+  done: "finished successfully",
+  running: "a job is running",
+  idle: "its jobs are waiting in the queue",
+  held: "a job is on hold until someone releases it",
+  pre: "its PRE script is running",
+  post: "its POST script is running",
+  retry: "failed and will be retried",
+  ready: "can run: waiting for a throttle or for its turn",
+  waiting: "waiting for its parents",
+  failed: "failed, and is not retried automatically",
+  futile: "can't run, because an ancestor failed",
 };
 
 // In a square of 12, drawn as lines; those of picture/style.py, and two more.

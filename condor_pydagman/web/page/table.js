@@ -34,7 +34,7 @@ export class Table {
     const search = calmly(() => this.want({ search: this.search.value }), TYPING_MS);
     const id = freshId("search");
     this.search = el("input", {
-      type: "search", id, placeholder: "Part of a name, or with * and ?", autocomplete: "off", spellcheck: "false",
+      type: "search", id, placeholder: "Part of a name, or a pattern with * and ?", autocomplete: "off", spellcheck: "false",
       maxlength: 1000, oninput: () => search(),
     });
     this.state = el("select", { id: `${id}-state`, onchange: () => this.want({ state: this.state.value }) },
@@ -50,11 +50,11 @@ export class Table {
   selection() {
     this.words = el("span", { class: "selected-words", role: "status" });
     this.all = button("", () => this.choose(true));
-    this.none = button("Choose none", () => this.choose(false), { class: "quiet" });
+    this.none = button("Clear selection", () => this.choose(false), { class: "quiet" });
     this.buttons = Object.entries(NODE_COMMANDS).map(([command, known]) => button(known.label,
       () => run(this.live, command, this.chosen()), { title: known.tells, "data-command": command }));
     return el("div", { class: "selection" }, this.words, this.all, this.none,
-      el("div", { class: "buttons", role: "group", "aria-label": "Commands to the chosen nodes" }, this.buttons));
+      el("div", { class: "buttons", role: "group", "aria-label": "Commands for the selected nodes" }, this.buttons));
   }
 
   table() {
@@ -112,7 +112,7 @@ export class Table {
     const isFiltered = wanted.search || wanted.state;
     const found = `${isFiltered ? `${number(matches)} of ` : ""}${amount(total, "node")}`;
     setText(this.found, isKnown ? found : "");
-    const none = isKnown && !matches ? "No node matches." : "";
+    const none = isKnown && !matches ? "No nodes match." : "";
     setText(this.message, error ? `The nodes can't be shown: ${shown(error.message)}` : none);
     this.showSelection();
   }
@@ -149,8 +149,8 @@ export class Table {
     const { controls } = this.live.overview ?? {};
     const any = this.isAll || this.ticked.size > 0;
     const count = this.isAll ? this.rows.matches : this.ticked.size;
-    setText(this.words, any ? `${amount(count, "node")} chosen` : "Tick nodes to steer them");
-    setText(this.all, `Choose all ${number(this.rows.matches)}`);
+    setText(this.words, any ? `${amount(count, "node")} selected` : "Select nodes to steer them");
+    setText(this.all, `Select all ${number(this.rows.matches)}`);
     this.all.hidden = this.isAll || !this.rows.matches || !this.allMatching();
     this.none.hidden = !any;
     for (const one of this.buttons) {

@@ -42,7 +42,7 @@ export class TableRow {
     const name = shown(node?.name);
     setText(this.name, name.length > 500 ? `${name.slice(0, 500)}…` : name);
     this.name.title = name.slice(0, 2000);
-    this.box.setAttribute("aria-label", `Choose ${name.slice(0, 200)}`);
+    this.box.setAttribute("aria-label", `Select ${name.slice(0, 200)}`);
     setText(this.cells.attempt, typeof node?.attempt === "number" ? String(node.attempt + 1) : "");
     setText(this.cells.started, node?.started ? clock(node.started) : "");
     setText(this.cells.runtime, typeof node?.runtime_s === "number" ? duration(node.runtime_s) : "");

@@ -126,7 +126,7 @@ export class TextView {
     this.isFull = !this.follow.checked && this.text.textContent.length >= PIECE;
     if (stays) this.text.scrollTop = this.text.scrollHeight;
     this.earlier.disabled = !this.from;
-    const part = this.from ? `from ${size(this.from)} on` : "from its beginning";
+    const part = this.from ? `from ${size(this.from)} on` : "from the beginning";
     const until = this.to < whole ? ` to ${size(this.to)}` : "";
     const none = this.follow.checked ? "empty so far" : "empty";
     setText(this.place, whole ? `${size(whole)}, ${part}${until}` : none);

@@ -27,7 +27,7 @@ export class Timeline {
     this.readout = el("span", { class: "readout soft" });
     this.chart = el("div", { class: "chart" });
     this.longest = el("ol", { class: "longest" });
-    this.title = el("h3", {}, "Ran longest");
+    this.title = el("h3", {}, "Longest running");
     const tools = el("div", { class: "view-tools" }, el("label", { for: "timeline-span" }, "Time"), this.span,
       this.message, this.readout);
     this.element = el("div", { class: "timeline" }, tools, this.chart, this.title, this.longest);
@@ -60,7 +60,7 @@ export class Timeline {
       }
     } catch (error) {
       if (round !== this.round) return;
-      setText(this.message, `The timeline can't be shown: ${shown(error.message)}`);
+      setText(this.message, `Can't load the timeline: ${shown(error.message)}`);
     }
     if (this.isShown && !this.live.overview?.ended) this.timer = setTimeout(() => this.load(), POLL_MS);
   }
@@ -179,7 +179,7 @@ class Plot {
       if (bucket.failed) columns.push(column(bucket, bucket.failed, 0, "failed"));
       if (good > 0) columns.push(column(bucket, good, bucket.failed, "done"));
     }
-    const title = `ended, and of them failed, in ${duration(Math.max(this.step, 1))} each`;
+    const title = `ended, and how many of them failed, per ${duration(Math.max(this.step, 1))}`;
     return [...this.scale(top, LOW, most), ...columns, svg("text", { class: "plot-title", x: LEFT + 6, y: top - 6 }, title)];
   }
 

@@ -47,7 +47,7 @@ def test_a_failed_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None
     ]
     code, out = explain(capsys, "t.dag", "B")
     assert (code, out.splitlines()[0]) == (
-        1, "Node B of t.dag can't run, because a node before it has failed."
+        1, "Node B of t.dag can't run, because an ancestor failed."
     )  # fmt: skip
 
 

@@ -51,4 +51,4 @@ def test_it_follows_to_the_end(
 def test_a_dag_that_was_never_started(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     logs.log.with_name("new.dag").write_text("JOB A a.sub\n")
     assert pydagman.main(["tail", "new.dag"]) == 1
-    assert "new.dag has not been started, or its logs were deleted" in capsys.readouterr().err
+    assert "new.dag has not started, or its logs were deleted" in capsys.readouterr().err

@@ -117,7 +117,7 @@ def test_ctrl_c_leaves_the_dag_running(
 
     during(monkeypatch, stop)
     assert pydagman.main(["watch", "t.dag"]) == 130
-    assert "The DAG goes on. To watch it again: condor_pydagman watch t.dag" in (
+    assert "The DAG continues. To watch it again: condor_pydagman watch t.dag" in (
         capsys.readouterr().err
     )
 

@@ -37,7 +37,7 @@ def test_nothing_is_to_be_said_of_a_dagman_that_runs_or_has_succeeded() -> None:
         (
             {"state": DagState.NOT_STARTED, "submit_command": "condor_submit_dag t.dag"},
             "dagman.not_started",
-            "t.dag has not been started: there is no t.dag.dagman.out.",
+            "t.dag has not started: there is no t.dag.dagman.out.",
             "condor_submit_dag t.dag",
         ),
         (
@@ -49,7 +49,7 @@ def test_nothing_is_to_be_said_of_a_dagman_that_runs_or_has_succeeded() -> None:
         (
             {"state": DagState.HELD, "dagman_job": DagmanJob(3, NOW, hold("3.0", 1, "by hand"))},
             "dagman.held",
-            "DAGMan's job 3 is held for 30 s, so the DAG stands still: somebody used condor_hold",
+            "DAGMan's job 3 is held for 30 s, so the DAG is stopped: someone used condor_hold",
             "condor_release 3",
         ),
         (
@@ -67,19 +67,19 @@ def test_nothing_is_to_be_said_of_a_dagman_that_runs_or_has_succeeded() -> None:
         (
             {"state": DagState.REMOVED, "ad": {"RemoveReason": "via condor_rm"}},
             "dagman.removed",
-            "DAGMan's job was removed: via condor_rm; it has removed",
+            "DAGMan's job was removed: via condor_rm; DAGMan removed",
             "",
         ),
         (
             {"state": DagState.FAILED, "exit_code": 1, "errors": ("ERROR: no",)},
             "dagman.failed",
-            "condor_dagman has ended with exit code 1, and no node has failed.",
-            "condor_dag_checker t.dag",
+            "condor_dagman ended with exit code 1, and no node failed.",
+            "condor_dag_checker -lint t.dag",
         ),
         (
             {"state": DagState.HALTED, "has_halt_file": True, "halt_file": "t.dag.halt"},
             "dag.halted",
-            "The DAG is halted: jobs in the queue go on",
+            "The DAG is halted: jobs in the queue continue",
             "rm t.dag.halt",
         ),
         (
@@ -117,7 +117,7 @@ def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
     facts = facts_of(TEXT, {}, state=DagState.FAILED)
     facts.run.halts, facts.run.ended = [Halted(NOW - 9)], NOW
     (finding,) = dagman_findings(facts)
-    assert "was halted, and DAGMan has ended" in finding.sentence
+    assert "was halted, and DAGMan ended" in finding.sentence
     facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1)
     facts.run.dag_status = DagStatus.CYCLE
     assert "because the DAG has a cycle" in dagman_findings(facts)[0].sentence
@@ -150,7 +150,7 @@ def test_a_brake_that_halts_or_ends_the_dag() -> None:
     facts.run.aborted = "Aborting DAG because of brake sick: 2 nodes failed"
     facts.run.brakes["sick"] = ActingBrake("ABORT", "2 nodes failed", NOW)
     (finding,) = dagman_findings(facts)
-    assert finding.sentence.startswith("A brake has ended the DAG: Aborting DAG because of brake")
+    assert finding.sentence.startswith("A brake ended the DAG: Aborting DAG because of brake")
 
 
 @pytest.mark.parametrize("state", [DagState.FAILED, DagState.SUCCEEDED])
@@ -164,7 +164,7 @@ def test_a_brake_that_has_halted_a_dag_which_has_ended(state: DagState) -> None:
     assert (finding.cause, finding.weight) == ("dag.halted", Weight.PROBLEM)
     by_final = "; the exit code is that of the FINAL node" * (state is DagState.SUCCEEDED)
     assert finding.sentence == (
-        "Brakes sick and ill halted the DAG, and DAGMan has ended when nothing was left to wait"
+        "Brakes sick and ill halted the DAG, and DAGMan ended when nothing was left to wait"
         f" for{by_final}."
     )
     assert f"t.dag.nodes.log: brake sick: {reason}" in texts(finding)
@@ -204,18 +204,18 @@ def test_rescue_files() -> None:
     rescue = RescueFile("t.dag.rescue001", 1, NOW)
     known = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
     (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **known))
-    assert "goes on from t.dag.rescue001: 1 of 2 nodes are done" in finding.sentence
+    assert "continues from t.dag.rescue001: 1 of 2 nodes are done" in finding.sentence
     assert texts(finding) == ["t.dag.rescue001: 1 DONE lines"]
-    assert finding.advice == ("When the cause is removed: condor_submit_dag t.dag",)
+    assert finding.advice == ("When you have fixed the cause: condor_submit_dag t.dag",)
     (finding,) = rescue_findings(facts_of(TEXT, FAILED, **known))
     assert "There is no rescue file" in finding.sentence
     final = facts_of(TEXT, FAILED, rescue=rescue, **{**known, "state": DagState.SUCCEEDED})
     assert not rescue_findings(final)
     final.run.rescue_written = "t.dag.rescue001"
     (finding,) = rescue_findings(final)
-    assert "goes on from t.dag.rescue001" in finding.sentence
+    assert "continues from t.dag.rescue001" in finding.sentence
     (finding,) = rescue_findings(facts_of(TEXT, FAILED))
-    assert "DAGMan goes on with the nodes that can run" in finding.sentence
+    assert "DAGMan continues with the nodes that can run" in finding.sentence
     assert finding.advice == (), "the stock program knows no such command"
     (finding,) = rescue_findings(facts_of(TEXT, FAILED, ad={"PYDAGMAN_OwnPace": True}))
     assert finding.advice[0].startswith(
@@ -228,5 +228,5 @@ def test_rescue_files() -> None:
 def test_the_job_ad_alone_tells_how_many_nodes_have_failed() -> None:
     facts = facts_of(None, {}, run=Run(), ad={"DAG_NodesFailed": 2})
     (finding,) = failed_by_ad(facts)
-    assert finding.sentence.startswith("2 nodes failed; which,")
+    assert finding.sentence.startswith("2 nodes failed; only the logs")
     assert not failed_by_ad(facts_of(None, {}, ad={"DAG_NodesFailed": 2}))

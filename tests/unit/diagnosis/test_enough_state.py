@@ -80,7 +80,7 @@ def test_it_can_not_be_reached_any_more() -> None:
     (finding,) = found(facts_with(SEARCH, done="A", failed="BCD"))
     assert (finding.cause, finding.weight) == ("enough.lost", Weight.PROBLEM)
     assert finding.sentence == (
-        "ENOUGH CATEGORY c 2 can't be reached any more: of 4 nodes 3 failed or can't run, so at"
+        "ENOUGH CATEGORY c 2 can no longer be reached: of 4 nodes 3 failed or can't run, so at"
         " most 1 can be done, and 2 would be enough."
     )
     assert finding.nodes == ("B", "C", "D")
@@ -98,7 +98,7 @@ def test_nodes_may_be_added_that_make_it_enough(line: str) -> None:
 def test_enough_parents_can_not_be_done_any_more() -> None:
     (finding,) = found(facts_with(MERGED, failed="A", left="B"))
     assert finding.sentence == (
-        "ENOUGH PARENTS M 3 can't be reached any more: of 4 nodes 1 failed or can't run and 1 is"
+        "ENOUGH PARENTS M 3 can no longer be reached: of 4 nodes 1 failed or can't run and 1 is"
         " not needed, so at most 2 can be done, and 3 would be enough."
     )
     assert finding.nodes == ("A", "M")
@@ -142,14 +142,14 @@ def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
     facts = facts_with(MERGED, failed="AB")
     explanation = explain_node(facts, "M")
     assert explanation.headline == (
-        "Node M of t.dag can't run, because enough of its parents can't be done any more."
+        "Node M of t.dag can't run, because too few of its parents can still be done."
     )
     assert [finding.cause for finding in explanation.findings] == ["enough.lost"]
     (finding,) = explain_node(facts, "N").findings
     assert (finding.weight, finding.nodes) == (Weight.PROBLEM, ("M",))
     assert finding.sentence == (
-        "It waits for 1 parent, in the end for M, which can't run, because enough of its parents"
-        " can't be done any more."
+        "It is waiting for 1 parent, and ultimately for M, which can't run, because too few of its"
+        " parents can still be done."
     )
 
 
@@ -157,6 +157,6 @@ def test_a_node_that_waits_for_enough_parents() -> None:
     facts = facts_with(MERGED, failed="A", done="B")
     finding = explain_node(facts, "M").findings[0]
     assert finding.sentence == (
-        "It waits for enough of its 4 parents (ENOUGH PARENTS M 3: 1 is done, 3 are enough), in the"
-        " end for C, which is ready; D, which is ready."
+        "It is waiting for enough of its 4 parents (ENOUGH PARENTS M 3: 1 is done, 3 are enough),"
+        " and ultimately for C, which is ready; D, which is ready."
     )

@@ -28,7 +28,7 @@ def causes(facts: Facts) -> list[str]:
 def test_a_dag_that_runs_and_has_a_failure() -> None:
     explanation = explain_dag(facts_of(TEXT, STATES))
     assert explanation.headline == (
-        "t.dag runs, started 3 min 20 s ago: 6 nodes, 1 done, 1 running, 1 ready, 1 waiting for"
+        "t.dag is running, started 3 min 20 s ago: 6 nodes, 1 done, 1 running, 1 ready, 1 waiting for"
         " others, 1 failed, 1 unable to run after a failure."
     )
     assert [finding.cause for finding in explanation.findings] == [
@@ -47,10 +47,10 @@ def test_a_dag_that_runs_well() -> None:
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (DagState.SUCCEEDED, "t.dag has succeeded after 50 s: 1 node, 1 done."),
-        (DagState.FAILED, "t.dag has failed after 50 s: "),
-        (DagState.HELD, "t.dag stands still, because DAGMan's job is held: 1 node, 1 done."),
-        (DagState.UNKNOWN, "t.dag is in a state that its files do not tell: "),
+        (DagState.SUCCEEDED, "t.dag succeeded after 50 s: 1 node, 1 done."),
+        (DagState.FAILED, "t.dag failed after 50 s: "),
+        (DagState.HELD, "t.dag is stopped, because DAGMan's job is on hold: 1 node, 1 done."),
+        (DagState.UNKNOWN, "t.dag is in an unknown state: "),
     ],
 )
 def test_headlines(state: DagState, words: str) -> None:
@@ -73,10 +73,10 @@ def test_counts_of_a_table_or_of_the_job_ad_if_the_logs_are_not_whole() -> None:
     run = Run()
     ad = {"DAG_NodesTotal": 9, "DAG_NodesDone": 4, "DAG_NodesQueued": 5}
     facts = facts_of(None, {}, run=run, ad=ad)
-    assert explain_dag(facts).headline == "t.dag runs: 9 nodes, 4 done, 5 in the queue."
+    assert explain_dag(facts).headline == "t.dag is running: 9 nodes, 4 done, 5 in the queue."
     run.counts = (8, 1, 0, 3, 0, 0, 4, 0, 0)
     assert ": 8 nodes, 1 done, 3 in the queue, 4 waiting" in explain_dag(facts).headline
-    assert explain_dag(facts_of(None, {}, run=Run())).headline == "t.dag runs."
+    assert explain_dag(facts_of(None, {}, run=Run())).headline == "t.dag is running."
 
 
 def test_sub_dags_are_explained_inside() -> None:

@@ -25,19 +25,17 @@ def explained(name: str, status: NodeStatus, *attempts: Attempt, **fields: Any) 
 
 def test_it_waits_for_a_failed_node_far_above() -> None:
     explanation = explained("N9", NodeStatus.ERROR, attempt(value=1))
-    assert explanation.headline == (
-        "Node N9 of t.dag can't run, because a node before it has failed."
-    )
+    assert explanation.headline == ("Node N9 of t.dag can't run, because an ancestor failed.")
     (found,) = explanation.findings
     assert (found.cause, found.weight) == ("node.waiting", Weight.PROBLEM)
     assert found.sentence == (
-        "It waits for 2 parents, in the end for N0, which has failed; A, which is ready."
+        "It is waiting for 2 parents, and ultimately for N0, which failed; A, which is ready."
     )
     assert texts(found)[0] == (
         "t.dag:10: N9 waits for N8 waits for N7 waits for N6 waits for N5 waits for"
-        " ... 4 more ... waits for N0, which has failed"
+        " ... 4 more ... waits for N0, which failed"
     )
-    assert found.advice == ("More on that node: condor_pydagman explain t.dag N0",)
+    assert found.advice == ("For details of that node: condor_pydagman explain t.dag N0",)
 
 
 def test_it_waits_for_a_node_that_runs() -> None:
@@ -52,14 +50,14 @@ def test_a_node_of_a_group_waits_for_its_site() -> None:
     waits = GroupReport("g", "WAITING", "", 0, 1, 0)._replace(since=NOW - 5, reason="none is there")
     facts = facts._replace(groups=(waits, waits._replace(name="h", state="MATCHED", site="s")))
     (found,) = explain_node(facts, "A").findings
-    assert found.sentence == "Group g waits for a site, the longest for 5 s."
+    assert found.sentence == "Group g is waiting for a site, the longest for 5 s."
     assert found.evidence[0].text == "none is there"
     assert "throttles permit" in explain_node(facts, "B").findings[0].sentence
 
 
 def test_a_failed_node() -> None:
     explanation = explained("N0", NodeStatus.ERROR, attempt(value=2), attempt(1, 3))
-    assert explanation.headline == "Node N0 of t.dag has failed."
+    assert explanation.headline == "Node N0 of t.dag failed."
     assert explanation.findings[0].cause == "node.exit"
     assert [moment.text for moment in explanation.life] == [
         "attempt 1: 1 job submitted (7.0)",
@@ -74,10 +72,11 @@ def test_nodes_that_wait_for_no_other() -> None:
     assert "as soon as the throttles permit" in ready.findings[0].sentence
     final = explained("F", NodeStatus.NOT_READY)
     assert (
-        final.findings[0].sentence == "It is the FINAL node, which runs when all others have ended."
+        final.findings[0].sentence
+        == "It is the FINAL node, which runs after all other nodes have ended."
     )
     delayed = explained("A", NodeStatus.READY, attempt(0, 1))
-    assert delayed.findings[0].sentence == "It failed and waits for the delay of RETRY, 55 s more."
+    assert delayed.findings[0].sentence == "It failed, and the delay of RETRY lasts 55 s more."
 
 
 def test_what_keeps_dagman_keeps_the_node() -> None:
@@ -148,9 +147,7 @@ def test_a_node_that_is_left_out() -> None:
     facts = facts_of(CHAIN, {"N0": (NodeStatus.DONE, [])})
     assert facts.dag is not None
     facts.dag.flags[0] |= LEFT_OUT
-    assert explain_node(facts, "N0").headline == (
-        "Node N0 of t.dag is done: it is left out by CHOOSE."
-    )
+    assert explain_node(facts, "N0").headline == ("Node N0 of t.dag is done: CHOOSE leaves it out.")
 
 
 def test_a_skipped_node_is_not_done_by_the_dag_file() -> None:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight, in_order
-from condor_pydagman.diagnosis.phrases import capitalized, does, names_of, nodes_named, number_of
+from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.trace.run_history import DagState
 from tests.unit.diagnosis import facts_of
 
@@ -30,7 +31,7 @@ def test_json_has_evidence_and_explanations_of_sub_dags() -> None:
     finding = Finding(
         "node.subdag", Weight.PROBLEM, "It failed.", ("A",), (evidence,), ("Try.",), (inner,)
     )
-    explanation = Explanation("t.dag", "t.dag has failed.", (finding,))
+    explanation = Explanation("t.dag", "t.dag failed.", (finding,))
     assert (explanation.is_wrong, inner.is_wrong) == (True, False)
     read = json.loads(json.dumps(explanation.to_json()))
     assert read["wrong"] is True

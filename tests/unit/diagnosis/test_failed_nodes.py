@@ -41,7 +41,7 @@ def the_finding(facts: Facts, inner: dict[str, Explanation] | None = None) -> Fi
         (
             attempt(value=3, post=script(2)),
             "node.post",
-            "its POST script ended with exit code 2, after its job had ended with exit code 3.",
+            "its POST script ended with exit code 2, after its job ended with exit code 3.",
         ),
         (attempt(value=0, post=script(-15)), "node.post", "ended with signal 15 (Terminated)."),
         (
@@ -59,7 +59,7 @@ def the_finding(facts: Facts, inner: dict[str, Explanation] | None = None) -> Fi
             "node.stopped",
             "its job was removed when the DAG ended.",
         ),
-        (attempt(value=0), "node.failed", "the logs do not tell why."),
+        (attempt(value=0), "node.failed", "the logs do not say why."),
     ],
 )
 def test_causes(last: Attempt, cause: str, sentence: str) -> None:
@@ -76,7 +76,7 @@ def test_a_node_without_any_attempt() -> None:
 
 def test_a_failed_node_without_any_attempt_has_a_finding() -> None:
     found = the_finding(failed())
-    assert found.sentence == "Node A failed: the logs do not tell why."
+    assert found.sentence == "Node A failed: the logs do not say why."
 
 
 @pytest.mark.parametrize("attempts", [(), (attempt(value=0),)])
@@ -137,7 +137,7 @@ def test_memory_is_compared_for_a_killed_job() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(127, "PATH"), (126, "mode"), (137, "signal 9"), (5, "")]
+    ("value", "words"), [(127, "PATH"), (126, "permissions"), (137, "signal 9"), (5, "")]
 )
 def test_exit_codes_of_shells(value: int, words: str) -> None:
     advice = " ".join(the_finding(failed(TEXT, "A", attempt(value=value))).advice)
@@ -161,7 +161,7 @@ def test_held_too_often() -> None:
 def test_a_timeout() -> None:
     reason = "Node Timeout: DAG node A (7.0.0) ran for 60 s (TIMEOUT running 60)"
     found = the_finding(failed(TEXT, "A", attempt(value=RETURN_JOB_ABORTED, reason=reason)))
-    assert found.advice == ("The limit is that of its TIMEOUT in the DAG file.",)
+    assert found.advice == ("Its TIMEOUT in the DAG file sets the limit.",)
 
 
 def test_a_service_that_fails_does_no_harm() -> None:
@@ -208,7 +208,7 @@ def test_nodes_behind_a_failed_one() -> None:
     facts = failed(TEXT, "A", attempt(value=3))
     assert facts.dag is not None
     (found,) = futile_findings(GraphState(facts.dag, facts.run))
-    assert found.sentence == "Node B can't run after the failure of A."
+    assert found.sentence == "Node B can't run, because A failed."
     facts.run.nodes["A"].status = NodeStatus.DONE
     assert not futile_findings(GraphState(facts.dag, facts.run))
 
@@ -222,5 +222,5 @@ def test_names_are_printable() -> None:
 
 def test_exit_codes_of_data_nodes() -> None:
     found = the_finding(failed("DATA A a.dap\n", "A", attempt(value=12)))
-    assert found.advice == ("12 is the exit code of a DATA node for: the source is not there.",)
+    assert found.advice == ("Exit code 12 of a DATA node means: the source is not there.",)
     assert the_finding(failed(TEXT, "A", attempt(value=12))).advice == ()

@@ -41,18 +41,18 @@ def test_it_is_the_first_cause_when_the_dag_has_ended(states: Any) -> None:
     facts.run.feeding = FeederSeen(0, "failed", "feeding 1: no table", NOW)
     first = explain_dag(facts).findings[0]
     assert first.cause == "dag.feeder"
-    assert first.sentence == "The FEEDER has failed too often, so the DAG is not complete."
+    assert first.sentence == "The FEEDER failed too often, so the DAG is not complete."
 
 
 def test_the_dag_waits_for_it() -> None:
     (finding,) = found("runs, 2 feedings, 4 nodes")
-    assert finding.sentence.startswith("The DAG waits for its FEEDER")
+    assert finding.sentence.startswith("The DAG is waiting for its FEEDER")
     assert texts(finding) == ["PYDAGMAN_Feeder of job 3: runs, 2 feedings, 4 nodes"]
 
 
 def test_it_is_tried_again() -> None:
     (finding,) = found("waits, 0 feedings, 0 nodes; exit code 1", {})
-    assert finding.sentence == "The FEEDER has failed, and is run again."
+    assert finding.sentence == "The FEEDER failed, and DAGMan runs it again."
 
 
 def test_nothing_is_to_be_said() -> None:
@@ -66,7 +66,7 @@ def test_nothing_is_to_be_said() -> None:
 def test_a_dag_with_failed_nodes_does_not_end_before_its_feeder() -> None:
     failed = facts_of(TEXT, {"A": (NodeStatus.ERROR, [attempt(value=1)])})
     (finding,) = rescue_findings(failed)
-    assert "When they and the FEEDER have ended the DAG fails" in finding.sentence
+    assert "When they and the FEEDER have ended, the DAG fails" in finding.sentence
     failed.run.feeding = FeederSeen(2, "ended")
     (finding,) = rescue_findings(failed)
-    assert "When they have ended the DAG fails" in finding.sentence
+    assert "When they have ended, the DAG fails" in finding.sentence

@@ -36,11 +36,11 @@ def test_max_jobs_and_where_it_was_set() -> None:
     assert not findings(limited(facts, MaxJobs=3, MaxIdle=3))
     (found,) = findings(limited(facts, MaxJobs=2))
     assert found.sentence == (
-        "MaxJobs is reached: there are 2 nodes with jobs in the queue, the limit is 2; nodes C, D"
-        " and E wait because of that."
+        "MaxJobs is reached: 2 nodes with jobs in the queue, the limit is 2; nodes C, D"
+        " and E are waiting because of that."
     )
     assert texts(found) == ["-MaxJobs 2, command line of DAGMan: 2"]
-    assert found.advice == ("Another limit at once: condor_qedit 3 DAGMan_MaxJobs N",)
+    assert found.advice == ("To change the limit now: condor_qedit 3 DAGMan_MaxJobs N",)
 
 
 def test_the_job_ad_knows_the_newest_limit() -> None:
@@ -56,7 +56,7 @@ def test_max_idle_counts_jobs_that_neither_run_nor_are_held() -> None:
     facts = facts_of(FIVE, states)
     assert not findings(limited(facts, MaxIdle=3))
     (found,) = findings(limited(facts, MaxIdle=2))
-    assert "MaxIdle is reached: there are 2 jobs idle" in found.sentence
+    assert "MaxIdle is reached: 2 jobs idle" in found.sentence
 
 
 def test_scripts() -> None:
@@ -67,8 +67,8 @@ def test_scripts() -> None:
         "E": (NodeStatus.POSTRUN, [attempt(value=0)]),
     })  # fmt: skip
     pre, post = findings(limited(facts, MaxPreScripts=1, MaxPostScripts=1))
-    assert "there are 1 PRE script running, the limit is 1; nodes B and C wait" in pre.sentence
-    assert "1 POST script running, the limit is 1; node E waits" in post.sentence
+    assert "1 PRE script running, the limit is 1; nodes B and C are waiting" in pre.sentence
+    assert "1 POST script running, the limit is 1; node E is waiting" in post.sentence
 
 
 def test_categories() -> None:
@@ -135,11 +135,11 @@ def said(*parts: DagPart, kind: str = "JOBS") -> list[str]:
 def test_who_has_how_much_of_the_limit() -> None:
     parts = (part("a.dag", 1, 400), part("b.dag", 2, 350), part("c.dag", 3, 200))
     assert said(*parts, part("t.dag", 7, 50, 1200)) == [
-        "1,200 nodes wait for shared limit tape: 1,000 of 1,000 jobs are taken, 400 by a.dag, 350"
+        "1,200 nodes are waiting for the shared limit tape: 1,000 of 1,000 jobs are in use, 400 by a.dag, 350"
         " by b.dag, 200 by c.dag, the rest by 1 other DAG."
     ]
     assert said(part("t.dag", 7, 0, 1), kind="PRE") == [
-        "1 PRE script waits for shared limit tape: 0 of 1,000 PRE scripts are taken."
+        "1 PRE script is waiting for the shared limit tape: 0 of 1,000 PRE scripts are in use."
     ]
 
 
@@ -152,5 +152,5 @@ def test_why_no_places_can_be_had() -> None:
     (finding,) = limit_findings(facts)
     assert finding.cause == "limit.trouble"
     assert finding.sentence == (
-        "No node that keeps to a shared limit can start, and no place is given back: it is locked."
+        "DAGMan can't use the shared limits, so no node that is subject to one can start: it is locked."
     )

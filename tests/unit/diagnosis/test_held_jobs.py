@@ -36,7 +36,7 @@ def test_the_schedd_knows_better() -> None:
     jobs += [QueuedJob("50.0", "X", HELD, NOW, "?", 999), QueuedJob("60.0", "Y", IDLE)]
     one, other = held_job_findings(facts_of(TEXT, {}, jobs=tuple(jobs)))
     assert one.sentence == (
-        "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held for 9 s: somebody used condor_hold"
+        "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held for 9 s: someone used condor_hold"
         " (HoldReasonCode 1)."
     )
     assert len(one.evidence) == 3

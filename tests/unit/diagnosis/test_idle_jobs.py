@@ -42,13 +42,13 @@ def test_no_machine_matches_though_each_clause_holds_for_some() -> None:
 
 def test_the_machines_refuse_the_job() -> None:
     (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, willing=2)))
-    assert "the Requirements of the 2 slots that the job asks for refuse it" in found.sentence
+    assert "the Requirements of the 2 slots that the job matches refuse it" in found.sentence
 
 
 def test_machines_that_match_are_busy_or_free() -> None:
     (busy,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, able=2, willing=2)))
     assert busy.weight is Weight.WAITING
-    assert "2 of 8 slots can run it; all are busy, or other users come first" in busy.sentence
+    assert "2 of 8 slots can run it; all are busy, or other users have priority" in busy.sentence
     (free,) = idle_job_findings(known(Fit(2, "7.0", ("A",), 8, able=2, willing=2, free=1)))
     assert "1 of 8 slots could run them now" in free.sentence
 

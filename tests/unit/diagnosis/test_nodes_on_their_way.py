@@ -26,10 +26,10 @@ def test_jobs_scripts_and_delays() -> None:
         "D": (NodeStatus.POSTRUN, [attempt(value=0, post=script(None))]),
     })  # fmt: skip
     assert sentences(facts) == [
-        "Node A failed and waits for the delay of RETRY; the next attempt begins in 55 s.",
-        "1 PRE script of node B runs, for 1 min.",
-        "1 POST script of node D runs, for 1 min.",
-        "1 job of node C runs for 1 min 20 s.",
+        "Node A failed and is waiting for the delay of RETRY; the next attempt begins in 55 s.",
+        "1 PRE script of node B is running, for 1 min.",
+        "1 POST script of node D is running, for 1 min.",
+        "1 job of node C is running for 1 min 20 s.",
     ]
     found = running_findings(facts, None)[-1]
     assert found.weight is Weight.NOTE
@@ -46,6 +46,6 @@ def test_of_several_the_longest() -> None:
     })  # fmt: skip
     facts.run.nodes["B"].attempts[0].pre.started = NOW - 7200  # type: ignore[union-attr]
     assert sentences(facts) == [
-        "2 PRE scripts of nodes B and A run, the longest for 2 h, that of node B.",
-        "3 jobs of nodes C and D run, the longest for 1 min 20 s.",
+        "2 PRE scripts of nodes B and A are running, the longest for 2 h, that of node B.",
+        "3 jobs of nodes C and D are running, the longest for 1 min 20 s.",
     ]

@@ -30,8 +30,8 @@ def test_groups_that_wait_for_the_same_reason_are_told_together() -> None:
     ]
     other = group("h", "WAITING", since=NOW - 5, reason="the collector: gone")
     assert found(*full, other) == [
-        ("group.no_site", "Groups g1 and g2 wait for a site, the longest for 1 h."),
-        ("group.no_site", "Group h waits for a site, the longest for 5 s."),
+        ("group.no_site", "Groups g1 and g2 are waiting for a site, the longest for 1 h."),
+        ("group.no_site", "Group h is waiting for a site, the longest for 5 s."),
     ]
 
 
@@ -43,8 +43,8 @@ def test_groups_that_leave_and_groups_that_get_none() -> None:
         group("d", "OVER", site="s"),
     )
     assert told == [
-        ("group.siteless", "Group b gets no site any more, so its nodes fail."),
-        ("group.leaving", "Group a leaves its site, and starts over at another one."),
+        ("group.siteless", "Group b can no longer get a site, so its nodes fail."),
+        ("group.leaving", "Group a is leaving its site, and starts over at another one."),
     ]
 
 

@@ -230,7 +230,7 @@ def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.Monke
     dag = watched(logs)
     seen = dag.look()
     assert (seen.state, dag.over, dag.exit_code) == ("interrupted", True, None)
-    assert seen.note == "no DAGMan runs it, and none is in the queue"
+    assert seen.note == "no DAGMan is running it, and none is in the queue"
 
 
 def test_an_earlier_job_of_a_dag_that_has_run_again(

@@ -86,7 +86,7 @@ def test_a_browser_that_another_site_sent_goes_on_by_itself(dag_file: Path) -> N
 
 @pytest.mark.parametrize("token", ["", "x", "ü", "\udcff", "x" * 10000])
 def test_a_wrong_token(token: str) -> None:
-    with pytest.raises(Refused, match="another start of the server"):
+    with pytest.raises(Refused, match="an earlier start of the server"):
         Access().session_for(token)
 
 
@@ -102,7 +102,7 @@ def test_nothing_without_the_cookie(dag_file: Path, path: str) -> None:
             assert await status_of(page, "GET", path) == 403
             async with page.client.get(path) as answer:
                 text = await answer.text()
-            assert "open the address that `condor_pydagman web` has printed" in text
+            assert "open the whole address that `condor_pydagman web` printed" in text
             assert text.startswith("{") is path.startswith("/api/")
 
     run(test)
@@ -227,7 +227,7 @@ def test_a_connection_that_was_closed_at_once() -> None:
             peer = client.getsockname()
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         assert owner_of_connection(peer, server.getsockname()) == GONE
-        with pytest.raises(Refused, match="can't be told any more"):
+        with pytest.raises(Refused, match="can't find out any more"):
             check_peer(peer, server.getsockname())
 
 

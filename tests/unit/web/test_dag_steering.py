@@ -104,7 +104,7 @@ def test_descendants_lose_work(dagman: Dagman, found_dag: Any) -> None:
     answer = SocketSteering().steer(found_dag, request)
     assert dagman.asked[0]["dry"]
     assert answer.loses_work
-    assert "all that depends" in answer.effect
+    assert "that depend" in answer.effect
 
 
 def test_a_group_leaves_its_site(dagman: Dagman, found_dag: Any) -> None:
@@ -121,12 +121,12 @@ def test_groups(dagman: Dagman, found_dag: Any) -> None:
 @pytest.mark.parametrize(
     ("command", "options", "effect"),
     [
-        ("skip", {}, "1 node is not run, and counts as done."),
+        ("skip", {}, "1 node is skipped, and counts as done."),
         ("cancel", {}, "The jobs of 1 node are removed, and it fails, without retries."),
         (
             "cancel",
             {"retry": True},
-            "The jobs of 1 node are removed; it is tried again if retries are left.",
+            "The jobs of 1 node are removed; it is retried if retries are left.",
         ),
     ],
 )
@@ -140,7 +140,7 @@ def test_sentences_about_one_node(
 def test_a_command_that_fits_no_node_changes_nothing(dagman: Dagman, found_dag: Any) -> None:
     dagman.done = 0
     answer = SocketSteering().steer(found_dag, Request("cancel", NODES, {}))
-    assert (answer.effect, answer.loses_work) == ("Nothing is changed.", False)
+    assert (answer.effect, answer.loses_work) == ("Nothing changes.", False)
 
 
 def test_a_pattern_means_what_the_search_of_the_page_has_found(

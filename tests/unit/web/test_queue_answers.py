@@ -49,7 +49,7 @@ def test_a_schedd_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(PoolError, match="no schedd"):
             found.ad(7)
         await found.refresh()
-        assert "can't be read" in found.problem
+        assert "can't read" in found.problem
 
     run(test)
 

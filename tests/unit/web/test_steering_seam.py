@@ -95,7 +95,7 @@ def test_numbers_of_another_run(logs: DagLogs, dag_file: Path) -> None:
             logs.now += 5
             logs.start()
             await event(stream, "reload")
-            assert "choose again" in (await page.command(body, 409))["error"]
+            assert "select them again" in (await page.command(body, 409))["error"]
             await page.command({"command": "hold", "nodes": {"numbers": [0]}}, 409)
 
     run(test)
