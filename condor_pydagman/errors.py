@@ -172,4 +172,4 @@ class PoolError(PydagmanError):
 
 def bindings_missing(error: ImportError) -> str:
     """The sentence for somebody whose Python lacks HTCondor's bindings, or can't load them."""
-    return f"HTCondor's Python bindings are needed ({error}); pip install htcondor installs them"
+    return f"HTCondor's Python bindings are needed ({error}); to install them: pip install htcondor"

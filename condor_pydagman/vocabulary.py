@@ -217,7 +217,7 @@ NOOP_PROC = 2147483647
 DAG_EVENTS = {
     "dag.start": "DAGMan has started, or started again",
     "dag.halt": "nothing is submitted any more",
-    "dag.resume": "a halt has been taken back",
+    "dag.resume": "the DAG was resumed",
     "dag.brake": "more nodes have failed than a BRAKE allows",
     "dag.enough": "an ENOUGH is reached: what is left of its nodes is not needed",
     "dag.limits": "throttles in force",
@@ -227,7 +227,7 @@ DAG_EVENTS = {
     "dag.grow": "nodes have been added to the DAG",
     "dag.feeder": "the FEEDER of the DAG has ended, or has failed",
     "group.match": "a group of nodes has a site",
-    "group.leave": "a group is taken back from its site",
+    "group.leave": "a group leaves its site",
     "group.left": "nothing of a group runs at its old site",
     "group.cleaned": "the clean-up node of a group has ended at the old site",
     "group.no_site": "a group gets no site any more",

@@ -43,7 +43,7 @@ def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
     for why, names in sorted(by_why.items()):
         some = " ".join(map(printable, names[:MAX_NAMED]))
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-        what = f"to run: {why}" if why else "done already: nothing has changed since it last was"
+        what = f"to run: {why}" if why else "done already: nothing has changed since the last run"
         yield f"CACHE: {some}{more}: {what}"
 
 
@@ -74,7 +74,7 @@ class _Outlook:
     def _how(self, parent: int) -> str:
         if self._found.get(parent):
             return "runs"
-        return "has made nobody knows what" if parent in self._dag.cached else "has no CACHE"
+        return "has an unknown result" if parent in self._dag.cached else "has no CACHE"
 
     def _result_of(self, node: int) -> str:
         """As `engine.cached_nodes.result_of`, of what does not run."""

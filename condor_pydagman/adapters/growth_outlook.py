@@ -16,6 +16,7 @@ from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.piece_now import read_now
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.plurals import number_of
 from condor_pydagman.printable import printable
 
 MAX_NAMED = 10  # nodes that are named
@@ -89,13 +90,16 @@ def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
 def _would_add(one: Foreseen) -> str:
     file = printable(one.file)
     if one.problem:
-        return f"would fail, since {file} as it is now is refused: {printable(one.problem)}"
+        return (
+            f"would fail, because DAGMan would refuse {file} as it is now: {printable(one.problem)}"
+        )
     if one.nodes is None:
         what = f"a node for each line of {file}" if one.by == "SCATTER" else f"what is in {file}"
-        return f"adds {what}, which is not there yet: that is known when it has ended well"
+        return f"adds {what}, which does not exist yet: the number is known when the node is done"
     names = ", ".join(map(printable, one.names))
     more = f" and {one.nodes - len(one.names)} more" if one.nodes > len(one.names) else ""
-    return f"would add {one.nodes} node(s) by {file} as it is now{': ' * bool(names)}{names}{more}"
+    added = number_of(one.nodes, "node")
+    return f"would add {added} by {file} as it is now{': ' * bool(names)}{names}{more}"
 
 
 def _would_feed(dag: Dag) -> str:
@@ -103,9 +107,9 @@ def _would_feed(dag: Dag) -> str:
     assert feeder is not None
     program = printable(feeder.program)
     if not feeding:
-        return f"{program} has added {feeding.nodes} node(s), and is run no more"
-    room = "" if feeding.room is None else f", {feeding.room} node(s) at most"
+        return f"{program} added {number_of(feeding.nodes, 'node')}, and does not run again"
+    room = "" if feeding.room is None else f", {number_of(feeding.room, 'node')} at most"
     return (
-        f"{program} would be run whenever fewer than {feeder.below} nodes are left, and adds what"
-        f" it writes{room}: that is known only then"
+        f"{program} would run whenever fewer than {feeder.below} nodes are left, and adds the"
+        f" nodes that it writes{room}: the number is known only then"
     )

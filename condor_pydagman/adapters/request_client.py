@@ -126,7 +126,7 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
                 raise UsageError(str(told["error"]))
             elif told.get("ended"):
                 return
-    raise FileError(f"the DAGMan of {path} has gone; go on with `since` when it is back")
+    raise FileError(f"the DAGMan of {path} is gone; continue with `since` when it is back")
 
 
 def _selector(names: Sequence[str], **others: str) -> dict[str, Any] | None:
@@ -136,7 +136,7 @@ def _selector(names: Sequence[str], **others: str) -> dict[str, Any] | None:
     if names:
         given["names"] = list(names)
     if len(given) > 1:
-        raise UsageError(f"say which nodes by one of {', '.join(given)}, not by several")
+        raise UsageError(f"select nodes by only one of {', '.join(given)}")
     return given or None
 
 
@@ -148,7 +148,7 @@ def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         except socket.timeout:
             raise FileError(f"DAGMan has not answered for {TIMEOUT_S:.0f} s") from None
         except OSError as error:
-            raise FileError(f"DAGMan has broken off: {error.strerror or error}") from None
+            raise FileError(f"DAGMan closed the connection: {error.strerror or error}") from None
     if not line:
         raise FileError("DAGMan has ended, or too many programs are connected to it")
     answer: Mapping[str, Any] = json.loads(line)
@@ -162,7 +162,7 @@ def _connected(dag: str) -> socket.socket:
         held = "; somebody else's program holds names of its socket" if taken else ""
         raise FileError(
             f"no DAGMan of yours runs {dag} on this machine, or it is the stock one or an older"
-            f" one: condor_pydagman ls tells what runs{held}"
+            f" version; condor_pydagman ls lists your DAGs{held}"
         )
     return connection
 

@@ -130,7 +130,7 @@ def _words(name: str, value: OptionValue) -> list[str]:
     if rows is None:
         near = nearest(name, _TABLE)
         raise TypeError(
-            f"submit_dag() has no option {name!r}" + (f"; is {near!r} meant?" if near else "")
+            f"submit_dag() has no option {name!r}" + (f"; did you mean {near!r}?" if near else "")
         )
     if value is None:
         return []

@@ -18,8 +18,8 @@ _CHOICE = re.compile(
 )
 # Functions of other commands, by words that users may try here.
 _ELSEWHERE = {
-    "check": "condor_dag_checker checks a DAG; its option -lint looks deeper",
-    "lint": "condor_dag_checker -lint looks for mistakes in a DAG",
+    "check": "condor_dag_checker checks a DAG; its option -lint checks more",
+    "lint": "condor_dag_checker -lint finds mistakes in a DAG",
     "submit": "condor_submit_dag submits a DAG",
     "config": "knobs shows the configuration in force",
     **dict.fromkeys(("dot", "graph", "plot", "show"), "draw draws a DAG"),
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the message, the nearest word and where to read more; exit with 2."""
         lines = [f"{self.prog}: {self._plain(message)}"]
-        lines.append(f"{self.prog} -help shows all that it takes")
+        lines.append(f"{self.prog} -help shows all options")
         self.exit(2, "\n".join(lines) + "\n")
 
     def _plain(self, message: str) -> str:
@@ -49,7 +49,7 @@ class Parser(argparse.ArgumentParser):
             known = ", ".join(words)
             near = nearest(typed, words)
             hint = _ELSEWHERE.get(typed.lower(), "") if choice["what"] == "COMMAND" else ""
-            hint = hint or (f"is {near} meant?" if near else f"there are {known}")
+            hint = hint or (f"did you mean {near}?" if near else f"choose one of {known}")
             return f"there is no {choice['what'].lower()} {typed}; {hint}"
         if message.startswith("unrecognized arguments: "):
             return self.unexpected_word(message.partition(": ")[2].split()[0])
@@ -58,7 +58,7 @@ class Parser(argparse.ArgumentParser):
     def unexpected_word(self, word: str) -> str:
         """The message for a word that this command does not accept."""
         near = nearest(word, self._option_string_actions) if word.startswith("-") else ""
-        hint = f"; is {near} meant?" if near else ""
+        hint = f"; did you mean {near}?" if near else ""
         return f"{'unknown option' if word.startswith('-') else 'unexpected word'} {word}{hint}"
 
 

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         # Programs that read standard error find what the stock tool writes there, and no more.
         if isinstance(error, UnknownOption) and error.near and person_reads(sys.stderr):
-            print(f"       Is {error.near} meant?", file=sys.stderr)
+            print(f"       Did you mean {error.near}?", file=sys.stderr)
         print(usage(USAGE, "condor_dag_checker", given=bool(words)))
         return TOOL_FAILURE
     if options.help:

@@ -18,6 +18,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.picture import States, make_picture, node_ads, page, svg
+from condor_pydagman.plurals import number_of
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -28,8 +29,8 @@ FOLD_ABOVE = 300
 MAX_FOLD = 3000  # the layout of more takes long, and the picture can't be read
 _WRITERS = {".svg": svg, ".html": page, ".htm": page}
 _DESCRIPTION = """\
-Draw a DAG, whatever its size. Nodes are coloured by state; splices, and nodes that are alike, are
-folded into one box where there are more than a few hundred."""
+Draw a DAG of any size. Nodes are coloured by state. If there are more than a few hundred boxes,
+splices and similar nodes are folded into one box each."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -42,14 +43,14 @@ def add_parser(subparsers: Subparsers) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="file to write, .svg or .html (default: the first DAGFILE with .svg after it)",
+        help="file to write, .svg or .html (default: the name of the first DAGFILE plus .svg)",
     )
     parser.add_argument(
         "--fold",
         type=_limit,
         default=FOLD_ABOVE,
         metavar="N",
-        help=f"how many boxes there may be, at most {MAX_FOLD} (default: {FOLD_ABOVE})",
+        help=f"fold if there are more than N boxes, at most {MAX_FOLD} (default: {FOLD_ABOVE})",
     )
     state = parser.add_mutually_exclusive_group()
     state.add_argument(
@@ -57,16 +58,18 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="node status file (default: the one that the DAG names, if it exists)",
     )
-    state.add_argument("--no-status", action="store_true", help="read no node status file")
-    parser.add_argument("--rescue", metavar="FILE", help="rescue file: its nodes are done")
+    state.add_argument("--no-status", action="store_true", help="ignore the node status file")
     parser.add_argument(
-        "--grown", action="store_true", help="with all that the last run has added to the DAG"
+        "--rescue", metavar="FILE", help="show the nodes of this rescue file as done"
+    )
+    parser.add_argument(
+        "--grown", action="store_true", help="include all nodes that the last run added to the DAG"
     )
     parser.add_argument(
         "--direction",
         choices=("TB", "LR"),
         default="TB",
-        help="where edges lead: from top to bottom (the default), or from left to right",
+        help="direction of edges: top to bottom (TB, the default) or left to right (LR)",
     )
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
@@ -83,10 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = arguments.output or arguments.dag_files[0] + ".svg"
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in _WRITERS:
-        raise UsageError(
-            f"{output}: can't tell from the name which kind of picture to write; "
-            "give it a name that ends in .svg or .html"
-        )
+        raise UsageError(f"{output}: the name of the output file must end in .svg or .html")
     run_dot = find_dot()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes time
     try:
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         gc.enable()
     boxes = len(picture.sketch.boxes)
-    print(f"{output}: {len(dag)} node(s) in {boxes} box(es)")
+    print(f"{output}: {number_of(len(dag), 'node')} in {boxes:,} box{'' if boxes == 1 else 'es'}")
     return 0
 
 
@@ -143,8 +143,8 @@ def _states(dag: Dag, arguments: argparse.Namespace) -> States:
     states.apply_ads(dag, node_ads(_text(file, "node status file"), file))
     if states.unknown:
         print(
-            f"condor_pydagman: {file} tells of {states.unknown} node(s) that the DAG does not "
-            "have; is it of another DAG, or of an older one?",
+            f"condor_pydagman: {file} has {number_of(states.unknown, 'node')} that the DAG does"
+            " not have; does it belong to another DAG, or to an older version of this one?",
             file=sys.stderr,
         )
     return states

@@ -19,6 +19,7 @@ from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
@@ -33,8 +34,8 @@ else:
 MAX_SHOWN = 10  # nodes and submit descriptions that are named
 MAX_DEPTH = 8  # of sub-DAGs that are looked into
 _DESCRIPTION = """\
-Say what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
-first, scripts, retries, throttles, sub-DAGs. Nothing is submitted or written."""
+Show what condor_submit_dag would run now: nodes and jobs, what a rescue file skips, what starts
+first, scripts, retries, throttles, sub-DAGs. This command submits and writes nothing."""
 _INDENT = "    "
 
 
@@ -80,7 +81,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
         "dry-run",
-        help="say what a DAG would run; submit nothing",
+        help="show what a DAG would run; submit nothing",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
@@ -89,7 +90,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--force",
         "-f",
         action="store_true",
-        help="as with -force: without rescue files, from the start",
+        help="ignore rescue files and start from the beginning, as -force of condor_submit_dag",
     )
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
@@ -105,7 +106,9 @@ def add_parser(subparsers: Subparsers) -> None:
             metavar="NODES",
             help=f"as -choose_{extent} of condor_submit_dag",
         )
-    parser.add_argument("--nodes", action="store_true", help="list all nodes, and which would run")
+    parser.add_argument(
+        "--nodes", action="store_true", help="list all nodes, and whether each would run"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(action=run, parser=parser)
 
@@ -133,10 +136,10 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
         dag = arguments.dag_files[0]
         ready = (
-            f"To run it: {_run_command(dag, found)}" if found.sound else "It can't run like that."
+            f"To run it: {_run_command(dag, found)}" if found.sound else "It can't run as it is."
         )
         print(f"Nothing was submitted. {ready}")
-        print(f"To look deeper for mistakes: condor_dag_checker -lint {dag}")
+        print(f"To check it for mistakes: condor_dag_checker -lint {dag}")
     return 0 if found.sound else 1
 
 
@@ -247,18 +250,18 @@ def _lines(found: Outlook) -> Iterator[str]:
     dag, order = found.dag, found.order
     done = _done(found)
     kinds = f": {_kinds(dag)}" if len(dag) else ""
-    yield f"{' '.join(map(printable, found.files))}: {len(dag)} node(s){kinds}"
+    yield f"{' '.join(map(printable, found.files))}: {number_of(len(dag), 'node')}{kinds}"
     if found.running:
-        yield "DAGMan runs it now: condor_submit_dag would refuse it. See condor_pydagman watch"
+        yield "DAGMan is running it: condor_submit_dag would refuse it. See condor_pydagman watch"
     if found.rescue:
-        yield f"It would begin with {found.rescue}: {done} node(s) are done and are skipped"
+        yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
-        yield f"{done} node(s) are marked DONE in the DAG and are skipped"
+        yield f"{_are(done)} marked DONE in the DAG and skipped"
     if dag.let_go.nodes:
-        yield f"{dag.let_go.nodes} more node(s) were added to it and are done; they were let go"
+        yield f"{number_of(dag.let_go.nodes, 'more node')} added earlier: done, and not listed here"
     if dag.choices:
         chosen = printable("; ".join(map(str, dag.choices)))
-        yield f"{_left_out(dag)} node(s) are left out: CHOOSE {chosen}"
+        yield f"{_are(_left_out(dag))} left out: CHOOSE {chosen}"
     yield from cache_outlook.told(dag, found.cached)
     yield from growth_outlook.told(dag, found.growth)
     yield from (printable(one) for one in found.missing[:MAX_SHOWN])
@@ -271,11 +274,12 @@ def _lines(found: Outlook) -> Iterator[str]:
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
-    yield f"To run: {left} node(s) with {least}{jobs} job(s){_sub_dags(found)}"
+    work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}"
+    yield f"To run: {number_of(left, 'node')} with {work}"
     yield from _job_lines(found.jobs)
     if order.widths:
-        widest = max(order.widths)
-        yield f"Order: {len(order.widths)} step(s), up to {widest} node(s) side by side"
+        widest = number_of(max(order.widths), "node")
+        yield f"Order: {number_of(len(order.widths), 'step')}, up to {widest} in parallel"
         names = [printable(dag.names[node]) for node in order.first[:MAX_SHOWN]]
         more = f" and {len(order.first) - MAX_SHOWN} more" if len(order.first) > MAX_SHOWN else ""
         yield f"First: {', '.join(names)}{more}"
@@ -295,6 +299,10 @@ def _unchanged(found: Outlook) -> int:
     return sum(not why for why in found.cached.values())
 
 
+def _are(count: int) -> str:
+    return f"{number_of(count, 'node')} {does(count, 'be')}"
+
+
 def _left_out(dag: Dag) -> int:
     return sum(bool(flags & LEFT_OUT) for flags in dag.flags)
 
@@ -306,18 +314,18 @@ def _kinds(dag: Dag) -> str:
 
 def _sub_dags(found: Outlook) -> str:
     count = len(found.inner)
-    return f" and {count} sub-DAG(s)" if count else ""
+    return f" and {number_of(count, 'sub-DAG')}" if count else ""
 
 
 def _job_lines(counts: Sequence[JobCount]) -> Iterator[str]:
     for count in sorted(counts, key=lambda count: not count.problem)[:MAX_SHOWN]:
-        what = f"{printable(count.name)}: {count.nodes} node(s)"
+        what = f"{printable(count.name)}: {number_of(count.nodes, 'node')}"
         if count.problem:
             yield f"{_INDENT}{what}, can't be read: {printable(count.problem)}"
         elif count.uncounted:
             yield f"{_INDENT}{what}, {count.uncounted}"
         else:
-            yield f"{_INDENT}{what}, {count.jobs} job(s)"
+            yield f"{_INDENT}{what}, {number_of(count.jobs, 'job')}"
     if len(counts) > MAX_SHOWN:
         yield f"{_INDENT}and {len(counts) - MAX_SHOWN} more submit descriptions"
 
@@ -331,10 +339,10 @@ def _extras(found: Outlook) -> Iterator[str]:
         yield f"Scripts: {shown}"
     retries = [retry.limit for node, retry in dag.retries.items() if _is_to_run(dag, node)]
     if retries:
-        yield f"Retries: {len(retries)} node(s), up to {sum(retries)} retries in all"
+        yield f"Retries: {number_of(len(retries), 'node')}, up to {sum(retries):,} retries in total"
     conditional = sum(_is_to_run(dag, node) for node in dag.conditions)
     if conditional:
-        yield f"Conditions: {conditional} node(s) run only if their RUN_IF is true then"
+        yield f"Conditions: {number_of(conditional, 'node')} with RUN_IF, to run only if it is true"
     limits = _limits(found)
     if limits:
         yield f"Throttles: {', '.join(limits)}"

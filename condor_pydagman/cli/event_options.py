@@ -21,7 +21,7 @@ def add_kind_option(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=_kind,
         metavar="NAME",
-        help="events of this name only, such as dag.end or node.*; may be given more than once",
+        help="print only events of this name, such as dag.end or node.*; can be repeated",
     )
 
 
@@ -34,7 +34,7 @@ def no_logs(monitor: DagMonitor) -> PydagmanError:
     """What is wrong with a DAG of which no event could be read."""
     problems = "; ".join(monitor.problems)
     return PydagmanError(
-        f"{monitor.found.name} has not been started, or its logs were deleted: {problems}"
+        f"{monitor.found.name} has not started, or its logs were deleted: {problems}"
     )
 
 
@@ -43,12 +43,14 @@ def plans_of(found: FoundDag) -> dict[str, NodePlan] | None:
     try:
         return read_plan(found).nodes
     except PydagmanError as error:
-        message = f"the DAG can't be read, so states of nodes may lack: {error}"
+        message = f"the DAG can't be read, so states of nodes may be missing: {error}"
         print(f"condor_pydagman: {message}", file=sys.stderr)
         return None
 
 
 def _kind(text: str) -> str:
     if not fnmatch.filter(NAMES, text):
-        raise argparse.ArgumentTypeError(f"there is no event {text}; there are: {', '.join(NAMES)}")
+        raise argparse.ArgumentTypeError(
+            f"there is no event {text}; choose one of {', '.join(NAMES)}"
+        )
     return text

@@ -22,25 +22,28 @@ else:
     Subparsers = Any
 
 _DESCRIPTION = """\
-Print what has happened in the last run of a DAG, one JSON object a line. The DAG may run, or have
-ended, under this DAGMan or the stock one. See also: condor_pydagman tail, for people."""
+Print everything that happened in the last run of a DAG, one JSON object per line. The DAG can be
+running or have ended, under this DAGMan or the stock one. To read the events as text, use
+condor_pydagman tail."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
         "events",
-        help="print what happens in a DAG as JSON lines",
+        help="print the events of a DAG as JSON lines",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
     add_dag_argument(parser)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until DAGMan has ended")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="continue until DAGMan has ended"
+    )
     parser.add_argument(
         "--since",
         default="",
         metavar="ID",
-        help='begin behind the event with this "id"; 0: at the beginning of the last run',
+        help='start after the event with this "id"; 0: from the beginning of the last run',
     )
     add_kind_option(parser)
     parser.set_defaults(action=run, parser=parser)

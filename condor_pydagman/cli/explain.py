@@ -33,8 +33,9 @@ MAX_NEAR = 3
 _DESCRIPTION = """\
 Explain why a DAG does not progress, or why it failed: the most important cause first, each with
 the evidence and what you can do. With NODE, explain the state of that node, and list all that
-has happened to it. The DAG can be running or have ended, under this DAGMan or the stock one. Exit code:
-0 if nothing is wrong; 1 if something is, or there is no such DAG; 2 if the command line is wrong."""
+has happened to it. The DAG can be running or have ended, under this DAGMan or the stock one.
+Exit code: 0 if nothing is wrong; 1 if something is, or there is no such DAG; 2 if the command
+line is wrong."""
 
 
 def add_parser(subparsers: Subparsers) -> None:

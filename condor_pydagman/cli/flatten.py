@@ -41,17 +41,19 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "flatten",
-        help="a DAG and all files that it names as one DAG file",
-        description="Write one DAG file that means what the given ones mean, their splices and"
-        " includes among them: for a look at what DAGMan makes of them, and for other tools.",
+        help="write a DAG and all files that it includes as one DAG file",
+        description="Write one DAG file that is equivalent to the given ones, with their splices"
+        " and includes: to see what DAGMan makes of them, or for use with other tools.",
         allow_abbrev=False,
     )
     parser.add_argument("dag_files", metavar="DAGFILE", nargs="+")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     parser.add_argument(
-        "--grown", action="store_true", help="with all that the last run has added to the DAG"
+        "--grown", action="store_true", help="include all nodes that the last run added to the DAG"
     )
-    parser.add_argument("--usedagdir", action="store_true", help="as of condor_submit_dag")
+    parser.add_argument(
+        "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
+    )
     parser.set_defaults(action=run)
 
 

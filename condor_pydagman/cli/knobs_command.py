@@ -48,19 +48,21 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "knobs",
-        help="the configuration knobs in force, and where they were set",
-        description="Show the configuration knobs that somebody has set: value in force, where it"
-        " comes from, meaning and range.  With DAGFILE, as for that DAG, with its CONFIG file."
-        "  With PATTERN, those whose names match, set or not."
+        help="show the configuration knobs in force, and where they were set",
+        description="Show the configuration knobs that are set: the value in force, where it comes"
+        " from, its meaning and range. With DAGFILE, show the knobs of that DAG, with its CONFIG"
+        " file. With PATTERN, show all knobs whose names match, set or not."
         " Exit code: 0; 1 if a value is wrong, a file can't be read or nothing matches;"
         " 2 if the command line is wrong.",
         allow_abbrev=False,
     )
     parser.add_argument("--dag", "-dag", metavar="DAGFILE", help="the same as DAGFILE")
     parser.add_argument(
-        "--config", "-config", metavar="FILE", help="as for a DAG with this CONFIG file"
+        "--config", "-config", metavar="FILE", help="show the knobs of a DAG with this CONFIG file"
     )
-    parser.add_argument("--all", "-all", action="store_true", help="those that nobody has set too")
+    parser.add_argument(
+        "--all", "-all", action="store_true", help="also show the knobs that are not set"
+    )
     parser.add_argument("--json", "-json", action="store_true", help="print JSON")
     parser.add_argument(
         "words",
@@ -179,7 +181,7 @@ def _capped(row: Row, administrators: Row, free: bool) -> Row:
 def table(rows: Sequence[Row], width: int) -> Iterator[str]:
     """The rows in columns, at most `width` wide where words allow it."""
     if not rows:
-        yield "Nobody has set a knob of DAGMan; -all shows the defaults"
+        yield "No knob of DAGMan is set; -all shows the defaults"
         return
     names = max(len(row.knob.name) for row in rows)
     values = max(5, min(max(len(_shown(row)) for row in rows), 16))
@@ -258,8 +260,8 @@ def unknown_knobs() -> list[str]:
 
 def _misspelled(name: str) -> str:
     close = difflib.get_close_matches(name.upper(), [knob.name for knob in knobs()], 1)
-    hint = f"; is {close[0]} meant?" if close else ""
-    return f"DAGMan knows no knob {name}{hint}"
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return f"DAGMan has no knob {name}{hint}"
 
 
 def _matches(name: str, pattern: str | None) -> bool:

@@ -23,17 +23,20 @@ else:
 _COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "DAGS")
 _DAG_COLUMNS = ("LIMIT", "WHAT", "TAKEN", "WAITING", "FOR", "JOB", "USER", "DAG")
 _DESCRIPTION = """\
-List the limits that DAGs share (SHARED_LIMIT): how much of each is taken, and how much more DAGs
-wait for. Limits are those of the access point and your own."""
+List the limits that DAGs share (SHARED_LIMIT): how much of each is in use, and how much
+more DAGs are waiting for. The list has the limits of the access point and your own."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
-        "limits", help="limits that DAGs share", description=_DESCRIPTION, allow_abbrev=False
+        "limits",
+        help="list the limits that DAGs share",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
     )
-    parser.add_argument("--dags", action="store_true", help="a line for each DAG")
-    parser.add_argument("--json", action="store_true", help="print JSON, with the DAGs")
+    parser.add_argument("--dags", action="store_true", help="print a line for each DAG")
+    parser.add_argument("--json", action="store_true", help="print JSON, including the DAGs")
     parser.set_defaults(action=_list)
 
 
@@ -48,7 +51,7 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([_json(row) for row in found], indent=4))
         return 0
     if not found:
-        print(f"no limit is defined; limits are defined by {PLACES}")
+        print(f"no limit is defined; limits are defined by {PLACES} (docs/limits.md)")
     for line in dag_table(found, time.time()) if arguments.dags else table(found):
         print(printable(line))
     return 0

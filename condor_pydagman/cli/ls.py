@@ -29,8 +29,8 @@ else:
 MAX_ENDED = 10
 MIN_PATH = 12  # columns, below which paths are not cut
 _DESCRIPTION = """\
-List your DAGs: those in the queue, those that ended last, and those of this directory, by their
-files. For one of them: condor_pydagman watch, explain, report, events."""
+List your DAGs: those in the queue, those that ended recently, and those of this directory, found by
+their files. For details of a DAG: condor_pydagman watch, explain, report, events."""
 _COLUMNS = ("JOB", "STATE", "DONE", "FAILED", "AGE", "DAG")
 
 
@@ -68,10 +68,10 @@ def add_parser(subparsers: Subparsers) -> None:
         type=_number,
         default=MAX_ENDED,
         metavar="N",
-        help=f"how many that have ended, of the schedd's history (default: {MAX_ENDED})",
+        help=f"how many ended DAGs to list from the schedd's history (default: {MAX_ENDED})",
     )
     parser.add_argument("--subdags", action="store_true", help="list sub-DAGs as well")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(action=run, parser=parser)
 
 
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(line)
     if problem:
         print(
-            f"condor_pydagman: {problem.rstrip('.')}; these are the DAGs of this directory",
+            f"condor_pydagman: {problem.rstrip('.')}; showing only the DAGs of this directory",
             file=sys.stderr,
         )
     return 1 if problem else 0
@@ -162,7 +162,7 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
     """The lines; paths are cut at their begin to fit into `width` columns, 0 for any."""
     if not rows:
         return [
-            "no DAG of yours is in the queue, has ended lately, or was started in this directory"
+            "you have no DAG in the queue, none that ended recently, and none in this directory"
         ]
     cells = [_COLUMNS]
     for row in rows:
@@ -170,7 +170,7 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
         age = duration(now - row.since) if row.since else "-"
         failed = str(row.failed) if row.total else "-"
         job = str(row.cluster) if row.cluster else "-"
-        waits = f", waits for {', '.join(dict.fromkeys(row.waits_for))}" if row.waits_for else ""
+        waits = f", waiting for {', '.join(dict.fromkeys(row.waits_for))}" if row.waits_for else ""
         state = f"{row.state}{_though(row)}{waits}"
         cells.append((job, printable(state), done, failed, age, printable(row.dag)))
     widths = [max(len(line[column]) for line in cells) for column in range(len(_COLUMNS))]
@@ -184,7 +184,7 @@ def _table(rows: Sequence[Row], now: float, width: int = 0) -> list[str]:
 def _though(row: Row) -> str:
     """What a state hides: the FINAL node, or ABORT-DAG-ON, may make any DAG succeed."""
     succeeded = row.state == DagState.SUCCEEDED.value
-    return ", though nodes failed" if succeeded and row.failed else ""
+    return ", although nodes failed" if succeeded and row.failed else ""
 
 
 def _end(path: str, room: int) -> str:

@@ -23,22 +23,32 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "pool",
-        help="a personal HTCondor on this machine",
-        description="A personal HTCondor on this machine: start, use and stop it.",
+        help="start, use and stop a personal HTCondor on this machine",
+        description="Start, use and stop a personal HTCondor on this machine.",
         allow_abbrev=False,
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
-    start = _pool_action(inner, "start", _start, "start it, fetching HTCondor if there is none")
-    start.add_argument(
-        "--timeout", type=_positive, default=60, metavar="SECONDS", help="how long to wait for it"
+    start = _pool_action(
+        inner, "start", _start, "start the pool; download HTCondor if it is not installed"
     )
     start.add_argument(
-        "--slots", type=_positive, default=16, metavar="N", help="how many jobs run at a time"
+        "--timeout",
+        type=_positive,
+        default=60,
+        metavar="SECONDS",
+        help="how long to wait until it is up",
     )
-    _pool_action(inner, "stop", _stop, "stop it and all its jobs; the queue is kept")
-    _pool_action(inner, "status", _status, "say whether it is up (exit code 0) or not (1)")
+    start.add_argument(
+        "--slots",
+        type=_positive,
+        default=16,
+        metavar="N",
+        help="number of jobs that can run at a time",
+    )
+    _pool_action(inner, "stop", _stop, "stop the pool and all its jobs; the queue is kept")
+    _pool_action(inner, "status", _status, "show whether the pool is up (exit code 0) or not (1)")
     _pool_action(inner, "env", _env, 'print settings for a shell: eval "$(... pool env)"')
-    run = _pool_action(inner, "run", _run, "run a command in its environment")
+    run = _pool_action(inner, "run", _run, "run a command in the environment of the pool")
     run.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
 
 
@@ -108,7 +118,7 @@ def _env(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
     if not command:
-        arguments.parser.error("say which command to run")
+        arguments.parser.error("name a command to run")
     pool = _pool(arguments)
     environment = pool.environment()
     wrapped = pool.command(command)

@@ -37,8 +37,9 @@ CHECK_TIMEOUT_S = 2.0  # splices can make many nodes of few bytes
 
 _NO_REFUSAL = "\0"  # before warnings
 _HINT = """
-Nothing has been changed or submitted, since DAGMan can't run this DAG. Mend it, or submit it
-unchecked with -no_check_dag (or PYDAGMAN_CHECK_DAG = False)."""
+Nothing has been changed or submitted, because DAGMan can't run this DAG. Fix it
+(condor_dag_checker -lint shows all errors), or submit it unchecked with -no_check_dag
+(or PYDAGMAN_CHECK_DAG = False)."""
 # Commands and attributes that say where, when or how DAGMan starts; the last one is that of
 # docs/administrators.md for a job that the schedd gives to the stock DAGMan.
 _ELSEWHERE = re.compile(

@@ -80,7 +80,7 @@ def _parser(word: str = "") -> Parser:
     """The parser of a subcommand, or of all if `word` is none."""
     parser = Parser(
         prog="condor_pydagman",
-        description="Run, watch, explain and report DAGs.",
+        description="Run, watch, explain, steer and report on DAGs.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version)

@@ -22,6 +22,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.plan import Plan, read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
+from condor_pydagman.plurals import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
@@ -41,8 +42,8 @@ MAX_EXCERPTS = 5  # files of failed nodes that are shown
 MAX_PICTURE_NODES = 20_000
 _DESCRIPTION = """\
 Write a report of the last run of a DAG: timeline, concurrency, critical path, times by kind of
-node, failures, retries, holds, resources, a picture. One HTML file that needs no network. Other
-formats: csv and json, a row for each attempt of a node; wfformat, an instance of WfFormat
+node, failures, retries, holds, resources, and a picture, in one HTML file that needs no network.
+Other formats: csv and json, a row for each attempt of a node; wfformat, an instance of WfFormat
 (wfcommons.org)."""
 
 
@@ -54,13 +55,13 @@ def add_parser(subparsers: Subparsers) -> None:
     add_dag_argument(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE",
-        help="file to write, - for standard output (default: the DAG file with .report.html after"
-        " it, or standard output for other formats)",
+        help="file to write, - for standard output (default: the name of the DAG file plus"
+        " .report.html; standard output for other formats)",
     )  # fmt: skip
     parser.add_argument(
         "--format", choices=FORMATS, default="html", help="what to write (default: html)"
     )
-    parser.add_argument("--no-picture", action="store_true", help="leave the picture out")
+    parser.add_argument("--no-picture", action="store_true", help="omit the picture")
     parser.set_defaults(action=run, parser=parser)
 
 
@@ -77,8 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     history = DagMonitor(found, plans=plan.nodes if plan is not None else None).read()
     if not history.starts and not history.last:
         raise FileError(
-            f"nothing is known of a run of {found.name}: there is neither {found.out} nor"
-            f" {found.nodes_log}"
+            f"{found.name} has not run, or its logs were deleted: there is neither {found.out} nor"
+            f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"
         )
     dag = plan.dag if plan is not None else None
     if dag is not None:
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = arguments.output or usual
     _write(output, _text(arguments, found, history, dag, problem))
     if output != "-":
-        print(f"{output}: {len(history.nodes):,} node(s)")
+        print(f"{output}: {number_of(len(history.nodes), 'node')}")
     return 0
 
 
@@ -108,7 +109,9 @@ def _text(
         return json_text(history, dag, history.ended or now)
     if arguments.format == "wfformat":
         if dag is None:
-            raise PydagmanError(f"wfformat needs the DAG, which can't be read: {problem}")
+            raise PydagmanError(
+                f"the format wfformat needs the DAG file, but it can't be read: {problem}"
+            )
         version = history.starts[-1].version if history.starts else ""
         name = os.path.basename(found.paths.primary)
         return [wfformat_text(history, dag, name, version, _stamp, now)]

@@ -19,6 +19,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.plurals import does, number_of
 from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ else:
 
 MAX_SHOWN = 10
 _DESCRIPTION = """\
-List the rescue files of a DAG, and say of the newest what it skips and what it would run again.
-To run the DAG from it, submit the DAG as before: condor_pydagman run, or condor_submit_dag."""
+Show the newest rescue file of a DAG: which nodes it skips, and which it would run again. To run
+the DAG from it, submit the DAG as before: condor_pydagman run, or condor_submit_dag."""
 _FAILED = re.compile(r"^# Nodes that failed: \d+\n((?:#[^\n]*\n)*?#[^\n]*<ENDLIST>)", re.M)
 
 
@@ -55,13 +56,13 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
         "rescue",
-        help="say what a rescue file skips and what it runs again",
+        help="show what a rescue file skips and what it runs again",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
     add_dag_argument(parser)
     parser.add_argument(
-        "--number", type=int, metavar="N", help="of this rescue file (default: the newest)"
+        "--number", type=int, metavar="N", help="number of the rescue file (default: the newest)"
     )
     parser.add_argument("--nodes", action="store_true", help="list all nodes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -100,8 +101,8 @@ def _no_such(found: FoundDag, wanted: int, numbers: Sequence[int]) -> str:
         there = ", ".join(map(str, numbers))
         return f"{found.name} has no rescue file {wanted}; there are: {there}"
     return (
-        f"{found.name} has no rescue file: none is written until a run of it has failed or was"
-        " removed, and the next submission begins at the start"
+        f"{found.name} has no rescue file: DAGMan writes one when a run fails or is removed. The"
+        " next submission starts from the beginning"
     )
 
 
@@ -141,27 +142,28 @@ def _lines(
     yield f"{os.path.relpath(file.path)}: written {when}, {newest} of {len(numbers)}"
     done = len(file.saved.done)
     if names is None:
-        yield f"{done} node(s) are done and would be skipped; the DAG itself can't be read"
+        kept = f"{number_of(done, 'node')} {does(done, 'be')} done and would be skipped"
+        yield f"{kept}; the DAG itself can't be read"
     else:
         unknown = [name for name in file.saved.done if name not in set(names)]
         left = len(names) - done + len(unknown)
-        yield f"{done - len(unknown)} of {len(names)} node(s) are done and would be skipped," \
-              f" {left} would run"  # fmt: skip
+        total = number_of(len(names), "node")
+        yield f"{done - len(unknown)} of {total} are done and would be skipped, {left} would run"
         if unknown:
-            yield f"The DAG does not have {_some(unknown)}: DAGMan would refuse this rescue file"
+            yield f"The DAG has no node {_some(unknown)}: DAGMan would refuse this rescue file"
         if _changed_since(found, file):
-            yield f"{found.name} has been changed since the rescue file was written"
+            yield f"{found.name} has changed since the rescue file was written"
     if file.failed:
-        yield f"Had failed: {_some(file.failed)}"
+        yield f"Failed: {_some(file.failed)}"
     retries = [f"{printable(name)} {left}" for name, left in file.saved.retries.items()]
     if retries:
         yield f"Retries left: {', '.join(retries[:MAX_SHOWN])}{_more(retries)}"
     if found.state is DagState.SUCCEEDED and file.written < begin_of_last_run(found):
-        yield f"A later run of {found.name} has succeeded: nothing is left to be run"
+        yield f"A later run of {found.name} succeeded: nothing is left to run"
         return
     yield f"To run the rest: condor_pydagman run {_number_option(file, numbers)}{found.name}"
-    yield f"From the start, all rescue files set aside: condor_pydagman run -force {found.name}"
-    yield f"Why nodes have failed: condor_pydagman explain {found.name}"
+    yield f"To start over (sets rescue files aside): condor_pydagman run -force {found.name}"
+    yield f"To see why nodes failed: condor_pydagman explain {found.name}"
 
 
 def _number_option(file: RescueFile, numbers: Sequence[int]) -> str:
@@ -180,7 +182,7 @@ def _node_lines(file: RescueFile, names: Sequence[str] | None, wanted: bool) -> 
         return
     done, failed = set(file.saved.done), set(file.failed)
     for name in names if names is not None else file.saved.done:
-        what = "is done" if name in done else "had failed" if name in failed else "would run"
+        what = "is done" if name in done else "failed" if name in failed else "would run"
         yield f"{printable(name)}: {what}"
 
 

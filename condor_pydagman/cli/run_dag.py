@@ -23,9 +23,9 @@ else:
     Subparsers = Any
 
 _DESCRIPTION = """\
-Check a DAG and submit it as condor_submit_dag does, watch it until it has ended, and end with its
-exit code. Ctrl-C ends only the watching: the DAG goes on. All options of condor_submit_dag that
-leave something to watch are taken, abbreviated as there."""
+Check a DAG, submit it as condor_submit_dag does, watch it until it has ended, and exit with its
+exit code. Ctrl-C stops only the watching: the DAG continues. This command takes all options of
+condor_submit_dag that leave something to watch, with the same abbreviations."""
 # They print or submit in another way.
 _OTHERS = ("no_submit", "terse", "verbose", "remote", "dry_run", "dot", "setup_only")
 
@@ -34,7 +34,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
         "run",
-        help="check a DAG, submit it, watch it to its end",
+        help="check a DAG, submit it, and watch it until it ends",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = parse_submit([*_words(arguments), *arguments.dag_files])
     dag, submitted = arguments.dag_files[0], time.time()
     cluster = _submit(options, dag)
-    print(f"{printable(dag)} is submitted, DAGMan is job {cluster}", file=sys.stderr, flush=True)
+    print(f"{printable(dag)} is submitted; DAGMan is job {cluster}", file=sys.stderr, flush=True)
     try:
         found = find_dag(dag, ask=False)._replace(
             cluster=cluster, state=DagState.IDLE, exit_code=None, submitted=submitted
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         return watch.watch([WatchedDag(found)], arguments)
     except PydagmanError as error:
         raise PydagmanError(
-            f"{error}\nThe DAG goes on. To watch it: condor_pydagman watch {dag}"
+            f"{error}\nThe DAG continues. To watch it: condor_pydagman watch {dag}"
         ) from None
 
 

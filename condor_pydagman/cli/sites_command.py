@@ -25,18 +25,18 @@ else:
 _COLUMNS = ("SITE", "GROUPS", "ROOM", "RUN", "IDLE", "HELD", "FAILED", "AD")
 _GROUP_COLUMNS = ("GROUP", "SITE", "STATE", "ROUND", "DONE", "WHY")
 _MONITOR = """\
-Publish sites in the collector, for DAGs with SITE_GROUP. DIRECTORY has a file NAME.ad for each
-site, of lines "Attribute = expression"; a program NAME.probe beside it may print more of them. The
-monitor goes on until it gets SIGTERM or Ctrl-C, and takes its ads back then. Exit code: 0 if all is
-well; 1 if a site is wrong (with --once or --check), or the collector does not take them."""
+Publish sites in the collector, for DAGs with SITE_GROUP. DIRECTORY contains a file NAME.ad for
+each site, with lines "Attribute = expression"; a program NAME.probe next to it can print more of
+them. The monitor runs until SIGTERM or Ctrl-C, and then removes its ads. Exit code: 0 if all is
+well; 1 if a site is wrong (with --once or --check), or the collector does not accept the ads."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "sites",
-        help="sites that groups of nodes are matched to",
-        description="The sites that groups of nodes are matched to (SITE_GROUP).",
+        help="list, publish and change the sites of groups of nodes",
+        description="List, publish and change the sites of groups of nodes (SITE_GROUP).",
         allow_abbrev=False,
     )
     inner = parser.add_subparsers(metavar="ACTION", required=True)
@@ -48,16 +48,16 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def _add_list(inner: Subparsers) -> None:
     about = (
-        "List the sites: groups that are matched to them by DAGMans of this access point, room for"
-        " more, jobs of this schedd, jobs that failed within the last hour, and the age of the ad."
+        "List the sites: groups that the DAGMans of this access point have matched to them, room"
+        " for more, jobs of this schedd, jobs that failed in the last hour, and the age of the ad."
     )
-    parser = inner.add_parser("list", help="list them", description=about, allow_abbrev=False)
+    parser = inner.add_parser("list", help="list the sites", description=about, allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(action=_list)
 
 
 def _add_groups(inner: Subparsers) -> None:
-    about = "List the groups of a DAG that runs: their sites, how far they are, why they wait."
+    about = "List the groups of a running DAG: their sites, their progress, and why they wait."
     parser = inner.add_parser(
         "groups", help="list the groups of a DAG", description=about, allow_abbrev=False
     )
@@ -72,32 +72,40 @@ def _add_monitor(inner: Subparsers) -> None:
     parser = inner.add_parser(
         "monitor", help="publish sites", description=_MONITOR, allow_abbrev=False
     )
-    parser.add_argument("directory", metavar="DIRECTORY", help="with descriptions of sites")
     parser.add_argument(
-        "--interval", type=_seconds, default=INTERVAL_S, metavar="SECONDS", help="between rounds"
+        "directory", metavar="DIRECTORY", help="directory with descriptions of sites"
+    )
+    parser.add_argument(
+        "--interval",
+        type=_seconds,
+        default=INTERVAL_S,
+        metavar="SECONDS",
+        help="time between rounds",
     )
     parser.add_argument(
         "--probe-timeout",
         type=_seconds,
         default=PROBE_TIMEOUT_S,
         metavar="SECONDS",
-        help="that a probe may take",
+        help="time limit of a probe",
     )
     parser.add_argument(
-        "--log", metavar="FILE", help="write what happens to its end, not to stdout"
+        "--log", metavar="FILE", help="append messages to this file, instead of standard output"
     )
-    parser.add_argument("--once", action="store_true", help="publish them once; the ads stay")
+    parser.add_argument(
+        "--once", action="store_true", help="publish the ads once, and leave them in the collector"
+    )
     parser.add_argument("--check", action="store_true", help="only check the descriptions")
     parser.set_defaults(action=_monitor)
 
 
 def _add_rematch(inner: Subparsers) -> None:
     about = (
-        "Have a group leave its site: its jobs are removed, its clean-up node runs, and all its"
-        " nodes start over at another site."
+        "Move a group to another site: DAGMan removes its jobs, runs its clean-up node, and starts"
+        " all its nodes over at another site."
     )
     parser = inner.add_parser(
-        "rematch", help="have a group leave its site", description=about, allow_abbrev=False
+        "rematch", help="move a group to another site", description=about, allow_abbrev=False
     )
     parser.add_argument(
         "dag", metavar="DAG", help="the first DAG file, or the cluster of DAGMan's job"
@@ -112,7 +120,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return value
 
 
@@ -128,7 +136,7 @@ def _rematch(arguments: argparse.Namespace) -> int:
     for _, reason in answer.refused:
         print(printable(f"refused: {reason}"))
     if answer.done:
-        print(printable(f"group {arguments.group} leaves its site"))
+        print(printable(f"group {arguments.group} is leaving its site"))
     return int(answer.refused_count > 0)
 
 
@@ -150,7 +158,7 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([{**row._asdict(), "room": row.room} for row in found], indent=4))
         return 0
     if not found:
-        print("no site has an ad (condor_pydagman sites monitor publishes them)")
+        print("there are no sites; condor_pydagman sites monitor publishes them (docs/sites.md)")
     for line in table(found):
         print(printable(line))
     return 0

@@ -94,7 +94,7 @@ def _go_on(monitor: Monitor, interval_s: float) -> int:
             except PydagmanError as error:
                 if str(error) != said:
                     said = str(error)
-                    _say(f"{said}; trying again every {interval_s:g} s")
+                    _say(f"{said}; retrying every {interval_s:g} s")
             signal.sigtimedwait((signal.SIGHUP,), interval_s)
     except _Ended:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -21,30 +21,29 @@ else:
 
 MAX_LISTED = 20  # refused nodes that are shown
 _DESCRIPTION = """\
-Change a DAG while it runs: single nodes, many of them, or the DAG itself. A command for nodes is
-written into the nodes log before it acts, so a restart and a rescue file know of it. What can't be
-done is refused, with the reason. Only for one's own DAGs, on the machine where DAGMan runs. Exit
-code: 0 if all is done; 1 if something was refused, or DAGMan can't be reached; 2 if the command
-line is wrong."""
+Change a running DAG: single nodes, many nodes, or the DAG itself. Commands for nodes survive a
+restart of DAGMan and are kept in a rescue file. DAGMan refuses what it can't do, and says why. You
+can steer only your own DAGs, on the machine where DAGMan runs. Exit code: 0 if all was done; 1 if
+something was refused, or DAGMan can't be reached; 2 if the command line is wrong."""
 _NODE_COMMANDS = {
-    "cancel": "remove the nodes' jobs; they fail, without their retries",
+    "cancel": "remove the nodes' jobs; the nodes fail, without retries",
     "hold": "put the nodes' jobs on hold",
     "release": "release the nodes' jobs",
-    "rerun": "let nodes that have failed, or are done, run again",
-    "done": "count nodes as done: somebody has done what they were to do",
-    "skip": "do not run nodes that have not begun; they count as done",
-    "rematch": "have groups of nodes leave their sites and start over at other ones",
-    "set": "set priority, retries, limits in time, category or VARS of nodes that have not begun",
+    "rerun": "run nodes again that failed or are done",
+    "done": "mark nodes as done, because their work was done in another way",
+    "skip": "skip nodes that have not started; they count as done",
+    "rematch": "move groups of nodes to other sites, where they start over",
+    "set": "set priority, retries, timeouts, category or VARS of nodes that have not started",
 }
 _DAG_COMMANDS = {
-    "halt": "start nothing more; jobs in the queue go on",
-    "resume": "take a halt back",
+    "halt": "start nothing new; jobs in the queue continue",
+    "resume": "resume a halted DAG",
     "limits": "set throttles",
-    "priority": "set what is added to the priority of every node, jobs in the queue included",
-    "cancel-all": "end the DAG as condor_rm does: rescue file, jobs removed, FINAL node",
-    "add": "add nodes and edges, of a DAG file, to the DAG",
-    "names": "list names of nodes that begin with a text, for shells: 1,000 at most",
-    "info": "show who runs the DAG, whether it is halted, and its throttles",
+    "priority": "set the priority that is added to that of every node, including jobs in the queue",
+    "cancel-all": "end the DAG as condor_rm does: rescue file, remove all jobs, FINAL node",
+    "add": "add the nodes and edges of a DAG file to the DAG",
+    "names": "list node names that start with a text, for shell completion: 1,000 at most",
+    "info": "show which DAGMan runs the DAG, whether it is halted, and its throttles",
 }
 _SELECTORS = ("pattern", "state", "category", "group")
 _LIMITS = ("jobs", "idle", "pre", "post")
@@ -54,7 +53,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "steer",
-        help="change a DAG while it runs",
+        help="change a running DAG",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
@@ -85,41 +84,47 @@ def _add_selectors(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     )
     parser.add_argument("--category", default="", help="all nodes of a category")
     parser.add_argument("--group", default="", help="all nodes of a SITE_GROUP")
-    parser.add_argument("--dry", action="store_true", help="only tell what would be done")
+    parser.add_argument("--dry", action="store_true", help="only show what would be done")
     parser.set_defaults(more_words="nodes")
     return parser
 
 
 def _add_options(name: str, parser: argparse.ArgumentParser) -> None:
     if name == "cancel":
-        parser.add_argument("--retry", action="store_true", help="let the nodes' retries apply")
+        parser.add_argument(
+            "--retry", action="store_true", help="retry the nodes if they have retries left"
+        )
     elif name == "rerun":
         parser.add_argument(
-            "--descendants", action="store_true", help="what depends on the nodes runs again, too"
+            "--descendants",
+            action="store_true",
+            help="also run again all nodes that depend on them",
         )
     elif name == "set":
         _add_settings(parser)
     elif name == "priority":
-        parser.add_argument("value", type=int, metavar="N", help="as -Priority at submission")
+        parser.add_argument(
+            "value", type=int, metavar="N", help="as -Priority of condor_submit_dag"
+        )
     elif name == "add":
-        parser.add_argument("file", metavar="FILE", help="a DAG file; - for the standard input")
+        parser.add_argument("file", metavar="FILE", help="a DAG file; - for standard input")
         parser.add_argument("--dry", action="store_true", help="only check it")
     elif name == "names":
-        parser.add_argument("prefix", nargs="?", metavar="TEXT", help="how the names begin")
+        parser.add_argument("prefix", nargs="?", metavar="TEXT", help="how the names start")
     elif name == "halt":
-        parser.add_argument("--reason", help="for .dagman.out")
+        parser.add_argument("--reason", help="reason to write into .dagman.out")
     elif name == "limits":
         for limit in _LIMITS:
             parser.add_argument(f"--{limit}", type=int, metavar="N", help="0: no limit")
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--priority", type=int, metavar="N", help="higher goes first")
+    parser.add_argument("--priority", type=int, metavar="N", help="higher runs first")
     parser.add_argument("--retries", type=int, metavar="N", help="as RETRY")
     parser.add_argument("--timeout", metavar="LIMITS", help='as TIMEOUT: "QUEUED 1h RUNNING 30m"')
-    parser.add_argument("--new-category", metavar="NAME", help="as CATEGORY; one that the DAG has")
+    parser.add_argument("--new-category", metavar="NAME", help="as CATEGORY; must exist in the DAG")
     parser.add_argument(
-        "--var", action="append", metavar="NAME=VALUE", help="as VARS; may be given several times"
+        "--var", action="append", metavar="NAME=VALUE", help="as VARS; can be repeated"
     )
 
 
@@ -136,7 +141,9 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     if pairs:
         found["vars"] = {key: value for key, _, value in pairs}
     if not found:
-        arguments.parser.error("say what to set: --priority, --retries, --timeout, ...")
+        arguments.parser.error(
+            "give at least one of --priority, --retries, --timeout, --new-category, --var"
+        )
     return found
 
 
@@ -157,11 +164,13 @@ def run(arguments: argparse.Namespace) -> int:
         which["names"] = arguments.nodes
         if not (arguments.nodes or any(which[name] for name in _SELECTORS)):
             options_text = ", ".join(f"--{name}" for name in _SELECTORS)
-            arguments.parser.error(f"say which nodes: names, or one of {options_text}")
+            arguments.parser.error(f"name the nodes, or select them by one of {options_text}")
     if command == "add":
         options, which = _piece(arguments.file), {"dry": arguments.dry}
     if command == "limits" and not options:
-        arguments.parser.error(f"say which: {', '.join(f'--{limit}' for limit in _LIMITS)}")
+        arguments.parser.error(
+            f"give at least one of {', '.join(f'--{limit}' for limit in _LIMITS)}"
+        )
     answer = steer(running_dag(arguments.dag), command, **which, **options)
     if arguments.json:
         print(json.dumps(answer.fields, indent=4))
@@ -207,7 +216,7 @@ _DONE = {
     "rerun": "run again",
     "done": "marked done",
     "skip": "skipped",
-    "rematch": "asked to leave its site",
+    "rematch": "told to leave its site",
     "set": "changed",
 }
 
@@ -223,7 +232,7 @@ def _show_dag(command: str, answer: SteeringAnswer) -> None:
         print(f"{answer.done} node{'' if answer.done == 1 else 's'} {would}added")
         return
     if command == "cancel-all":
-        print("the DAG is ending; the rescue file has the rest")
+        print("the DAG is ending; DAGMan writes a rescue file with what is left")
         return
     if command == "info":
         for name in ("dag", "cluster", "pid", "program", "nodes"):
@@ -237,4 +246,4 @@ def _show_dag(command: str, answer: SteeringAnswer) -> None:
         text = feeder_text(shown["state"], shown["feedings"], shown["nodes"], shown["error"])
         print(f"feeder: {printable(text)}")
     if fields.get("recorded") is False:
-        print("the schedd does not answer: a DAGMan that is started again would not know of this")
+        print("the schedd does not answer: if DAGMan restarts now, this change is lost")

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         (_say if isinstance(error, MisplacedOption) else _warn)(str(error))
         if isinstance(error, UnknownOption) and error.near:
-            _warn(f"       Is {error.near} meant?")
+            _warn(f"       Did you mean {error.near}?")
         _say(usage(submit_usage(), "condor_submit_dag", given=bool(words)))
         return 1
     if options.show == "help":

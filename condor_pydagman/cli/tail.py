@@ -26,7 +26,7 @@ LINES = 20
 BYTES_OF_EVENT = 4096  # of both logs, more than an event takes
 MIN_BYTES = 8 << 20  # of the ends of the logs that are read, in which events are looked for
 _DESCRIPTION = """\
-Print what has happened last in a DAG, a line for each event; the same as JSON: condor_pydagman
+Print the last events of a DAG, one line each. To get the events as JSON, use condor_pydagman
 events."""
 
 
@@ -34,12 +34,14 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
         "tail",
-        help="print what has happened last in a DAG",
+        help="print the last events of a DAG",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
     add_dag_argument(parser)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until DAGMan has ended")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="continue until DAGMan has ended"
+    )
     parser.add_argument(
         "-n", "--lines", type=_number, default=LINES, metavar="N",
         help=f"how many events (default: {LINES})",

@@ -41,16 +41,17 @@ REFRESH_S = 0.2
 MAX_LISTED = 50  # placements that are told when they are done; --json tells all
 _DESCRIPTION = """\
 Perform the transfers, allocations and releases of request files, as a DATA node does; or transfer
-one file or directory, SOURCE to DESTINATION. What fails for a reason that may pass is tried again;
-what was broken off goes on where it stopped, if the server can. Exit code: 0 if all is done; 10 to
-30 say why not (docs/data-placement.md); 1: a file can't be read; 2: the command line is wrong."""
+one file or directory, SOURCE to DESTINATION. Temporary failures are retried; an interrupted
+transfer continues where it stopped, if the server supports that. Exit code: 0 if all is done; 10 to
+30 if not, by cause (docs/data-placement.md); 1 if a file can't be read; 2 if the command line is
+wrong."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand."""
     parser = subparsers.add_parser(
         "transfer",
-        help="perform a request file, or transfer one file",
+        help="perform the request file of a DATA node, or transfer one file",
         description=_DESCRIPTION,
         allow_abbrev=False,
     )
@@ -66,17 +67,21 @@ def add_parser(subparsers: Subparsers) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a macro of the request files, as VARS sets for a node",
+        help="set a macro of the request files, as VARS does for a node",
     )
-    parser.add_argument("--checksum", metavar="ALGORITHM:DIGITS", help="of the file, with --copy")
+    parser.add_argument(
+        "--checksum", metavar="ALGORITHM:DIGITS", help="checksum of the file, with --copy"
+    )
     parser.add_argument(
         "--if-exists",
         choices=("overwrite", "skip", "fail"),
-        help="with --copy (default: overwrite)",
+        help="what to do if DESTINATION exists, with --copy (default: overwrite)",
     )
-    parser.add_argument("--streams", type=_positive, metavar="N", help="placements at once")
-    parser.add_argument("--retries", type=_count, metavar="N", help="attempts after the first")
-    parser.add_argument("--quiet", "-q", action="store_true", help="say only what fails")
+    parser.add_argument(
+        "--streams", type=_positive, metavar="N", help="maximum number of parallel placements"
+    )
+    parser.add_argument("--retries", type=_count, metavar="N", help="maximum number of retries")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only failures")
     parser.add_argument("--json", action="store_true", help="print a line of JSON for each attempt")
     parser.set_defaults(action=run, parser=parser)
 
@@ -103,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         show.refresh(worker)
         if stop.is_set() and not told:
             told = True
-            show.say("it stops when the servers answer; a second Ctrl-C ends it at once")
+            show.say("stopping as soon as the servers answer; press Ctrl-C again to stop at once")
     show.end()
     kinds = worker.result()
     return exit_code({FaultKind.STOPPED} if stop.is_set() and kinds else kinds)
@@ -126,13 +131,13 @@ def _stop_by_signal() -> threading.Event:
 
 def _positive(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 to 64")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 64")
     return int(text)
 
 
 def _count(text: str) -> int:
     if not text.isdigit() or int(text) > 1000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1000")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1000")
     return int(text)
 
 
@@ -150,7 +155,7 @@ def _placements(arguments: argparse.Namespace) -> Sequence[Placement]:
         return [_copy(arguments)]
     if "://" in arguments.what[0]:
         arguments.parser.error(
-            "to transfer a file without a request file: --copy SOURCE DESTINATION"
+            "to transfer a file without a request file, use --copy SOURCE DESTINATION"
         )
     macros = Macros(_defined(arguments), os.environ)
     placements: list[Placement] = []
@@ -173,7 +178,7 @@ def _defined(arguments: argparse.Namespace) -> dict[str, str]:
     for word in arguments.define:
         name, mark, value = word.partition("=")
         if not mark or not name:
-            arguments.parser.error(f"--define {word!r} is not like NAME=VALUE")
+            arguments.parser.error(f"--define {word!r} must be NAME=VALUE")
         macros[name] = value
     return macros
 
@@ -232,7 +237,7 @@ class _Show:
         if end.state != COMPLETED:
             self._line(attempt_line(end))
         elif not self._quiet and self._sum.done <= MAX_LISTED:
-            more = "; further ones are not listed" * (self._sum.done == MAX_LISTED)
+            more = "; the rest are not listed" * (self._sum.done == MAX_LISTED)
             self._line(attempt_line(end) + more)
 
     def refresh(self, worker: Worker | WorkerProcesses) -> None:

@@ -38,28 +38,31 @@ SHARE = 50  # a picture may take one part in so many of the time until the next
 EXIT_INTERRUPTED = 130
 MAX_TOLD = 1000  # troubles that are remembered, so that each is told once
 _DESCRIPTION = """\
-Show how far DAGs are: nodes by state, rate, estimated end, what runs longest, what is held and why,
-the last failures. It ends when the DAG ends, with its exit code (of several, the greatest). Ctrl-C
-ends the watching only."""
+Show the progress of DAGs: nodes by state, rate, estimated end, longest running nodes, held jobs and
+why, the last failures. The command ends when the DAG ends, with its exit code (of several, the
+greatest). Ctrl-C stops only the watching: the DAG continues."""
 _WITHOUT_RICH = (
-    "a live picture needs the Python package rich: pip install 'condor_pydagman[watch]'; lines are"
-    " printed instead"
+    "the live view needs the Python package rich: pip install 'condor_pydagman[watch]'; printing"
+    " lines instead"
 )
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
-        "watch", help="show how far DAGs are, live", description=_DESCRIPTION, allow_abbrev=False
+        "watch",
+        help="show the progress of DAGs, live",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
     )
     parser.add_argument(
         "dags",
         nargs="*",
         metavar="DAG",
-        help="first DAG files as condor_submit_dag was given them, or clusters of DAGMan's jobs"
-        " (default: all of yours that are in the queue, else those that run in this directory)",
+        help="the first DAG file of each submission, or the cluster of DAGMan's job (default: all"
+        " your DAGs in the queue, else those running in this directory)",
     )
-    parser.add_argument("--once", action="store_true", help="print one picture and end")
+    parser.add_argument("--once", action="store_true", help="print the state once and exit")
     add_options(parser)
     parser.set_defaults(action=run, parser=parser)
 
@@ -74,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=INTERVAL_S,
         metavar="SECONDS",
-        help=f"between pictures (default: {INTERVAL_S:g})",
+        help=f"time between updates (default: {INTERVAL_S:g})",
     )
 
 
@@ -107,7 +110,8 @@ def watch(watched: Sequence[WatchedDag], arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         names = " ".join(printable(dag.found.name) for dag in watched)
         print(
-            f"\nThe DAG goes on. To watch it again: condor_pydagman watch {names}", file=sys.stderr
+            f"\nThe DAG continues. To watch it again: condor_pydagman watch {names}",
+            file=sys.stderr,
         )
         return EXIT_INTERRUPTED
 
@@ -221,7 +225,7 @@ def _lines(seen: Sequence[Overview], width: int) -> list[Line]:
             lines.append([])
         lines += overview_lines(one, width, _clock)
         lines += _advice(one)
-    return lines or [[("no DAG of yours is in the queue", "")]]
+    return lines or [[("you have no DAG in the queue", "")]]
 
 
 def _advice(seen: Overview) -> list[Line]:
@@ -232,9 +236,9 @@ def _advice(seen: Overview) -> list[Line]:
     wrong = seen.failures or seen.held or seen.note or seen.exit_code
     waits = any(limit.waiting for limit in seen.shared_limits) or seen.sites.get("waiting")
     if wrong or waits or seen.throttles:
-        return [[(f"why, and what to do: condor_pydagman explain {dag}", "bright_black")]]
+        return [[(f"to see why, and what to do: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
-        return [[(f"what took how long: condor_pydagman report {dag}", "bright_black")]]
+        return [[(f"to see where the time went: condor_pydagman report {dag}", "bright_black")]]
     return []
 
 

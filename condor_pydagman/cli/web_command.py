@@ -25,10 +25,10 @@ else:
 
 _LIVE = (DagState.RUNNING, DagState.HALTED)
 _DESCRIPTION = """\
-Serve a page on which your DAGs are seen while they run, and can be steered. The server listens on
-127.0.0.1 and ::1 only, and answers nobody who does not have the address that it prints: that has a
-secret in it, and a name that is new at each start. To open it from another computer, forward the
-port: ssh -L PORT:127.0.0.1:PORT HOST. It ends with Ctrl-C; the DAGs go on."""
+Serve a web page on which you watch and steer your DAGs. The server listens only on 127.0.0.1 and
+::1, and answers only requests that use the address that it prints, which contains a secret and
+changes at each start. To open the page from another computer, forward the port:
+ssh -L PORT:127.0.0.1:PORT HOST. Ctrl-C stops the server; the DAGs continue."""
 # A browser takes a name below .localhost for either.
 _ADDRESSES = (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
@@ -39,20 +39,26 @@ _MISSING = "the page needs the Python package aiohttp: pip install 'condor_pydag
 def add_parser(subparsers: Subparsers) -> None:
     """Add the subcommand to those of `condor_pydagman`."""
     parser = subparsers.add_parser(
-        "web", help="see and steer DAGs in a browser", description=_DESCRIPTION, allow_abbrev=False
+        "web",
+        help="watch and steer DAGs in a browser",
+        description=_DESCRIPTION,
+        allow_abbrev=False,
     )
     parser.add_argument(
         "dags",
         nargs="*",
         metavar="DAG",
-        help="first DAG files as condor_submit_dag was given them, or clusters of DAGMan's jobs:"
-        " shown beside all of yours that are in the queue (default: those that run in this"
-        " directory)",
+        help="DAGs to show besides all of yours in the queue: the first DAG file of each"
+        " submission, or the cluster of DAGMan's job (default: those running in this directory)",
     )
     parser.add_argument(
-        "--port", type=_port, default=0, metavar="N", help="to listen on (default: any free one)"
+        "--port",
+        type=_port,
+        default=0,
+        metavar="N",
+        help="port to listen on (default: any free one)",
     )
-    parser.add_argument("--no-browser", action="store_true", help="open no browser")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
     parser.set_defaults(action=run, parser=parser)
 
 
@@ -136,7 +142,7 @@ def _bound(port: int) -> list[socket.socket]:
                     break
                 raise UsageError(
                     f"can't listen on port {wanted} of {address}: {os.strerror(error.errno or 0)};"
-                    " choose another --port, or none"
+                    " choose another --port, or omit it"
                 ) from None
         else:
             return bound
@@ -190,5 +196,5 @@ def _has_display() -> bool:
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number (1 to 65535)")
     return int(text)

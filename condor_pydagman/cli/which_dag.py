@@ -24,8 +24,8 @@ def add_dag_argument(parser: argparse.ArgumentParser) -> None:
         "dag",
         nargs="?",
         metavar="DAG",
-        help="the first DAG file as condor_submit_dag was given it, or the cluster of DAGMan's job"
-        " (default: the only DAG of this directory)",
+        help="the first DAG file of the submission, or the cluster of DAGMan's job (default: the"
+        " only DAG of this directory)",
     )
 
 
@@ -72,7 +72,7 @@ def my_dags() -> list[FoundDag]:
         found = [dag for dag in here if dag.state in _LIVE]
     if not found:
         raise UsageError(
-            f"no DAG of yours is in the queue{problem}, and none runs in this directory;"
+            f"you have no DAG in the queue{problem}, and none is running in this directory;"
             " condor_pydagman ls lists those that have ended"
         )
     return found

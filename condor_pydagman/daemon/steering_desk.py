@@ -204,7 +204,7 @@ class SteeringDesk:
             return self._dag_command(asked)
         assert wanted.selector is not None
         if len(self._parts) >= MAX_PARTS:
-            raise SelectionError("too many requests are not done yet: ask again later")
+            raise SelectionError("too many requests are pending: try again later")
         nodes = self._run.engine.chosen(*wanted.selector)
         if wanted.command is NodeCommand.REMATCH:
             nodes = one_of_each_group(self._run.dag, nodes)

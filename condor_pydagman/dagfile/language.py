@@ -140,7 +140,7 @@ _TABLE = (
     )._replace(extension=True),
     _uses(
         "SITE_POLICY <group> <key> <value>",
-        "How the site of a group is chosen, and when the choice is taken back.",
+        "How the site of a group is chosen, and when the group has to leave it.",
     )._replace(extension=True),
     _uses(
         "SITE_MATCHED <group> <site> <round>",

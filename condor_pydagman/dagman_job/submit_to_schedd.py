@@ -96,9 +96,9 @@ def _refuse_waiting(schedd: Any, paths: DagPaths, htcondor2: Any) -> None:
     except _refusals(htcondor2):
         return
     for ad in ads:
-        state = "is in the queue and will go on with it."
+        state = "is in the queue and will continue it."
         if ad.get("JobStatus") == _HELD:
-            state = f"is on hold. `condor_release {cluster}` lets it go on where it was."
+            state = f"is on hold. To continue where it stopped: `condor_release {cluster}`."
         raise PoolError(
             f"ERROR: Job {cluster}, which runs {paths.primary}, {state}\n"
             "       Nothing has been changed or submitted. To submit the DAG again, remove that\n"

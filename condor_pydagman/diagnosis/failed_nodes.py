@@ -43,8 +43,8 @@ _ADVICE = {
     "node.submit": "Fix the submit file; condor_dag_checker -lint checks all of them.",
     "node.removed": "If nobody removed the job on purpose, see its RemoveReason in the history:"
     " condor_history -l {job}",
-    "node.cancelled": "While the DAG is running, condor_pydagman steer rerun runs the node again; after"
-    " that, submit the DAG again.",
+    "node.cancelled": "While the DAG is running, condor_pydagman steer rerun runs the node again;"
+    " after that, submit the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }
 _CONDITION_ADVICE = (
@@ -213,7 +213,11 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
 def _placement_advice(code: int) -> str:
     """What the exit code of a DATA node's worker means; '' if it is none of its own."""
     meaning = next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")
-    return f"Exit code {code} of a DATA node means: {meaning}." if meaning else ""
+    return (
+        f"Exit code {code} of a DATA node means: {meaning} (docs/data-placement.md)."
+        if meaning
+        else ""
+    )
 
 
 def _exit_advice(code: int) -> str:

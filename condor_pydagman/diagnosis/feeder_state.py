@@ -19,7 +19,7 @@ def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]
     seen, told = facts.run.feeding, facts.ad.get(FEEDER)
     if seen.state == "failed":
         evidence = Evidence(facts.nodes_log, message(seen.reason), seen.time)
-        advice = "Fix the program and submit the DAG again: DAGMan then runs the FEEDER again."
+        advice = "Fix the program, then submit the DAG again to run it again (docs/growth.md)."
         sentence = "The FEEDER failed too often: it adds nothing more to the DAG."
         if not facts.is_live:
             sentence = "The FEEDER failed too often, so the DAG is not complete."

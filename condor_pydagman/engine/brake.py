@@ -20,7 +20,7 @@ from condor_pydagman.vocabulary import JournalRecord
 
 HOLD_AGAIN_S = 60.0  # before the schedd is asked again for jobs that are not on hold yet
 MAX_REASON = 300  # characters of a hold reason
-_RELEASE_REASON = "Released: the brake of its DAG was taken back"
+_RELEASE_REASON = "Released: the brake of its DAG was released"
 
 
 # Records.
@@ -87,7 +87,7 @@ def on_brakes_off(run: RunState, _node: int, event: LogEvent) -> None:
         return
     brakes.take_back()
     run.written.clear(BRAKED)
-    run.say("The brakes are taken back, and count anew")
+    run.say("The brakes are released, and start counting again")
     operator.brakes_off(run)
 
 

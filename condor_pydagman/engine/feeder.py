@@ -15,6 +15,7 @@ from condor_pydagman.engine.feeder_records import FEEDER_FAILED
 from condor_pydagman.engine.inputs import Fed, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.plurals import number_of
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
@@ -34,7 +35,8 @@ def work(run: RunState) -> None:
         values[word[1:].upper()] if word.startswith("$") else word
         for word in feeder.feeder.program.split()
     )
-    run.say(f"Running the FEEDER, feeding {feeder.fed + 1}, with {run.open_nodes} node(s) left")
+    left = number_of(run.open_nodes, "node")
+    run.say(f"Running the FEEDER, feeding {feeder.fed + 1}, with {left} left")
     variables = tuple((VARIABLE + name, value) for name, value in values.items())
     run.emit(do.RunFeeder(feeder.fed + 1, words, variables))
 

@@ -22,6 +22,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.piece import Piece, add_piece
+from condor_pydagman.plurals import number_of
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
 
 STARTS = 2000  # nodes that are started at once; log events are handled in between
@@ -129,7 +130,7 @@ def on_offered(run: RunState, offered: PieceOffered) -> None:
     if why:
         run.emit(do.Grown(offered.request, 0, why))
         return
-    run.say(f"{offered.by} adds {offered.piece.size} node(s) to the DAG")
+    run.say(f"{offered.by} adds {number_of(offered.piece.size, 'node')} to the DAG")
     number = journal(run, NO_NODE, offered.piece)
     run.growth.ask(number, offered.request)
 
@@ -185,7 +186,7 @@ def on_grown(run: RunState, node: int, event: LogEvent) -> None:
     run.growth.take(number, piece.node)
     growth = _extend(run, piece, number)
     run.feeder.take(run.dag.pieces[-1])
-    run.say(f"The DAG has grown by {len(growth.nodes)} node(s), piece {number}")
+    run.say(f"The DAG has grown by {number_of(len(growth.nodes), 'node')}, piece {number}")
     if piece.node and run.nodes.states[node] == State.GROWING:
         run.growth.over(node)
         _set_free(run, lifecycle.end_well(run, node))

@@ -20,6 +20,7 @@ from condor_pydagman.engine.steering_records import commanded
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.let_go import let_go, numbers, waits_for
 from condor_pydagman.graph.parts import Brought
+from condor_pydagman.plurals import number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
 _SHARE, _SHARE_WHILE_READING = 10, 25  # per cent of those that are kept
@@ -138,7 +139,7 @@ def on_let_go(run: RunState, _node: int, event: LogEvent) -> None:
             let_go(run.dag, number)
             _forget(run, brought)
             count += len(brought.nodes)
-    run.say(f"{count} node(s) that are done are let go, {kept_done(run)} are kept")
+    run.say(f"{number_of(count, 'node')} done and removed from memory, {kept_done(run)} kept")
 
 
 def _forget(run: RunState, brought: Brought) -> None:

@@ -23,7 +23,7 @@ def obstacle(run: RunState, node: int) -> str:
     """Why a node that has ended can't run anew by itself; '' if it can."""
     for child in _released(run, node):
         if run.nodes.states[child] not in _UNTOUCHED:
-            return f"its child {run.dag.names[child]} has begun; it would have to run anew, too"
+            return f"its child {run.dag.names[child]} has started; it would have to run again too"
     return ""
 
 

@@ -151,7 +151,7 @@ def _tell(run: RunState, news: list[Decided]) -> None:
     for node, hit, why in news:
         by_why.setdefault((hit, why), []).append(run.dag.names[node])
     for (hit, why), names in by_why.items():
-        what = "done already: nothing has changed since it last was" if hit else f"to run: {why}"
+        what = "done already: nothing has changed since the last run" if hit else f"to run: {why}"
         if len(names) <= MAX_NAMED:
             for name in names:
                 run.say(f"CACHE: node {name} is {what}")

@@ -67,7 +67,7 @@ def leave(run: RunState, group: int, reason: str) -> bool:
     sites.move(group, GroupCause.TAKEN_BACK)
     sites.settle_claim(group)
     name, site = sites.groups[group].name, sites.sites[group]
-    run.say(f"Group {name} is taken back from site {site}: {reason}")
+    run.say(f"Group {name} has to leave site {site}: {reason}")
     return True
 
 

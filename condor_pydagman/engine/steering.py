@@ -76,7 +76,7 @@ def _obstacle(run: RunState, node: int, wanted: NodesSteered, known: dict[int, s
     `known`: see `rerun.obstacle_below`.
     """
     if run.phase is not Phase.RUNNING and not run.is_over:
-        return "DAGMan is recovering: ask again"
+        return "DAGMan is recovering: try again later"
     if run.is_over or run.end.rescue_asked:
         return "the DAG is ending"
     kind = NodeKind(run.dag.kinds[node])
@@ -102,7 +102,7 @@ def _obstacle_to_set(run: RunState, node: int, options: str) -> str:
     taken = node_settings.recorded_bytes(run.dag.names[node], options)
     if taken > node_settings.MAX_BYTES:
         return (
-            f"what is to be set and the node's name take {taken} bytes of the nodes log,"
+            f"the new values and the node's name take {taken} bytes of the nodes log,"
             f" of which a record has {node_settings.MAX_BYTES}: set fewer at once"
         )
     if settings.category not in (None, *run.dag.category_limits, *run.dag.categories.values()):
@@ -196,7 +196,7 @@ def _apply(run: RunState, node: int, event: LogEvent, words: Words, again: set[i
         return ""  # it runs again already, with what it depends on
     late = rules.obstacle(command, state, words.options)
     if late or another_run:
-        return late or "another run of it has begun"
+        return late or "another run of it has started"
     run.say(f"Node {run.dag.names[node]}: {_SAID[command]} {words.by}")
     if command is NodeCommand.RERUN:
         below = words.options == rules.DESCENDANTS

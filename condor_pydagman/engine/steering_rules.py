@@ -15,8 +15,8 @@ BEGUN = "begun"  # of CANCEL, in the log: something of the node's run had begun
 
 _ENDED = {
     State.DONE: "it is done",
-    State.FAILED: "it has failed",
-    State.FUTILE: "an ancestor of it has failed",
+    State.FAILED: "it failed",
+    State.FUTILE: "one of its ancestors failed",
 }
 _MARKS = (NodeCommand.DONE, NodeCommand.SKIP)
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
@@ -59,7 +59,7 @@ def obstacle(command: NodeCommand, state: State, options: str) -> str:
     if command is NodeCommand.RERUN:
         return _obstacle_to_rerun(state)
     if command is NodeCommand.SET:
-        return "" if state in NOT_BEGUN or state in _ENDED else f"it has begun: {shown(state)}"
+        return "" if state in NOT_BEGUN or state in _ENDED else f"it has started: {shown(state)}"
     return _obstacle_to_mark(command, state)
 
 
@@ -67,7 +67,7 @@ def _obstacle_to_rerun(state: State) -> str:
     if state in (State.DONE, State.FAILED):
         return ""
     if state == State.FUTILE:
-        return "an ancestor of it has failed: run that one again"
+        return "one of its ancestors failed: run that one again"
     return f"it has not ended: {shown(state)}"
 
 
@@ -76,30 +76,30 @@ def _obstacle_to_mark(command: NodeCommand, state: State) -> str:
     if state in NOT_BEGUN or (state == State.FAILED and command is NodeCommand.DONE):
         return ""
     if state == State.FAILED:
-        return "it has failed: mark it done, or run it again"
+        return "it failed: mark it done, or run it again"
     if state == State.FUTILE:
-        return "an ancestor of it has failed: mark that one done, or run it again"
+        return "one of its ancestors failed: mark that one done, or run it again"
     if state == State.DONE:
         return "it is done already"
-    return f"it has begun: {shown(state)}; cancel it first"
+    return f"it has started: {shown(state)}; cancel it first"
 
 
 _SHOWN = {
-    State.WAITING: "it waits for other nodes",
-    State.PRE_WAIT: "its PRE script is to start",
-    State.PRE_RUN: "its PRE script runs",
+    State.WAITING: "it is waiting for other nodes",
+    State.PRE_WAIT: "its PRE script is about to start",
+    State.PRE_RUN: "its PRE script is running",
     State.PRE_UNCONFIRMED: "its PRE script has just ended",
-    State.READY: "it is to be submitted",
+    State.READY: "it is about to be submitted",
     State.SUBMITTING: "it is being submitted",
-    State.UNKNOWN: "the schedd is asked whether it has its job",
+    State.UNKNOWN: "DAGMan is asking the schedd for its job",
     State.SUBMIT_UNCONFIRMED: "its submission has just failed",
     State.SUBMITTED: "its jobs are in the queue",
-    State.POST_WAIT: "its POST script is to start",
-    State.POST_RUN: "its POST script runs",
+    State.POST_WAIT: "its POST script is about to start",
+    State.POST_RUN: "its POST script is running",
     State.POST_UNCONFIRMED: "its POST script has just ended",
-    State.RETRY_WAIT: "it waits for its next retry",
-    State.RESULT: "what it publishes is being read",
-    State.GROWING: "what it adds to the DAG is being read",
+    State.RETRY_WAIT: "it is waiting for its next retry",
+    State.RESULT: "DAGMan is reading the values that it publishes",
+    State.GROWING: "DAGMan is reading the nodes that it adds",
 }
 
 

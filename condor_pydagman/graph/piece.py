@@ -395,7 +395,7 @@ def _cycles(dag: Dag, piece: Piece, file: str) -> Steps[list[ProcessingError]]:
         shown = " -> ".join(cycle[:20])
         errors.append(
             ProcessingError(
-                f"The piece would make a cycle: {shown}",
+                f"The added nodes would form a cycle: {shown}",
                 file=file,
                 hint="no node can wait for itself; the nodes of a cycle would never run",
             )

@@ -29,9 +29,7 @@ def all_limits(say: Callable[[str], None] = lambda text: None) -> list[LimitRow]
     try:
         found = listing.rows()
         if listing.is_locked():
-            say(
-                f"{claims_path()} is locked by another process: no DAG can take or give back places"
-            )
+            say(f"{claims_path()} is locked by another process: no DAG can use shared limits")
         return found
     finally:
         listing.close()

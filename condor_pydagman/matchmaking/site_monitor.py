@@ -98,7 +98,7 @@ class Monitor:
         gone = sorted(self._published - names)
         if gone:
             self._collector.take_back(gone)
-            self._say(f"taken back: {', '.join(gone)}")
+            self._say(f"removed: {', '.join(gone)}")
             self._published -= set(gone)
         if ads:
             self._collector.publish(ads)
@@ -116,7 +116,7 @@ class Monitor:
         """
         if self._published:
             self._collector.take_back(sorted(self._published))
-            self._say(f"taken back: {', '.join(sorted(self._published))}")
+            self._say(f"removed: {', '.join(sorted(self._published))}")
             self._published = set()
 
     def _ads(self, sites: Sequence[Described]) -> tuple[list[Any], list[str]]:

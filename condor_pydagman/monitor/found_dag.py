@@ -140,7 +140,7 @@ def find_here(*, ask: bool = True) -> FoundDag:
     """
     names = started_in(".")
     if len(names) != 1:
-        raise UsageError(f"say which DAG: {_said_of_directory('.')}")
+        raise UsageError(f"name a DAG: {_said_of_directory('.')}")
     return find_dag(names[0], ask=ask)
 
 
@@ -319,7 +319,7 @@ def _said_of_directory(directory: str) -> str:
     place = "in this directory" if directory == "." else f"in {directory}"
     names = started_in(directory)
     if names:
-        return f"started {place}: {_some(names)}"
+        return f"DAGs started {place}: {_some(names)}"
     there = _dag_files(directory)
     never = f"no DAG was started {place}" + (f", which has {_some(there)}" if there else "")
     return f"{never}; `condor_pydagman ls` lists your DAGs"

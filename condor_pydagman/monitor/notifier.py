@@ -30,6 +30,7 @@ from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import small_node_plans
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.plurals import number_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.event_filter import EventFilter
 
@@ -128,14 +129,17 @@ class Notifier:
         given_up = self._delivery.given_up
         batch = self._delivery.batch(time.monotonic())
         if self._delivery.given_up > given_up:
-            _log(self._order, f"{self._delivery.given_up} event(s) were given up so far")
+            _log(self._order, f"gave up on {number_of(self._delivery.given_up, 'event')} so far")
         if batch:
             try:
                 deliver(self._order, batch)
             except NotDelivered as failure:
                 self._delivery.failed(time.monotonic())
                 tries = self._delivery.failures
-                _log(self._order, f"try {tries} to deliver {len(batch)} event(s): {failure}")
+                _log(
+                    self._order,
+                    f"try {tries} to deliver {number_of(len(batch), 'event')}: {failure}",
+                )
             else:
                 self._delivery.succeeded(len(batch))
         self._write_position()
@@ -197,7 +201,7 @@ def _run(program: Sequence[str], data: bytes) -> None:
     except (OSError, ValueError) as error:  # of a NUL
         raise NotDelivered(f"can't run {program[0]}: {error}") from None
     if done.returncode:
-        raise NotDelivered(f"{program[0]} has ended with {done.returncode}")
+        raise NotDelivered(f"{program[0]} ended with exit code {done.returncode}")
 
 
 def _post(url: str, data: bytes) -> None:

@@ -145,8 +145,8 @@ def with_logs(found: FoundDag) -> FoundDag:
     """
     if is_of_earlier_run(found):
         raise FileError(
-            f"the logs of {found.name} are of a later run than that of job {found.cluster}: name"
-            f" the DAG file for the last run, or see condor_pydagman explain {found.cluster}"
+            f"the logs of {found.name} are of a later run than job {found.cluster}: name the DAG"
+            f" file to see the last run, or use condor_pydagman explain {found.cluster}"
         )
     return found
 

@@ -67,10 +67,10 @@ def _site(event: DagEvent) -> str:
 
 _DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}
 _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
-    "dag.start": lambda event: "DAGMan has started",
+    "dag.start": lambda event: "DAGMan started",
     "dag.halt": lambda event: "halted",
-    "dag.grow": lambda event: "nodes have been added to the DAG",
-    "dag.feeder": lambda event: f"the FEEDER has {event.data['state']}{printable(_why(event))}",
+    "dag.grow": lambda event: "nodes were added to the DAG",
+    "dag.feeder": lambda event: f"the FEEDER {event.data['state']}{printable(_why(event))}",
     "dag.resume": lambda event: "resumed",
     "dag.brake": lambda event: printable(
         f"brake {event.data['brake']} acts ({event.data['effect']}){_why(event)}"
@@ -79,16 +79,16 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "dag.limits": _limits,
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",
-    "dag.end": lambda event: f"DAGMan has ended, exit code {event.data['exit_code']}",
+    "dag.end": lambda event: f"DAGMan ended, exit code {event.data['exit_code']}",
     "group.match": lambda event: f"{_group(event)} is matched to site {_site(event)}",
     "group.leave": lambda event: f"{_group(event)} leaves site {_site(event)}{_why(event)}",
     "group.left": lambda event: f"{_group(event)} has left site {_site(event)}",
-    "group.cleaned": lambda event: f"{_group(event)} has been cleaned up",
+    "group.cleaned": lambda event: f"{_group(event)} was cleaned up",
     "group.no_site": lambda event: f"{_group(event)} gets no site{_why(event)}",
     "node.state": _state,
-    "node.retry": lambda event: f"is tried again, retry {event.data['retry']}",
+    "node.retry": lambda event: f"is retried, retry {event.data['retry']}",
     "node.looked_up": lambda event: (
-        "CACHE: it is done already" if event.data["value"] else f"CACHE: it is to run{_why(event)}"
+        "CACHE: done already" if event.data["value"] else f"CACHE: needs to run{_why(event)}"
     ),
     "node.decided": lambda event: f"its RUN_IF {_DECISIONS[event.data['value']]}{_why(event)}",
     "node.steered": lambda event: printable(
@@ -104,7 +104,7 @@ _WORDS: Mapping[str, Callable[[DagEvent], str]] = {
     "job.abort": lambda event: f"{_job(event)} was removed{_why(event)}",
     "data.done": lambda event: f"{_ends(event)}: {_moved(event)}",
     "data.retry": lambda event: f"{_ends(event)}: attempt {event.data['try']} failed{_why(event)}",
-    "data.fail": lambda event: f"{_ends(event)} has failed{_why(event)}",
+    "data.fail": lambda event: f"{_ends(event)} failed{_why(event)}",
     "script.start": lambda event: f"{event.data['script']} script started",
     "script.end": lambda event: (
         f"{event.data['script']} script ended, {result(event.data['value'])}"

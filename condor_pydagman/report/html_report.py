@@ -8,6 +8,7 @@ from html import escape
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.units import size_text
+from condor_pydagman.plurals import number_of
 from condor_pydagman.printable import printable
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
@@ -24,7 +25,7 @@ from condor_pydagman.vocabulary import NodeStatus
 MAX_TABLE_ROWS = 25
 MAX_PATH_ROWS = 60
 _LEGEND = ("idle", "held", "run", "pre", "post")
-_PATH_HEAD = ("node", "in all", "of the run", "before", "waiting", "held", "running",
+_PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "running",
               "scripts", "between")  # fmt: skip
 _PATH_WORDS = ("before submission", "waiting in the queue", "held", "running", "in scripts",
                "in between")  # fmt: skip
@@ -107,15 +108,15 @@ def _summary(subject: Subject, begin: float, end: float) -> Iterator[str]:
 def _notes(subject: Subject) -> Iterator[str]:
     run = subject.run
     if not run.ended:
-        yield "The run had not ended when this report was made; what goes on is shown up to then."
+        yield "The run had not ended when this report was made; later events are missing."
     if not run.complete:
-        yield "Only the end of the nodes log was read: what was before is missing."
+        yield "Only the end of the nodes log was read: earlier events are missing."
     if subject.dag is None:
         yield f"The DAG can't be read, so there is no critical path: {subject.dag_problem}"
     if run.rescue_read:
-        yield f"It began with {run.rescue_read}: nodes that were done then did not run again."
+        yield f"The run started from {run.rescue_read}: nodes that were done did not run again."
     if run.rescue_written:
-        yield f"It has written {run.rescue_written}: to run the rest, submit the DAG again."
+        yield f"The run wrote {run.rescue_written}: to run the rest, submit the DAG again."
     if len(run.starts) > 1:
         times = ", ".join(subject.clock(start.time) for start in run.starts)
         yield f"DAGMan was started {len(run.starts)} times: {times}"
@@ -123,11 +124,11 @@ def _notes(subject: Subject) -> Iterator[str]:
         until = subject.clock(halt.ended) if halt.ended else "the end"
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
     for name, brake in run.brakes.items():
-        yield f"Brake {name} has acted at {subject.clock(brake.time)}: {brake.reason}"
+        yield f"Brake {name} acted at {subject.clock(brake.time)}: {brake.reason}"
     if run.feeding.state == "failed":
-        yield f"The FEEDER has failed: {run.feeding.reason}"
+        yield f"The FEEDER failed: {run.feeding.reason}"
     for line, reached in run.enough.items():
-        yield f"{line} has been reached: {reached.counts}, and what is left of them is not needed."
+        yield f"{line} was reached: {reached.counts}; the remaining nodes are not needed."
     if run.aborted:
         yield run.aborted
     if run.removed:
@@ -172,7 +173,7 @@ def _failures(run: Run, excerpts: Mapping[str, Sequence[str]]) -> Iterator[str]:
         )
         for kind in kinds[:MAX_TABLE_ROWS]
     ]
-    yield from _table("Nodes that have failed for good", ("how", "nodes", "which"), rows, (0, 2))
+    yield from _table("Failed nodes", ("how", "nodes", "which"), rows, (0, 2))
 
 
 def _excerpt(nodes: Sequence[str], excerpts: Mapping[str, Sequence[str]]) -> str:
@@ -181,7 +182,7 @@ def _excerpt(nodes: Sequence[str], excerpts: Mapping[str, Sequence[str]]) -> str
     if node is None:
         return ""
     lines = "\n".join(map(_text, excerpts[node]))
-    return f"<details open><summary>{_text(node)} has written</summary><pre>{lines}</pre></details>"
+    return f"<details open><summary>Output of {_text(node)}</summary><pre>{lines}</pre></details>"
 
 
 def _timeline(
@@ -190,9 +191,9 @@ def _timeline(
     legend = "".join(f"<span><i class='{part}'></i>{NAMES[part]}</span>" for part in _LEGEND)
     folded = len({span.node for span in found}) > MAX_ROWS
     how = (
-        "Each row is a group of nodes; its height is how many of them did it at a time."
+        "Each row is a group of nodes; its height is the number of nodes at a time."
         if folded
-        else "Each row is a node, with all its attempts; a cross is the end of one that failed."
+        else "Each row is a node with all its attempts; a cross marks a failed attempt."
     )
     yield "<h2 id='timeline'>Timeline</h2>\n"
     yield f"<p class='legend'>{legend}</p><p class='soft'>{how}</p>\n"
@@ -222,8 +223,8 @@ def _path(
         for value, word in zip(sums, _PATH_WORDS)
         if value / total >= 0.005
     )
-    yield "<p>The chain of nodes that made the run as long as it was: only if these become faster,"
-    yield f" the run does. Their time: {shares}.</p>\n"
+    yield "<p>The chain of nodes that determined the length of the run: to make the run faster,"
+    yield f" make these nodes faster. Their time: {shares}.</p>\n"
     shown = sorted(steps, key=lambda step: -step.seconds)[:MAX_PATH_ROWS]
     rows = [
         (
@@ -338,7 +339,7 @@ def _placements(run: Run) -> Iterator[str]:
     head = ("node", "done", "there already", "moved", "took", "rate", "repeated", "failed", "ways",
             "last fault")  # fmt: skip
     moved = size_text(total(run.placements).moved)
-    caption = f"{len(run.placements):,} DATA node(s) have moved {moved}"
+    caption = f"{number_of(len(run.placements), 'DATA node')} moved {moved}"
     yield from _table(caption, head, rows, (0, 8, 9))
 
 
@@ -353,7 +354,7 @@ def _retries(run: Run) -> Iterator[str]:
             (_text(node.name), str(len(node.attempts)), node.status.name)
             for node in tried[:MAX_TABLE_ROWS]
         ]
-        caption = f"{len(tried):,} node(s) were tried more than once"
+        caption = f"{number_of(len(tried), 'node')} with more than one attempt"
         yield from _table(caption, ("node", "attempts", "state"), rows, (0, 2))
 
 
@@ -373,7 +374,7 @@ def _holds(run: Run, clock: Callable[[float], str]) -> Iterator[str]:
             for name, hold in held[:MAX_TABLE_ROWS]
         ]  # fmt: skip
         head = ("node", "job", "since", "for", "code", "reason")
-        yield from _table(f"{len(held):,} hold(s)", head, rows, (0, 5))
+        yield from _table(number_of(len(held), "hold"), head, rows, (0, 5))
 
 
 def _picture(subject: Subject) -> Iterator[str]:

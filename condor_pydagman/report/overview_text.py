@@ -7,6 +7,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from condor_pydagman.placement.units import size_text
+from condor_pydagman.plurals import number_of
 from condor_pydagman.printable import printable
 from condor_pydagman.report.words import duration, number, rate, result
 from condor_pydagman.shared_limits.limit_overview import OwnPart
@@ -160,16 +161,16 @@ def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
     if seen.ended or seen.exit_code is not None or not seen.begun:
         return []
     if seen.stalled_s:
-        return [(f"no node was done for {duration(seen.stalled_s)}", "yellow")]
+        return [(f"no node has finished for {duration(seen.stalled_s)}", "yellow")]
     if not seen.per_second:
-        return [("too few nodes have ended lately to tell when it will be done", "bright_black")]
+        return [("too few nodes have finished recently to estimate the end", "bright_black")]
     if seen.remaining_s is None:
         return [(rate(seen.per_second), "")]
     pieces = [(f"{rate(seen.per_second)},", "")]
     when = clock(seen.now + seen.remaining_s)
     pieces.append((f"done in about {duration(seen.remaining_s)}, at {when},", ""))
     window = duration(min(WINDOW_S, seen.now - seen.begun))
-    pieces.append((f"if it goes on as in the last {window}", "bright_black"))
+    pieces.append((f"at the rate of the last {window}", "bright_black"))
     return pieces
 
 
@@ -181,8 +182,8 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
     s = "" if of["done"] == 1 else "s"
     pieces.append((f"{number(of['done'])} placement{s} done", ""))
     for name, words, style in (
-        ("skipped", "were there already", "bright_black"),
-        ("retried", "attempts repeated", "yellow"),
+        ("skipped", "already present", "bright_black"),
+        ("retried", "retried", "yellow"),
         ("failed", "failed", "bold red"),
     ):
         if of[name]:
@@ -202,7 +203,7 @@ def _sites(of: Mapping[str, Any]) -> list[Piece]:
     if len(most) > MAX_SITES:
         pieces.append((f"{number(len(most) - MAX_SITES)} more sites", "bright_black"))
     if of["leaving"]:
-        pieces.append((f"{number(of['leaving'])} leave theirs", "yellow"))
+        pieces.append((f"{number(of['leaving'])} leaving", "yellow"))
     if of["without"]:
         pieces.append((f"{number(of['without'])} without a site", "yellow"))
     return pieces
@@ -215,19 +216,19 @@ def _waiting_groups(of: Mapping[str, Any]) -> str:
     more = of["waiting"] - len(of["first"])
     names = ", ".join(of["first"]) + (f" and {number(more)} more" if more else "")
     many = of["waiting"] > 1
-    text = f"{number(of['waiting'])} group{'s wait' if many else ' waits'} for a site ({names})"
+    text = f"{number(of['waiting'])} group{'s are' if many else ' is'} waiting for a site ({names})"
     return printable(f"{text}: {of['reason']}" if of["reason"] else text)
 
 
 def _limit(limit: OwnPart) -> list[Piece]:
     """What is taken of a limit that DAGs share, and what waits for it: a piece for each word."""
-    taken = f"{number(limit.taken)} of {number(limit.most)} {limit.what} taken"
+    taken = f"{number(limit.taken)} of {number(limit.most)} {limit.what} in use"
     text = f"shared limit {limit.name}: {taken}, {number(limit.own)} by this DAG"
     waits = ""
     if limit.waiting:
         text += ","
-        verb = "s wait" if limit.waiting > 1 else " waits"
-        waits = f"{number(limit.waiting)} {limit.waits}{verb} for it"
+        verb = "s are" if limit.waiting > 1 else " is"
+        waits = f"{number(limit.waiting)} {limit.waits}{verb} waiting"
     return [(word, "") for word in text.split()] + [(word, "yellow") for word in waits.split()]
 
 
@@ -237,9 +238,9 @@ def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Itera
             [(word, "bold magenta") for word in printable(seen.note).split(" ")], width, " "
         )
     for throttle in seen.throttles:
-        yield [("throttle is full: ", "yellow"), (throttle, "")]
+        yield [("throttle reached: ", "yellow"), (throttle, "")]
     if seen.longest:
-        yield [("runs longest", "blue")]
+        yield [("longest running", "blue")]
         for node, job, host, since in seen.longest:
             took = duration(seen.now - since)
             where = f"{SPACE}{job}{SPACE}{printable(host)}"
@@ -253,12 +254,12 @@ def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Itera
             )
     for group in seen.held:
         names = ", ".join(map(printable, group.nodes))
-        yield [(f"held: {group.jobs} job(s) of {names}", "bold magenta")]
+        yield [(f"held: {number_of(group.jobs, 'job')} of {names}", "bold magenta")]
         words = f"{printable(group.reason)} (code {group.code})".split(" ")
         for line in _wrapped([(word, "") for word in words], width - len(SPACE), " "):
             yield [(SPACE, ""), *line]
     if seen.failures:
-        yield [("failed last", "bold red")]
+        yield [("last failures", "bold red")]
         for failure in seen.failures:
             tries = f" after {failure.attempts} attempts" if failure.attempts > 1 else ""
             how = printable(result(failure.value, failure.reason))

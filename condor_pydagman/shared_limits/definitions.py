@@ -140,13 +140,14 @@ def unknown(name: str, limits: Mapping[str, Limit], places: str) -> str:
         places: where limits are defined.
     """
     if not limits:
-        return f"SHARED_LIMIT {name}: no limit is defined; limits are defined by {places}"
+        none = "no limit is defined; limits are defined by"
+        return f"SHARED_LIMIT {name}: {none} {places} (docs/limits.md)"
     import difflib  # imported late: most names are right
 
     names = ", ".join(sorted(limit.name for limit in limits.values()))
     near = difflib.get_close_matches(name.lower(), list(limits), 1, 0.6)
     hint = f"; did you mean {limits[near[0]].name}?" if near else ""
-    return f"SHARED_LIMIT {name}: no such limit; there are: {names} (defined by {places}){hint}"
+    return f"SHARED_LIMIT {name}: no such limit; the limits are {names} (defined by {places}){hint}"
 
 
 def shown(limit: Limit) -> str:

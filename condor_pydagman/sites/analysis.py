@@ -19,7 +19,7 @@ class Obstacle(Enum):
 
     NONE = ""
     FULL = "full"
-    RESTS = "resting, since groups were taken back from there"
+    RESTS = "resting, because groups had to leave it"
     GROUP_REFUSES = "not what the group requires"
     SITE_REFUSES = "do not want the group by their own Requirements"
     BROKEN = "have an ad that can't be used"
@@ -51,7 +51,7 @@ def _part(obstacle: Obstacle, found: Sequence[Verdict]) -> str:
     names = [_shown(one) for one in sorted(found)[:MAX_NAMES]]
     more = ["..."] if len(found) > MAX_NAMES else []
     which = ", ".join(names + more)
-    words = obstacle.value or "left out, since the group was taken back from there"
+    words = obstacle.value or "left out, because the group had to leave it"
     verb = "" if words.startswith(("do ", "have ")) else "is " if len(found) == 1 else "are "
     if len(found) == 1:
         words = words.replace("do not", "does not").replace("have an", "has an")

@@ -115,7 +115,7 @@ def test_a_dagman_that_goes_away_is_told(dagman: Dagman, dag: str) -> None:
     events = subscribe(dag)
     next(events)
     dagman.end()
-    with pytest.raises(FileError, match="has gone; go on with `since`"):
+    with pytest.raises(FileError, match="is gone; continue with `since`"):
         list(events)
 
 

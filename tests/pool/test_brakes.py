@@ -62,7 +62,7 @@ def nodes_that_fail_alike_halt_the_dag_until_it_is_resumed(s: Scene) -> None:
     assert len(brakes(s)) == 1
     s.touch("mended")
     steer(s, "resume")
-    s.says("The brakes are taken back, and count anew")
+    s.says("The brakes are released, and start counting again")
     s.kill()
     s.until(lambda: len(s.text("well").split()) == COUNT, "all nodes are well")
     s.touch("go.K")
@@ -93,7 +93,7 @@ def a_halted_dag_ends_as_its_final_node_says(s: Scene) -> None:
     told = explained(s)
     assert "1. Brake sick halted the DAG, and DAGMan has ended when nothing was left to" in told
     assert "the exit code is that of the FINAL node." in told
-    assert "goes on from t.dag.rescue001" in told
+    assert "continues from t.dag.rescue001" in told
 
 
 @STAGE.scene

@@ -77,7 +77,7 @@ def what_has_changed_runs_again_and_what_depends_on_it(s: Scene) -> None:
     assert s.ends() == 0, s.out()[-4000:]
     assert ran(s) == ALL
     assert again(s) == []
-    s.says("CACHE: node sum is done already: nothing has changed since it last was")
+    s.says("CACHE: node sum is done already: nothing has changed since the last run")
     (s.work / "B.in").write_text("other\n")
     assert again(s) == ["B", "B2", "report", "sum"]
     s.says("CACHE: node B is to run: its input B.in has changed")
@@ -172,7 +172,7 @@ def a_dry_run_says_what_would_run(s: Scene) -> None:
     text = s.run("condor_pydagman", "dry-run", "t.dag")
     assert "CACHE: B2: to run: its input B2.in has changed\n" in text
     assert "CACHE: sum report: to run: its parent B2 runs\n" in text
-    assert "with 3 job(s)\n" in text
+    assert "with 3 jobs\n" in text
     assert "CACHE: A A2 B: done already" in s.run("condor_dag_checker", "-lint", "t.dag")
     s.access_point.run(
         *("condor_dagman", "-f", "-l", ".", "-Debug", "3", "-Dag", "t.dag", "-DryRun"),

@@ -59,7 +59,7 @@ def three_units_at_three_sites(s: Scene) -> None:
     assert len({name.partition("-at-")[2] for name in results}) == 2
     said = s.out()
     assert said.count(" is matched to site west-") == 1
-    assert said.count(" is taken back from site west-") == 1
+    assert said.count(" has to leave site west-") == 1
     staged = s.text("t.dag.nodes.log")
     assert all(f'Destination = "{area}/unit' in staged for area in areas.values())
     assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]

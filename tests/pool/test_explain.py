@@ -192,7 +192,7 @@ def what_keeps_a_dag_from_going_on(s: Scene) -> None:
     s.hold()
     said = explain(s, "t.dag")
     assert nodes_by_cause(said) == {"dagman.held": []}
-    assert said["findings"][0]["advice"] == [f"To go on: condor_release {s.cluster}"]
+    assert said["findings"][0]["advice"] == [f"To continue: condor_release {s.cluster}"]
     s.release()
     s.touch("go.A", "go.B")
     assert s.ends() == 0

@@ -121,7 +121,7 @@ def a_site_dies_in_the_middle(s: Scene) -> None:
             found[dead].stop()
             next_round()
             for group in left:
-                s.says(f"Group {group} is taken back from site {dead}-.*: its site has had no ad")
+                s.says(f"Group {group} has to leave site {dead}-.*: its site has had no ad")
                 s.says(f"Warning: site {dead}-.* that jobs of group {group} are removed")
             s.touch("go")
             assert s.ends() == 0

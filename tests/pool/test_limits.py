@@ -214,9 +214,9 @@ def a_limit_that_is_not_defined_is_told_with_those_that_are(s: Scene) -> None:
     assert shared.ended("a") == 1
     refused = s.access_point.run(*CHECKED, "a.dag", cwd=s.work, check=False)
     assert refused.returncode == 1
-    assert "no such limit; there are: few, many" in refused.stdout + refused.stderr
+    assert "no such limit; the limits are few, many" in refused.stdout + refused.stderr
     out = s.text("a.dag.dagman.out")
-    assert "SHARED_LIMIT fwe: no such limit; there are: few, many" in out
+    assert "SHARED_LIMIT fwe: no such limit; the limits are few, many" in out
     assert "did you mean few?" in out
 
 

@@ -154,7 +154,7 @@ def a_group_and_its_sites(s: Scene) -> None:
         dialog = page.get_by_role("dialog")
         dialog.get_by_text("also those that are done").wait_for()
         dialog.locator("button.deed").click()
-        s.says("Group A is taken back from site")
+        s.says("Group A has to leave site")
         s.touch("go.A")
         s.says("Group B is matched to site north-")  # as long as there is no other
         sites.write("south", 9)

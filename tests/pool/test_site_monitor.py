@@ -74,7 +74,7 @@ def test_condor_master_runs_the_monitor(monitored: Monitored) -> None:
 
     monitored.access_point.run("condor_off", "-daemon", "sites_monitor")
     until(lambda: not monitored.pid(), "the end of the monitor")
-    assert monitored.said()[2:] == ["taken back: north"]
+    assert monitored.said()[2:] == ["removed: north"]
     assert not monitored.has_published()
 
     monitored.access_point.run("condor_on", "-daemon", "sites_monitor")

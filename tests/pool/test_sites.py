@@ -98,7 +98,7 @@ def a_group_that_fails_starts_over_elsewhere(s: Scene) -> None:
         "A1 south",
         "A2 south",
     ]
-    assert "Group A is taken back from site north-" in s.out()
+    assert "Group A has to leave site north-" in s.out()
 
 
 @STAGE.scene
@@ -114,7 +114,7 @@ def a_site_that_fails_all_jobs_does_not_take_all_groups(s: Scene) -> None:
     assert said.count(" is matched to site south-") == 6
     assert "(round 3)" not in said
     assert "Site north-" in said and " gets no group for 1 s, and then one at a time" in said
-    assert "1 is left out, since the group was taken back from there" in said
+    assert "1 is left out, because the group had to leave it" in said
 
 
 NORTH_FIRST = 'regexp("^north", TARGET.Name)'
@@ -211,7 +211,7 @@ def a_site_that_vanishes_and_one_that_never_comes(s: Scene) -> None:
             )
         )
         s.until(lambda: "A1" in str(lines(s.work, "at.txt")), "A at north")
-    s.says("Group A is taken back from site north-.*: its site has had no ad for")
+    s.says("Group A has to leave site north-.*: its site has had no ad for")
     s.says(r"Group C gets no site: there was none for 2 s \(WAIT 2\)")
     s.says("No site yet for group A: ")
     s.touch("go")

@@ -340,7 +340,7 @@ def a_dag_that_is_run_and_let_alone(s: Scene) -> None:
         runner.send_signal(signal.SIGINT)
         _, said = runner.communicate(timeout=LIMIT_S)
     assert runner.returncode == 130
-    assert "The DAG goes on" in said
+    assert "The DAG continues" in said
     s.cluster = int(re.findall(r"DAGMan is job (\d+)", said)[0])
     assert watched(s)["cluster"] == s.cluster
     refused = again(s)

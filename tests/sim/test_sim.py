@@ -78,8 +78,8 @@ CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
     ("fed", 7, has("The DAG has grown by", 3)),
     ("cached", 8, lambda world: world.caches.hits > 3),
     ("cached", 19, lambda world: world.caches.hits > 3),
-    ("matched", 15, has("is taken back from site")),
-    ("matched", 59, has("is taken back from site")),
+    ("matched", 15, has("has to leave site")),
+    ("matched", 59, has("has to leave site")),
     ("steered", 4, lambda world: world.users.steerers.asked > 3),
     ("steered", 34, lambda world: world.users.steerers.asked > 3),
 ]

@@ -231,7 +231,7 @@ def judge(sites: Sites, work: Path, groups: int) -> list[str]:
     wrong: list[str] = []
     where: dict[str, set[str]] = {}
     said = (work / "t.dag.dagman.out").read_text()
-    back = dict(re.findall(r"Group (u\d+) is taken back from site (\w+)", said))
+    back = dict(re.findall(r"Group (u\d+) has to leave site (\w+)", said))
     for name in NAMES:
         starts, ends = Counter(sites.lines(name, "start")), Counter(sites.lines(name, "end"))
         twice = [node for node, count in starts.items() if count > 1]
@@ -253,7 +253,7 @@ def judge(sites: Sites, work: Path, groups: int) -> list[str]:
     for name, count in sites.most_seen.items():
         if count > sites.most:
             wrong.append(f"{name} had {count} groups, of {sites.most} at most")
-    print(f"taken back: {dict(Counter(back.values()))}")
+    print(f"removed: {dict(Counter(back.values()))}")
     return wrong
 
 

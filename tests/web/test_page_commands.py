@@ -62,7 +62,7 @@ def test_button_of_a_node(
     assert dag.state_of(node) == after
     page.wait_for_function(
         "word => document.querySelector('.node-state').textContent.startsWith(word)",
-        arg={"retry": "waits for retry"}.get(after, after),
+        arg={"retry": "waiting for retry"}.get(after, after),
     )
 
 

@@ -58,9 +58,9 @@ def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
     for text, count in _OUTCOME_IS.findall(expression):
         if count:
             hint = f'a text stands in double quotes: "{count}"'
-            yield f"an Outcome is a text, and {count} a number of parents", hint
+            yield f"an Outcome is a string, but {count} is a number of parents", hint
         elif text.upper() not in _OUTCOMES:
-            yield f'no Outcome is "{text}"', f"expected {_listed(_OUTCOMES)}"
+            yield f'there is no Outcome "{text}"', f"expected {_listed(_OUTCOMES)}"
 
 
 def _hint(dag: Dag, node: int, name: str) -> str:

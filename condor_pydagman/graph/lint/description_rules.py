@@ -172,7 +172,7 @@ class DescriptionRules:
             return
         home = os.path.join(inside, initial)
         if initial and not self._world.is_directory(home):
-            self._note(node, NEEDED, f"initialdir {initial} is no directory")
+            self._note(node, NEEDED, f"initialdir {initial} is not a directory")
             return  # all that is in it is missing as well
         proxy = get(value_rules.PROXY)
         if proxy and self._kind(home, proxy) is FileKind.MISSING:

@@ -58,10 +58,10 @@ def _mistakes(
         known["retry"] = retry
     for macro in dict.fromkeys(unset_macros(expanded(file, known))):
         meant = nearest(macro, ("JOB", *keys))
-        hint = f"is $({meant}) meant?" if meant else f"set it with VARS: {macro}=..."
+        hint = f"did you mean $({meant})?" if meant else f"set it with VARS: {macro}=..."
         if macro.upper() == "RETRY":
-            hint = "what a run of the node would read must not depend on the number of its attempt"
+            hint = "the files that a node reads must not depend on the number of its attempt"
         yield f"nothing sets $({macro})", hint
     for key in dict.fromkeys(_BRACES.findall(file)):
         if key in keys:
-            yield f"{{{key}}} is no macro there", f"expected $({key}), which VARS or SWEEP sets"
+            yield f"{{{key}}} is not a macro there", f"use $({key}), which VARS or SWEEP sets"

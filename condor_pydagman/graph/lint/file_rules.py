@@ -20,9 +20,9 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 SUBMIT_FILE = "DAG301"
-MAY_COME = "an earlier node or a PRE script may still write it"
+MAY_COME = "an earlier node or a PRE script may still create it"
 _NO_PATH = "DAGMan looks for it in the directory of the DAG, never in PATH"
-_ONE_CONFIG = "there can be one configuration file only, over all DAG files"
+_ONE_CONFIG = "all DAG files together can have only one configuration file"
 
 
 class _Use(NamedTuple):
@@ -77,7 +77,7 @@ def _submit_files(dag: Dag, world: World, findings: Findings, firsts: FirstNodes
             hint = _likely(dag, world, directory, use)
             _missing(dag, findings, SUBMIT_FILE, f"{what} {submit}", directory, use, hint=hint)
         elif kind is FileKind.OTHER:
-            message = f"{what} {submit} of {_nodes(dag, use)} is no ordinary file"
+            message = f"{what} {submit} of {_nodes(dag, use)} is not a regular file"
             name = dag.names[use.node]
             findings.add("DAG307", message, place=dag.place(use.node), node=name)
 
@@ -114,7 +114,7 @@ def _scripts(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> 
                 node=dag.names[use.node],
                 words=command,
                 severity=Severity.WARNING if use.first is None else None,
-                hint="it is no ordinary file" if found is FileKind.OTHER else "",
+                hint="it is not a regular file" if found is FileKind.OTHER else "",
             )
 
 
@@ -181,7 +181,7 @@ def _missing(
     severity = None
     if use.first is None:
         severity = late
-        hint = hint or f"{MAY_COME}; else check its name and the node's DIR"
+        hint = hint or f"{MAY_COME}; otherwise check its name and the node's DIR"
     findings.add(
         code,
         message,
@@ -202,7 +202,7 @@ def _nodes(dag: Dag, use: _Use) -> str:
 def _place_of_dag(dag: Dag, world: World, findings: Findings) -> None:
     """The nodes log stands beside the first DAG file; DAGMan refuses to have it in /tmp."""
     if dag.files and world.absolute(dag.files[0]).startswith("/tmp/"):
-        message = f"{dag.files[0]} is in /tmp; by default DAGMan refuses to keep its log there"
+        message = f"{dag.files[0]} is in /tmp, where DAGMan by default refuses to keep its log"
         findings.add("DAG306", message, place=dag.files[0])
 
 

@@ -93,17 +93,17 @@ _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
 CODES: dict[str, Code] = {
     "DAG101": Code(_ERROR, "a command that can't be read"),
-    "DAG102": Code(_ERROR, "a word that is no command"),
+    "DAG102": Code(_ERROR, "a line that does not start with a command"),
     "DAG103": Code(_ERROR, "a DAG file, INCLUDE or SPLICE that can't be read"),
-    "DAG104": Code(_ERROR, "a command that can't be obeyed"),
+    "DAG104": Code(_ERROR, "a command that can't be carried out"),
     "DAG105": Code(
         _WARNING,
         "a command that DAGMan drops, because the file ends after its backslash",
-        "take the backslash away, or add the rest of the command",
+        "remove the backslash, or add the rest of the command",
     ),
-    "DAG106": Code(_WARNING, "a warning of DAGMan itself"),
+    "DAG106": Code(_WARNING, "a warning from DAGMan itself"),
     "DAG201": Code(
-        _ERROR, "nodes that wait for each other in a cycle", "take one of these edges away"
+        _ERROR, "nodes that wait for each other in a cycle", "remove one of these edges"
     ),
     "DAG202": Code(
         _WARNING,
@@ -112,8 +112,8 @@ CODES: dict[str, Code] = {
     ),
     "DAG203": Code(
         _WARNING,
-        "a category with MAXJOBS 0: none of its nodes ever runs",
-        "give it a limit of 1 or more; leave MAXJOBS out for no limit",
+        "a category with MAXJOBS 0: its nodes never run",
+        "set a limit of 1 or more; for no limit, omit MAXJOBS",
     ),
     "DAG204": Code(
         _WARNING,
@@ -128,7 +128,7 @@ CODES: dict[str, Code] = {
     "DAG206": Code(
         _WARNING,
         "a category that no MAXJOBS, SHARED_LIMIT, ENOUGH, BRAKE or RUN_IF names",
-        "add a line MAXJOBS with its name, or take the category away",
+        "add a MAXJOBS line with its name, or remove the category",
     ),
     "DAG207": Code(
         _WARNING,
@@ -138,7 +138,7 @@ CODES: dict[str, Code] = {
     "DAG208": Code(
         _INFO,
         "a node without edges in a DAG that has some",
-        "if it is to wait for others, add it to a PARENT line",
+        "if it depends on other nodes, add it to a PARENT line",
     ),
     "DAG301": Code(
         _ERROR, "a submit file that does not exist", "check its name and the node's DIR"
@@ -148,14 +148,14 @@ CODES: dict[str, Code] = {
         "a script that does not exist",
         "DAGMan looks for it in the node's directory, never in PATH",
     ),
-    "DAG303": Code(
-        _ERROR, "a script that can't be executed", "make it executable: chmod +x and its name"
+    "DAG303": Code(_ERROR, "a script that can't be executed", "make it executable with chmod +x"),
+    "DAG304": Code(
+        _ERROR, "a SUBDAG whose DAG file does not exist", "check its name and the node's DIR"
     ),
-    "DAG304": Code(_ERROR, "a SUBDAG without DAG file", "check its name and the node's DIR"),
     "DAG305": Code(
         _WARNING,
-        "an output or error file that several nodes write, each over the others'",
-        "put $(JOB), $(Cluster) or a macro that VARS sets for each node into the name",
+        "an output or error file that several nodes overwrite",
+        "use $(JOB), $(Cluster) or a macro that VARS sets for each node in the name",
     ),
     "DAG306": Code(
         _WARNING,
@@ -168,16 +168,16 @@ CODES: dict[str, Code] = {
     "DAG310": Code(
         _ERROR,
         "a value in a submit description that HTCondor refuses",
-        "the node can't be submitted so",
+        "the node can't be submitted with this value",
     ),
     "DAG311": Code(
         _WARNING,
-        "a file or directory that a submit description names, and that is not there at the start",
-        "check its name; it is looked for from the node's DIR and the description's initialdir",
+        "a file or directory in a submit description that does not exist at the start",
+        "check its name; it is relative to the node's DIR and the description's initialdir",
     ),
     "DAG312": Code(
         _ERROR,
-        "a directory, proxy or list of items that is not there, so that a node can't be submitted",
+        "a missing directory, proxy or list of items without which a node can't be submitted",
         "check its name, and the node's DIR",
     ),
     "DAG401": Code(
@@ -188,53 +188,53 @@ CODES: dict[str, Code] = {
     "DAG402": Code(
         _WARNING,
         "a macro of a submit description that nothing sets",
-        "it becomes an empty text; set it by VARS, in the submit file, or give it a default: "
+        "it becomes an empty string; set it by VARS or in the submit file, or give it a default: "
         "$(name:default)",
     ),
     "DAG403": Code(
         _WARNING,
-        "PRE_SKIP 0, which does nothing: 0 is the PRE script's success",
-        "name the exit code by which the script says that the node is to be skipped",
+        "PRE_SKIP 0, which has no effect: exit code 0 means that the PRE script succeeded",
+        "use the exit code with which the script requests to skip the node",
     ),
     "DAG404": Code(
         _WARNING,
         "PRE_SKIP of a node without PRE script",
-        "add a SCRIPT PRE line, or take PRE_SKIP away",
+        "add a SCRIPT PRE line, or remove PRE_SKIP",
     ),
-    "DAG405": Code(_INFO, "RETRY 0, which is what a node has without it", "take the line away"),
+    "DAG405": Code(_INFO, "RETRY 0, which is the default", "remove the line"),
     "DAG406": Code(
         _INFO,
         "ABORT-DAG-ON 0, which ends the DAG when the node succeeds",
-        "if that is not meant, name the exit code of the failure",
+        "if you do not want this, use the exit code of the failure",
     ),
     "DAG407": Code(
-        _INFO, "a SUBMIT-DESCRIPTION that no node names", "check its spelling, or take it away"
+        _INFO, "a SUBMIT-DESCRIPTION that no node uses", "check its spelling, or remove it"
     ),
     "DAG408": Code(
         _WARNING,
-        "an option of RETRY that changes nothing",
-        "BACKOFF and MAX-DELAY are for a DELAY, which is the shortest; values that are not in "
-        "ONLY-IF are not retried anyway",
+        "an option of RETRY without effect",
+        "BACKOFF and MAX-DELAY need a DELAY, which is the minimum; values that are not in ONLY-IF "
+        "are not retried anyway",
     ),
     "DAG409": Code(
         _WARNING,
-        "a return value in both ONLY-IF and UNLESS-EXIT of a RETRY, which is hence not retried",
-        "name it in one of them",
+        "a return value in both ONLY-IF and UNLESS-EXIT of a RETRY, which is therefore not retried",
+        "list it in only one of them",
     ),
     "DAG410": Code(
         _WARNING,
         "a TIMEOUT whose TOTAL ends the job before another of its limits can",
-        "TOTAL counts from submission: make it the longest, or take the other limit away",
+        "TOTAL counts from submission: make it the longest, or remove the other limit",
     ),
     "DAG411": Code(
         _INFO,
         "NOTIFY, TIMEOUT or an option of RETRY that only condor_pydagman has",
         "the stock condor_dagman refuses such a line; of several codes after UNLESS-EXIT it reads "
-        "the first only",
+        "only the first",
     ),
     "DAG412": Code(
         _WARNING,
-        "a BRAKE that never does anything",
+        "a BRAKE without effect",
         "its number must be less than what it counts; categories of a splice are named"
         " splice+category",
     ),
@@ -245,45 +245,45 @@ CODES: dict[str, Code] = {
     ),
     "DAG414": Code(
         _WARNING,
-        "a SITE_POLICY expression with a word before a point that names no ad",
-        "TARGET is the site, MY the group; anything else is undefined there",
+        "a SITE_POLICY expression with an unknown prefix before a dot",
+        "TARGET is the site, MY the group; any other prefix is undefined",
     ),
     "DAG415": Code(
         _WARNING,
-        "a RUN_IF with a name or an Outcome that there is not",
+        "a RUN_IF with an unknown name or Outcome",
         "expected Parents.<name>.<value>, Category.<name>.<count>, Done, Failed, Skipped, Futile, "
-        "Total or Retries; texts stand in double quotes",
+        "Total or Retries; write strings in double quotes",
     ),
     "DAG416": Code(
         _WARNING,
         "a macro in the name of a file of CACHE or PUBLISH that nothing sets",
-        "$(JOB) and the keys of the node's VARS are known there",
+        "you can use $(JOB) and the keys of the node's VARS there",
     ),
     "DAG417": Code(
         _WARNING,
-        "a file that EXTEND or SCATTER names, which has errors now, or can't be there later",
-        "the node fails if it is so when it has ended well",
+        "a file of EXTEND or SCATTER that has errors now, or can't exist later",
+        "the node fails if this is still so when its job has succeeded",
     ),
     "DAG418": Code(
         _WARNING,
-        "a word of a SCRIPT line that looks like a macro of VARS, and is none there",
+        "a word of a SCRIPT line that looks like a macro of VARS, but is not expanded there",
         "scripts have macros of their own, such as $JOB and $RETRY: each is a whole word",
     ),
     "DAG419": Code(
         _WARNING,
-        "ABORT-DAG-ON by which DAGMan ends with an exit code above 2, and is started again",
-        "the schedd starts such a DAGMan again and again: use RETURN 1 for a failure, RETURN 0 for "
-        "a success",
+        "ABORT-DAG-ON that ends DAGMan with an exit code above 2, so that it is restarted",
+        "the schedd restarts such a DAGMan again and again: use RETURN 1 for failure, RETURN 0 for "
+        "success",
     ),
     "DAG420": Code(
         _WARNING,
-        "a quote, dash or blank of a word processor in what a program gets",
-        "type it anew, if it is not meant",
+        "a typographic quote, dash or space in the arguments of a program",
+        "if it is not intended, retype it in plain ASCII",
     ),
     "DAG421": Code(
         _ERROR,
         "a SHARED_LIMIT that is not defined: DAGMan does not start",
-        "check its name; condor_pydagman limits lists those that there are",
+        "check its name; condor_pydagman limits lists the defined limits (docs/limits.md)",
     ),
     "DAG422": Code(
         _WARNING,

@@ -69,7 +69,7 @@ def check_cycles(dag: Dag, findings: Findings) -> None:
         if findings.full("DAG202"):
             findings.count("DAG202")
         else:
-            message = f"node {dag.names[node]} never runs: it is on or behind a cycle"
+            message = f"node {dag.names[node]} never runs: it is on a cycle or depends on one"
             _add(findings, "DAG202", dag, node, message)
 
 
@@ -162,7 +162,9 @@ def _categories(dag: Dag, findings: Findings) -> None:
             findings.add("DAG207", message, words=("MAXJOBS", category))
     for use in dag.limit_uses:
         if use.category and use.category not in first:
-            message = f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} is idle"
+            message = (
+                f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} has no effect"
+            )
             findings.add("DAG207", message, words=("SHARED_LIMIT", use.category))
 
 
@@ -193,7 +195,7 @@ def _pre_skips(dag: Dag, findings: Findings) -> None:
     for node, value in dag.pre_skips.items():
         name = dag.names[node]
         if value == 0:
-            message = f"PRE_SKIP 0 of node {name} does nothing: 0 is the PRE script's success"
+            message = f"PRE_SKIP 0 of node {name} has no effect: exit code 0 is success"
             _add(findings, "DAG403", dag, node, message, "PRE_SKIP", name)
         if dag.script(node, ScriptKind.PRE) is None:
             message = f"node {name} has PRE_SKIP {value}, but no PRE script"
@@ -224,7 +226,7 @@ def check_aborts(dag: Dag, findings: Findings) -> None:
             message = (
                 f"ABORT-DAG-ON {abort.status} of node {name} ends DAGMan with exit code {code}"
             )
-            message += ", with which the schedd starts it again"
+            message += ", so the schedd restarts it"
             _add(findings, "DAG419", dag, node, message, "ABORT_DAG_ON", name)
 
 
@@ -260,7 +262,7 @@ def _brakes(dag: Dag, findings: Findings) -> None:
     for brake in dag.brakes:
         why = brakes.obstacle(dag, brake)
         if why:
-            message = f"brake {brake.name} never does anything: {why}"
+            message = f"brake {brake.name} has no effect: {why}"
             findings.add("DAG412", message, words=("BRAKE", brake.name))
 
 
@@ -272,7 +274,9 @@ def _site_policies(dag: Dag, findings: Findings) -> None:
             names = (name.partition(".") for name in free_names(getattr(policy, key)))
             for scope in dict.fromkeys(word for word, point, _ in names if point):
                 if scope.lower() not in known and not scope.startswith("'"):
-                    message = f"{key.upper()} of group {group.name}: '{scope}.' names no ad"
+                    message = (
+                        f"{key.upper()} of group {group.name}: '{scope}.' is an unknown prefix"
+                    )
                     findings.add("DAG414", message, words=("SITE_POLICY", group.name, key.upper()))
 
 
@@ -281,12 +285,12 @@ def _not_of_stock(dag: Dag, findings: Findings) -> None:
     for node, retry in dag.retries.items():
         if len(retry.unless_exit) > 1 or retry[2:] != _NO_OPTIONS:
             name = dag.names[node]
-            message = f"RETRY of node {name} has options that the stock condor_dagman has not got"
+            message = f"RETRY of node {name} has options that the stock condor_dagman does not have"
             _add(findings, "DAG411", dag, node, message, "RETRY", name)
             break
     for node in dag.timeouts:
         name = dag.names[node]
-        message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman has not got"
+        message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman does not have"
         _add(findings, "DAG411", dag, node, message, "TIMEOUT", name)
         break
 

@@ -81,7 +81,7 @@ class _Adder:
             )
 
     def _tell_errors(self, errors: DagFileErrors) -> None:
-        later = f"node {self._name} may write the file anew; else it fails"
+        later = f"unless node {self._name} rewrites the file, it fails"
         for error in errors.errors:
             message = f"{error.command}: {error.message}" if error.command else error.message
             self._findings.add(
@@ -99,14 +99,14 @@ class _Adder:
         file = self._how.file
         directory, name = os.path.split(file)
         if kind is FileKind.OTHER:
-            return f"{file} is no ordinary file"
+            return f"{file} is not a regular file"
         if directory and not self._world.is_directory(directory):
-            return f"{name} is to be in {directory}, and there is no such directory"
+            return f"{name} is expected in {directory}, but there is no such directory"
         dag, node = self._dag, self._node
         runs = not dag.is_noop(node) or dag.scripts.get(node) or dag.has_parents(node)
         if runs or NodeKind.PROVISIONER in dag.kinds:
             return ""
-        return f"{file} does not exist, and nothing runs that could write it"
+        return f"{file} does not exist, and no node runs that could write it"
 
     def _piece(self, text: str) -> Dag:
         """The nodes that the text of the file adds, and stand-ins that no rule looks at.

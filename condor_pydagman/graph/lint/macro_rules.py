@@ -228,7 +228,7 @@ class _Outputs:
                     self._note(node, number, path)
         for path, (node, count) in self._shared.items():
             name = self._dag.names[node]
-            message = f"{count} nodes write {path}, each over the others', the first is {name}"
+            message = f"{count} nodes overwrite {path}; the first is {name}"
             place = self._dag.place(node)
             self._findings.add("DAG305", message, place=place, node=name)
 
@@ -298,5 +298,5 @@ def _unused_descriptions(dag: Dag, findings: Findings) -> None:
     used = {*dag.submits, *(how.submit for how in dag.extensions.values())}
     for name in dag.descriptions:
         if name not in used:
-            message = f"no node names the SUBMIT-DESCRIPTION {name}"
+            message = f"no node uses the SUBMIT-DESCRIPTION {name}"
             findings.add("DAG407", message, words=("SUBMIT_DESCRIPTION", name))

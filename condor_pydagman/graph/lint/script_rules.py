@@ -24,7 +24,7 @@ def check_scripts(dag: Dag, findings: Findings) -> None:
     for (kind_word, _, word), nodes in seen.items():
         name, more = dag.names[nodes[0]], len(nodes) - 1
         others = f" and {more} other node{'s' if more > 1 else ''}" if more else ""
-        message = f"the {kind_word} script of node {name}{others} gets {word} as it stands"
+        message = f"the {kind_word} script of node {name}{others} gets {word} unexpanded"
         words = ("SCRIPT", kind_word, name)
         findings.add(CODE, message, place=dag.place(nodes[0]), node=name, words=words)
 

@@ -48,7 +48,7 @@ def shown(of: Dag, path: str) -> dict[str, str]:
 def test_nothing_would_run(filled_cache: str) -> None:
     assert shown(dag(), filled_cache) == dict.fromkeys("ABCDE", "")
     assert list(told(dag(), outlook(dag(), filled_cache))) == [
-        "CACHE: A B C D E: done already: nothing has changed since it last was"
+        "CACHE: A B C D E: done already: nothing has changed since the last run"
     ]
 
 
@@ -87,7 +87,7 @@ def test_nodes_that_are_done(filled_cache: str) -> None:
     of.flags[of.ids["A"]] |= DONE
     assert shown(of, filled_cache) == dict.fromkeys("BCDE", "")
     of.flags[of.ids["A"]] |= USER_DONE
-    assert shown(of, filled_cache)["B"] == "its parent A has made nobody knows what"
+    assert shown(of, filled_cache)["B"] == "its parent A has an unknown result"
 
 
 def test_a_cycle_and_a_dag_without_it(filled_cache: str) -> None:

@@ -30,12 +30,12 @@ def lines(text: str, *done: str, most: int = 1000) -> list[str]:
 
 def test_files_that_are_not_there_yet() -> None:
     assert lines(SCATTER) == [
-        "SCATTER: node A adds a node for each line of l.txt, which is not there yet: that is known"
-        " when it has ended well"
+        "SCATTER: node A adds a node for each line of l.txt, which does not exist yet: the number"
+        " is known when the node is done"
     ]
     assert lines(EXTEND) == [
-        "EXTEND: node A adds what is in m.dag, which is not there yet: that is known when it has"
-        " ended well"
+        "EXTEND: node A adds what is in m.dag, which does not exist yet: the number"
+        " is known when the node is done"
     ]
     assert lines(EXTEND, "A") == lines("") == []
 
@@ -44,20 +44,22 @@ def test_files_that_are_there(work_directory: Path) -> None:
     (work_directory / "l.txt").write_text("".join(f"{number}\n" for number in range(12)))
     (line,) = lines(SCATTER)
     assert line == (
-        "SCATTER: node A would add 12 node(s) by l.txt as it is now:"
+        "SCATTER: node A would add 12 nodes by l.txt as it is now:"
         " x-0, x-1, x-2, x-3, x-4, x-5, x-6, x-7, x-8, x-9 and 2 more"
     )
     (work_directory / "m.dag").write_text("JOB B b.sub\nINCLUDE more.dag\n")
     (work_directory / "more.dag").write_text("JOB C b.sub\nPARENT B CHILD C\nPARENT C CHILD Z\n")
-    assert lines(EXTEND) == ["EXTEND: node A would add 2 node(s) by m.dag as it is now: B, C"]
+    assert lines(EXTEND) == ["EXTEND: node A would add 2 nodes by m.dag as it is now: B, C"]
     (work_directory / "m.dag").write_text("")
-    assert lines(EXTEND) == ["EXTEND: node A would add 0 node(s) by m.dag as it is now"]
+    assert lines(EXTEND) == ["EXTEND: node A would add 0 nodes by m.dag as it is now"]
 
 
 def test_files_that_would_be_refused(work_directory: Path) -> None:
     (work_directory / "m.dag").write_text("JOB A a.sub\nJOB\n")
     (line,) = lines(EXTEND)
-    assert line.startswith("EXTEND: node A would fail, since m.dag as it is now is refused: m.dag:")
+    assert line.startswith(
+        "EXTEND: node A would fail, because DAGMan would refuse m.dag as it is now: m.dag:"
+    )
     assert line.endswith("(and 1 more error)") or "Node A already exists" in line
     (work_directory / "m.dag").write_text("INCLUDE no.dag\n")
     assert "no.dag" in lines(EXTEND)[0]
@@ -70,8 +72,8 @@ def test_files_that_would_be_refused(work_directory: Path) -> None:
 def test_a_feeder() -> None:
     (line,) = lines("FEEDER BELOW 3 AT-MOST 40 PROGRAM feed $FEEDING\n")
     assert line == (
-        "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left, and adds what"
-        " it writes, 40 node(s) at most: that is known only then"
+        "FEEDER: feed $FEEDING would run whenever fewer than 3 nodes are left, and adds the"
+        " nodes that it writes, 40 nodes at most: the number is known only then"
     )
 
 

@@ -71,7 +71,7 @@ def test_a_job_whose_logs_are_those_of_a_later_run(
         "CompletionDate": int(logs.now) - 50,
     }
     monkeypatch.setattr(queue, "dagman_ad", lambda cluster: ad)
-    with pytest.raises(FileError, match="of a later run than that of job 5"):
+    with pytest.raises(FileError, match="of a later run than job 5"):
         dag_events(5)
     monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**ad, "CompletionDate": logs.now + 9})
     assert read_run(5).nodes["A"].attempts

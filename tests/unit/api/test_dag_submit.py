@@ -59,7 +59,7 @@ def test_what_the_command_prints_is_given_back(capfd: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_jbs": 3}, "no option 'max_jbs'; is 'max_jobs' meant"),
+        ({"max_jbs": 3}, "no option 'max_jbs'; did you mean 'max_jobs'"),
         ({"dag_files": "x"}, "no option 'dag_files'"),
         ({"terse": True}, "no option 'terse'"),
         ({"max_jobs": True}, "'max_jobs' of submit_dag.. is a number"),

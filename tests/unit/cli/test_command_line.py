@@ -75,14 +75,14 @@ def test_the_command_of_pool_run_is_not_changed() -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("konbs", "there is no command konbs; is knobs meant?"),
+        ("konbs", "there is no command konbs; did you mean knobs?"),
         ("lint x.dag", "condor_dag_checker -lint"),
-        ("zzz", "there is no command zzz; there are run, "),
+        ("zzz", "there is no command zzz; choose one of run, "),
         ("rerun x", "there is no command rerun; condor_pydagman steer changes a DAG that runs"),
         ("status x", "there is no command status; watch and ls show how far DAGs are"),
-        ("pool kill", "there is no action kill; there are start, "),
-        ("pool strat", "condor_pydagman pool: there is no action strat; is start meant?"),
-        ("draw --fld 3 x.dag", "condor_pydagman draw: unknown option --fld; is --fold meant?"),
+        ("pool kill", "there is no action kill; choose one of start, "),
+        ("pool strat", "condor_pydagman pool: there is no action strat; did you mean start?"),
+        ("draw --fld 3 x.dag", "condor_pydagman draw: unknown option --fld; did you mean --fold?"),
         ("draw -zzz x.dag", "condor_pydagman draw: unknown option -zzz\n"),
         ("draw", "DAGFILE"),
         ("pool start x", "condor_pydagman pool start: unexpected word x"),
@@ -137,10 +137,10 @@ def test_nearest(typed: str, near: str) -> None:
 @pytest.mark.parametrize(
     ("main", "words", "hint"),
     [
-        (submit_dag.main, ["-maxjbs", "3", "t.dag"], "Is -MaxJobs meant?"),
-        (submit_dag.main, ["--forc", "t.dag"], "Is -Force meant?"),
-        (dag_checker.main, ["-lnt", "t.dag"], "Is -Lint meant?"),
-        (dag_checker.main, ["-checkscript=1", "t.dag"], "Is -CheckScripts meant?"),
+        (submit_dag.main, ["-maxjbs", "3", "t.dag"], "Did you mean -MaxJobs?"),
+        (submit_dag.main, ["--forc", "t.dag"], "Did you mean -Force?"),
+        (dag_checker.main, ["-lnt", "t.dag"], "Did you mean -Lint?"),
+        (dag_checker.main, ["-checkscript=1", "t.dag"], "Did you mean -CheckScripts?"),
     ],
 )
 def test_a_wrong_option_of_the_drop_ins(

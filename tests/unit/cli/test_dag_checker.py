@@ -181,11 +181,11 @@ def test_lint_as_text(capsys: pytest.CaptureFixture[str]) -> None:
 t.dag:4:7: info DAG405: RETRY 0 of node A
     RETRY A 0
           ^
-    take the line away
+    remove the line
 t.dag:5:10: warning DAG404: node A has PRE_SKIP 1, but no PRE script
     PRE_SKIP A 1
              ^
-    add a SCRIPT PRE line, or take PRE_SKIP away
+    add a SCRIPT PRE line, or remove PRE_SKIP
 """
     code, output = run(capsys, text, "-lint")
     shown, _, summary = output.rstrip("\n").rpartition("\n")

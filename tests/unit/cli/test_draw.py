@@ -52,7 +52,7 @@ def test_it_draws_what_the_name_says(
     assert run(dag, "-o", output) == 0
     text = output.read_text()
     assert text.startswith("<!DOCTYPE html>" if "html" in name else "<svg ")
-    assert capsys.readouterr().out == f"{output}: 3 node(s) in 3 box(es)\n"
+    assert capsys.readouterr().out == f"{output}: 3 nodes in 3 boxes\n"
 
 
 def test_without_a_name_it_draws_beside_the_dag(dag: Path) -> None:
@@ -86,7 +86,7 @@ def test_nodes_of_a_status_file_that_the_dag_lacks_are_told(
     status = tmp_path / "other.status"
     status.write_text(STATUS.replace('"A"', '"Z"'))
     run(dag, "--status", status)
-    assert "1 node(s) that the DAG does not have" in capsys.readouterr().err
+    assert "1 node that the DAG does not have" in capsys.readouterr().err
 
 
 def test_a_rescue_file_marks_nodes_done(dag: Path, tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_rescue_file_marks_nodes_done(dag: Path, tmp_path: Path) -> None:
 def test_more_than_a_few_hundred_nodes_fold(dag: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dag.write_text("".join(f"JOB n{number} x.sub\n" for number in range(400)))
     run(dag)
-    assert capsys.readouterr().out.endswith("400 node(s) in 1 box(es)\n")
+    assert capsys.readouterr().out.endswith("400 nodes in 1 box\n")
     run(dag, "--fold", 400, "--direction", "LR")
-    assert capsys.readouterr().out.endswith("400 node(s) in 400 box(es)\n")
+    assert capsys.readouterr().out.endswith("400 nodes in 400 boxes\n")
 
 
 def test_an_unknown_suffix_is_refused(dag: Path) -> None:

@@ -49,15 +49,15 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
 
 def test_what_would_run(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "t.dag")
-    assert "t.dag: 7 node(s): 4 JOB, 2 SUBDAG, 1 FINAL\n" in text
-    assert "1 node(s) are marked DONE in the DAG and are skipped\n" in text
-    assert "To run: 6 node(s) with 7 job(s) and 2 sub-DAG(s)\n" in text
-    assert "a.sub: 2 node(s), 4 job(s)\n" in text
-    assert "many.sub: 1 node(s), 3 job(s)\n" in text
+    assert "t.dag: 7 nodes: 4 JOB, 2 SUBDAG, 1 FINAL\n" in text
+    assert "1 node is marked DONE in the DAG and skipped\n" in text
+    assert "To run: 6 nodes with 7 jobs and 2 sub-DAGs\n" in text
+    assert "a.sub: 2 nodes, 4 jobs\n" in text
+    assert "many.sub: 1 node, 3 jobs\n" in text
     assert "First: A, S, T\n" in text
-    assert "Scripts: 2 PRE\nRetries: 1 node(s), up to 2 retries in all\n" in text
+    assert "Scripts: 2 PRE\nRetries: 1 node, up to 2 retries in total\n" in text
     assert "4 nodes of category big\n" in text
-    assert "Sub-DAG of node S:\n    inner.dag: 1 node(s): 1 JOB\n" in text
+    assert "Sub-DAG of node S:\n    inner.dag: 1 node: 1 JOB\n" in text
     assert "can't be read (yet): " in text
     assert "Nothing was submitted. To run it: condor_pydagman run t.dag\n" in text
 
@@ -74,15 +74,15 @@ def test_how_to_run_again_what_has_run(
 def test_what_a_rescue_file_skips(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (dag_directory / "t.dag.rescue002").write_text("DONE A\nDONE S\nDONE T\n")
     text = said(capsys, "--nodes", "t.dag")
-    assert "It would begin with t.dag.rescue002: 4 node(s) are done and are skipped\n" in text
+    assert "It would start from t.dag.rescue002: 4 nodes are done and skipped\n" in text
     assert "A: is done\nB: would run\n" in text
     assert "rescue002" not in said(capsys, "--force", "t.dag")
 
 
 def test_part_of_a_dag(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "-choose_only", "B", "--nodes", "t.dag")
-    assert "3 node(s) are left out: CHOOSE ONLY B\n" in text
-    assert "1 node(s) are marked DONE in the DAG and are skipped\n" in text
+    assert "3 nodes are left out: CHOOSE ONLY B\n" in text
+    assert "1 node is marked DONE in the DAG and skipped\n" in text
     assert "A: would run\nB: would run\nC: is left out\nD: is done\n" in text
     found = json.loads(said(capsys, "--choose-from", "B,C", "--json", "--nodes", "t.dag"))
     assert (found["done"], found["left_out"], found["to_run"]) == (1, 3, ["B", "C", "F"])
@@ -106,12 +106,12 @@ def test_a_submit_file_that_is_missing(
     """It may still be written for B, which has a parent and a PRE script, and not for A."""
     (dag_directory / "many.sub").unlink()
     text = said(capsys, "t.dag")
-    assert "many.sub: 1 node(s), jobs not counted: No such file or directory; an earlier" in text
-    assert "To run: 6 node(s) with at least 4 job(s)" in text
+    assert "many.sub: 1 node, jobs not counted: No such file or directory; an earlier" in text
+    assert "To run: 6 nodes with at least 4 jobs" in text
     (dag_directory / "a.sub").unlink()
     text = said(capsys, "t.dag", code=1)
-    assert "a.sub: 2 node(s), can't be read: No such file or directory\n" in text
-    assert "Nothing was submitted. It can't run like that.\n" in text
+    assert "a.sub: 2 nodes, can't be read: No such file or directory\n" in text
+    assert "Nothing was submitted. It can't run as it is.\n" in text
 
 
 WITH_PARENT = "JOB A a.sub\nJOB B list.sub\nPARENT A CHILD B\n"
@@ -152,7 +152,7 @@ def test_no_command_is_run(
 ) -> None:
     (dag_directory / "many.sub").write_text(f"executable = /bin/true\n{line}\n")
     text = said(capsys, "t.dag")
-    assert "many.sub: 1 node(s), jobs not counted: to read it could run a command" in text
+    assert "many.sub: 1 node, jobs not counted: to read it could run a command" in text
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_data_nodes(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> 
     (dag_directory / "wrong.dap").write_text(request.replace("dest_url", "dst_url"))
     (dag_directory / "t.dag").write_text('DATA A in.dap\nVARS A file="x"\nDATA B a.sub\n')
     text = said(capsys, "t.dag")
-    assert "in.dap: 1 node(s), 1 job(s)" in text
-    assert "a.sub: 1 node(s), 2 job(s)" in text
+    assert "in.dap: 1 node, 1 job" in text
+    assert "a.sub: 1 node, 2 jobs" in text
     (dag_directory / "t.dag").write_text("DATA A wrong.dap\n")
     text = said(capsys, "t.dag", code=1)
-    assert "wrong.dap: 1 node(s), can't be read: line 2: src_url: $(file) is not defined" in text
+    assert "wrong.dap: 1 node, can't be read: line 2: src_url: $(file) is not defined" in text
 
 
 def test_a_dag_that_is_fed(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,8 +200,8 @@ def test_a_dag_that_is_fed(dag_directory: Path, capsys: pytest.CaptureFixture[st
     assert "FEEDER feed does not exist\n" in said(capsys, "f.dag", code=1)
     (dag_directory / "feed").touch(0o755)
     text = said(capsys, "f.dag")
-    assert text.startswith("f.dag: 0 node(s)\n")
-    assert "FEEDER: feed $FEEDING would be run whenever fewer than 3 nodes are left" in text
+    assert text.startswith("f.dag: 0 nodes\n")
+    assert "FEEDER: feed $FEEDING would run whenever fewer than 3 nodes are left" in text
     assert "Nothing would run" not in text
 
 
@@ -210,12 +210,17 @@ def test_a_dag_that_grows(dag_directory: Path, capsys: pytest.CaptureFixture[str
     (dag_directory / "t.dag").write_text(dag)
     (dag_directory / "l").write_text("1\n2\n")
     text = said(capsys, "t.dag")
-    assert "SCATTER: node A would add 2 node(s) by l as it is now: x-1, x-2\n" in text
-    assert "EXTEND: node B adds what is in m.dag, which is not there yet: that is known" in text
+    assert "SCATTER: node A would add 2 nodes by l as it is now: x-1, x-2\n" in text
+    assert (
+        "EXTEND: node B adds what is in m.dag, which does not exist yet: the number is known"
+        in text
+    )
     growth = json.loads(said(capsys, "t.dag", "--json"))["growth"]
     assert [(one["node"], one["nodes"]) for one in growth] == [("A", 2), ("B", None)]
     (dag_directory / "m.dag").write_text("JOB\n")
-    assert "would fail, since m.dag as it is now is refused: m.dag:1 JOB: " in said(capsys, "t.dag")
+    assert "would fail, because DAGMan would refuse m.dag as it is now: m.dag:1 JOB: " in said(
+        capsys, "t.dag"
+    )
 
 
 def test_nodes_of_which_nothing_has_changed(
@@ -229,7 +234,7 @@ def test_nodes_of_which_nothing_has_changed(
     assert "A: would run: it has never been done\n" in text
     monkeypatch.setattr(cache_outlook, "outlook", lambda dag, path: {0: "", 1: "x"})
     text = said(capsys, "t.dag", "--nodes")
-    assert "To run: 1 node(s) with 2 job(s)\n" in text
+    assert "To run: 1 node with 2 jobs\n" in text
     assert "A: is done already: nothing has changed\n" in text
     told = json.loads(said(capsys, "t.dag", "--json", "--nodes"))
     assert (told["done"], told["unchanged"], told["to_run"]) == (0, 1, ["B"])

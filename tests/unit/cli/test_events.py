@@ -56,15 +56,15 @@ def test_a_dag_that_can_t_be_read_has_events_all_the_same(
     assert pydagman.main(["events", "t.dag"]) == 0
     found = capsys.readouterr()
     assert len(found.out.splitlines()) == 5
-    assert "the DAG can't be read, so states of nodes may lack" in found.err
+    assert "the DAG can't be read, so states of nodes may be missing" in found.err
 
 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["x.dag"], 1, "there is no DAG file x.dag; started in this directory: t.dag"),
+        (["x.dag"], 1, "there is no DAG file x.dag; DAGs started in this directory: t.dag"),
         (["--since", "3"], 1, "'3' is not the id of an event"),
-        (["--kind", "foo"], 2, "there is no event foo; there are: dag.start"),
+        (["--kind", "foo"], 2, "there is no event foo; choose one of dag.start"),
         (["new.dag"], 1, "new.dag has not started, or its logs were deleted: there is no"),
     ],
 )

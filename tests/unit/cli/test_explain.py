@@ -39,7 +39,7 @@ def test_a_failed_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(BEGIN))
     assert code == 1
     assert out.splitlines()[:5] == [
-        "t.dag has failed after 0 s: 2 nodes, 1 failed, 1 unable to run after a failure.",
+        "t.dag failed after 0 s: 2 nodes, 1 failed, 1 unable to run after a failure.",
         "",
         "1. Node A failed: its job ended with exit code 3.",
         f"   - t.dag.nodes.log, {when}: job 7.0 of A on slot1@one: exit code",
@@ -56,7 +56,7 @@ def test_a_dag_that_has_succeeded(logs: DagLogs, capsys: pytest.CaptureFixture[s
     logs.submit("B", 8)
     logs.terminate(8)
     logs.end(0)
-    assert explain(capsys) == (0, "t.dag has succeeded after 0 s: 2 nodes, 2 done.\n")
+    assert explain(capsys) == (0, "t.dag succeeded after 0 s: 2 nodes, 2 done.\n")
     code, out = explain(capsys, "t.dag", "A", "--json")
     read = json.loads(out)
     assert (code, read["wrong"], read["node"]) == (0, False, "A")
@@ -68,7 +68,7 @@ def test_a_dag_that_has_succeeded(logs: DagLogs, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["t.dag", "a"], "t.dag has no node a; near it: A\n"),
+        (["t.dag", "a"], "t.dag has no node a; did you mean A?\n"),
         (["t.dag", "zzz"], "t.dag has no node zzz; it has 2 nodes\n"),
         (["t.dag", "\x1b[2J"], "t.dag has no node \\x1b[2J"),
         (["x.dag"], "there is no DAG file x.dag"),
@@ -86,7 +86,7 @@ def test_nothing_is_known_of_nodes(logs: DagLogs, capsys: pytest.CaptureFixture[
     for path in (logs.log, logs.log.with_name("t.dag")):
         path.unlink()
     assert pydagman.main(["explain", "t.dag", "A"]) == 1
-    assert "nothing is known of the nodes of t.dag: The DAG files" in capsys.readouterr().err
+    assert "the nodes of t.dag are not known: The DAG files" in capsys.readouterr().err
 
 
 def test_odd_names_and_bytes_can_be_printed(
@@ -98,7 +98,7 @@ def test_odd_names_and_bytes_can_be_printed(
     logs.submit(logged_name(name), 9)
     logs.terminate(9, value=1)
     code, out = explain(capsys, "t.dag", name)
-    assert (code, out.splitlines()[0]) == (1, "Node n\u00f6de\\xff of t.dag has failed.")
+    assert (code, out.splitlines()[0]) == (1, "Node n\u00f6de\\xff of t.dag failed.")
     assert explain(capsys, "t.dag", "--json")[0] == 1
 
 
@@ -121,7 +121,7 @@ def test_lines_are_wrapped_and_those_of_sub_dags_are_indented() -> None:
 
 def test_a_node_without_its_dag(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     assert pydagman.main(["explain", "A"]) == 1
-    hint = "for a node of t.dag: condor_pydagman explain t.dag A"
+    hint = "to explain a node of t.dag: condor_pydagman explain t.dag A"
     assert hint in capsys.readouterr().err
 
 

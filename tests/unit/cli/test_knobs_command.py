@@ -52,7 +52,7 @@ def test_knobs_that_are_set_are_shown(tmp_path: Path) -> None:
 
 def test_nothing_set(tmp_path: Path) -> None:
     done = knobs(tmp_path, pool="")
-    assert done.stdout == "Nobody has set a knob of DAGMan; -all shows the defaults\n"
+    assert done.stdout == "No knob of DAGMan is set; -all shows the defaults\n"
     assert "DAGMAN_USE_STRICT" in knobs(tmp_path, "-all", pool="").stdout
 
 
@@ -81,7 +81,7 @@ def test_of_a_dag_and_its_config_file(tmp_path: Path) -> None:
 
 def test_a_knob_that_later_versions_lack_is_told_of_if_set(tmp_path: Path) -> None:
     done = knobs(tmp_path, pool="DAGMAN_COPY_TO_SPOOL = true\n")
-    assert "DAGMan knows no knob DAGMAN_COPY_TO_SPOOL" in done.stderr
+    assert "DAGMan has no knob DAGMAN_COPY_TO_SPOOL" in done.stderr
 
 
 def test_values_that_are_wrong(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "DAGMAN_USE_STRICT = much" in done.stderr
     assert "DAGMAN_AUTO_RESCUE = perhaps" in done.stderr, "all mistakes are shown"
-    assert "no knob DAGMAN_MAX_JOB_IDLE; is DAGMAN_MAX_JOBS_IDLE meant?" in done.stderr
+    assert "no knob DAGMAN_MAX_JOB_IDLE; did you mean DAGMAN_MAX_JOBS_IDLE?" in done.stderr
     assert "out of range; 7 is taken instead" in " ".join(done.stdout.split())
 
 
@@ -147,12 +147,12 @@ def test_patterns(tmp_path: Path, pattern: str, names: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["DAGMAN_MAX_JOB_IDLE"], 1, "is DAGMAN_MAX_JOBS_IDLE meant?"),
+        (["DAGMAN_MAX_JOB_IDLE"], 1, "did you mean DAGMAN_MAX_JOBS_IDLE?"),
         (["-config", "nosuch"], 1, "Can't read DAGMan config file"),
         (["-dag", "nosuch"], 1, "nosuch"),
         (["-config", "a", "-dag", "b"], 2, "not allowed with"),
         (["-nosuch"], 2, "unknown option -nosuch"),
-        (["-jsn"], 2, "json meant?"),
+        (["-jsn"], 2, "did you mean -json?"),
         (["-config", "a", "b.dag"], 2, "not allowed with"),
         (["nosuch.dag"], 1, "does not exist: nosuch.dag"),
         (["IDLE", "SUBMITTED"], 2, "one pattern only"),

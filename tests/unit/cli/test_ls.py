@@ -70,7 +70,7 @@ def test_without_a_schedd(
     monkeypatch.setattr(queue, "my_dagman_ads", silent)
     assert [row["dag"] for row in listed(capsys, code=1)] == ["t.dag"]
     assert pydagman.main(["ls"]) == 1
-    assert "no answer; these are the DAGs of this directory" in capsys.readouterr().err
+    assert "no answer; showing only the DAGs of this directory" in capsys.readouterr().err
 
 
 def test_a_narrow_terminal() -> None:
@@ -92,4 +92,4 @@ def test_a_dag_that_has_succeeded_though_nodes_failed(
     assert pydagman.main(["ls"]) == 0
     _, all_well, in_part, *_ = capsys.readouterr().out.splitlines()
     assert "succeeded  " in all_well
-    assert "succeeded, though nodes failed  " in in_part
+    assert "succeeded, although nodes failed  " in in_part

@@ -37,10 +37,10 @@ def test_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.sub").write_text("executable = x\nerror = err\nqueue\n")
     Path("err").write_text("no such module\n")
     assert pydagman.main(["report", "t.dag"]) == 0
-    assert capsys.readouterr().out == "t.dag.report.html: 3 node(s)\n"
+    assert capsys.readouterr().out == "t.dag.report.html: 3 nodes\n"
     text = Path("t.dag.report.html").read_text()
     assert "exit code 3" in text
-    assert "A has written</summary><pre>no such module</pre>" in text
+    assert "Output of A</summary><pre>no such module</pre>" in text
     assert "<svg" in text
     assert "condor_pydagman report" in text
     assert "in.dag" in text
@@ -73,7 +73,7 @@ def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "u.dag").write_text("JOB A a.sub\n")
     assert pydagman.main(["report", "u.dag"]) == 1
-    assert "nothing is known of a run of u.dag" in capsys.readouterr().err
+    assert "u.dag has not run, or its logs were deleted" in capsys.readouterr().err
     assert pydagman.main(["report", "t.dag", "-o", str(tmp_path)]) == 1
     assert "it is a directory" in capsys.readouterr().err
 

@@ -44,11 +44,11 @@ def test_the_newest(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, "t.dag", "--nodes")
     assert "t.dag.rescue003: written " in text
     assert ", the newest of 2\n" in text
-    assert "1 of 3 node(s) are done and would be skipped, 2 would run\n" in text
-    assert "Had failed: B, C d\n" in text
+    assert "1 of 3 nodes are done and would be skipped, 2 would run\n" in text
+    assert "Failed: B, C d\n" in text
     assert "Retries left: B 2\n" in text
     assert "To run the rest: condor_pydagman run t.dag\n" in text
-    assert "A: is done\nB: had failed\nC: would run\n" in text
+    assert "A: is done\nB: failed\nC: would run\n" in text
     assert "has been changed" not in text
 
 
@@ -58,7 +58,7 @@ def test_an_older_one_with_a_node_that_the_dag_does_not_have(
 ) -> None:
     text = said(capsys, *words)
     assert ", not the newest of 2\n" in text
-    assert "The DAG does not have X: DAGMan would refuse this rescue file\n" in text
+    assert "The DAG has no node X: DAGMan would refuse this rescue file\n" in text
     assert "condor_pydagman run -DoRescueFrom 1 t.dag\n" in text
 
 
@@ -74,7 +74,7 @@ def test_a_dag_that_has_changed_or_is_gone(
 ) -> None:
     os.utime(rescue_directory / "t.dag")
     os.utime(rescue_directory / "t.dag.rescue003", (1, 1))
-    assert "t.dag has been changed since" in said(capsys, "t.dag")
+    assert "t.dag has changed since" in said(capsys, "t.dag")
     (rescue_directory / "t.dag.dagman.out").touch()
     (rescue_directory / "t.dag").unlink()
     assert "the DAG itself can't be read" in said(capsys, "t.dag")
@@ -85,7 +85,7 @@ def test_bad_input(rescue_directory: Path, capsys: pytest.CaptureFixture[str]) -
         capsys, "t.dag", "--number", "7", code=1
     )
     (rescue_directory / "u.dag").write_text("JOB A a.sub\n")
-    assert "u.dag has no rescue file: none is written until" in said(capsys, "u.dag", code=1)
+    assert "u.dag has no rescue file: DAGMan writes one when" in said(capsys, "u.dag", code=1)
     (rescue_directory / "t.dag.rescue003").write_text("JOB X x\n")
     assert "DONE, RETRY, PRIORITY" in said(capsys, "t.dag", code=1)
 
@@ -100,5 +100,5 @@ def test_a_later_run_has_succeeded(
     assert "To run the rest" in said(capsys, "t.dag")
     os.utime("t.dag.rescue003", (1, 1))
     text = said(capsys, "t.dag")
-    assert "A later run of t.dag has succeeded: nothing is left to be run\n" in text
+    assert "A later run of t.dag succeeded: nothing is left to run\n" in text
     assert "To run the rest" not in text

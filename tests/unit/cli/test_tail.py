@@ -38,7 +38,7 @@ def test_a_failure(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     logs.terminate(7, value=3)
     logs.end(1)
     *_, state, end = (line[21:] for line in lines(capsys))
-    assert (state, end) == ("A: SUBMITTED -> ERROR, exit code 3", "DAGMan has ended, exit code 1")
+    assert (state, end) == ("A: SUBMITTED -> ERROR, exit code 3", "DAGMan ended, exit code 1")
 
 
 def test_it_follows_to_the_end(

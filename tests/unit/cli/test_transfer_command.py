@@ -79,12 +79,12 @@ def test_a_wrong_request(transfer_directory: Path, capsys: pytest.CaptureFixture
         (["nothing.dap"], 1, "can't read the request file nothing.dap"),
         (["--copy", "a"], 2, "--copy takes SOURCE and DESTINATION"),
         (["--copy", "http://", "b"], 2, "no host"),
-        (["http://h/a", "b"], 2, "without a request file: --copy SOURCE DESTINATION"),
+        (["http://h/a", "b"], 2, "without a request file, use --copy SOURCE DESTINATION"),
         (["--copy", "--checksum", "md5:12", "a", "b"], 2, "md5 has 32 hexadecimal digits"),
         (["--copy", "--checksum", "12", "a", "b"], 2, "written like md5:<digits>"),
-        (["-D", "x", "y.dap"], 2, "is not like NAME=VALUE"),
-        (["--streams", "0", "y.dap"], 2, "no number from 1 to 64"),
-        (["--retries", "-1", "y.dap"], 2, "no number from 0 to 1000"),
+        (["-D", "x", "y.dap"], 2, "must be NAME=VALUE"),
+        (["--streams", "0", "y.dap"], 2, "not a number from 1 to 64"),
+        (["--retries", "-1", "y.dap"], 2, "not a number from 0 to 1000"),
         ([], 2, "FILE"),
     ],
 )
@@ -114,7 +114,7 @@ def test_a_second_signal_does_not_wait_for_a_server(transfer_directory: Path) ->
             connection, _ = server.accept()
             running.send_signal(signal.SIGINT)
             assert running.stderr is not None
-            assert "a second Ctrl-C ends it at once" in running.stderr.readline()
+            assert "press Ctrl-C again to stop at once" in running.stderr.readline()
             running.send_signal(signal.SIGINT)
             assert running.wait(timeout=LIMIT_S) == -signal.SIGINT
             connection.close()

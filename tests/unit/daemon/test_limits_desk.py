@@ -90,7 +90,7 @@ def test_a_directory_that_has_been_replaced_is_opened_anew(bench: Bench) -> None
 def test_limits_that_are_not_defined_are_refused(bench: Bench) -> None:
     dag = build_text(JOBS + "SHARED_LIMIT tape ALL_NODES\n")
     assert refuse_unknown_limits(dag, Config(shared_limits="TAPE = JOBS 5")) == ""
-    assert "no such limit; there are: disk" in refuse_unknown_limits(
+    assert "no such limit; the limits are disk" in refuse_unknown_limits(
         dag, Config(shared_limits="disk = JOBS 5")
     )
     assert "'JOB' is none of" in refuse_unknown_limits(dag, Config(shared_limits="a = JOB 5"))

@@ -165,7 +165,7 @@ def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPat
     request = {"command": "skip", "nodes": {"names": ["1"]}}
     bench.send(request, 3)
     (answer,) = bench.answers
-    assert "ask again later" in answer["error"]
+    assert "try again later" in answer["error"]
     assert len(bench.desk.taken([])) == 1
     assert not bench.desk.taken([])
 

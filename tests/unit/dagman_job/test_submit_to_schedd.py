@@ -80,7 +80,8 @@ class Bindings:
 
 
 @pytest.mark.parametrize(
-    ("state", "told"), [(5, "is on hold. `condor_release 42`"), (1, "is in the queue")]
+    ("state", "told"),
+    [(5, "is on hold. To continue where it stopped: `condor_release 42`"), (1, "is in the queue")],
 )
 def test_a_dag_whose_job_waits_in_the_queue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: int, told: str

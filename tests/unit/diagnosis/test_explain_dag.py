@@ -28,8 +28,8 @@ def causes(facts: Facts) -> list[str]:
 def test_a_dag_that_runs_and_has_a_failure() -> None:
     explanation = explain_dag(facts_of(TEXT, STATES))
     assert explanation.headline == (
-        "t.dag is running, started 3 min 20 s ago: 6 nodes, 1 done, 1 running, 1 ready, 1 waiting for"
-        " others, 1 failed, 1 unable to run after a failure."
+        "t.dag is running, started 3 min 20 s ago: 6 nodes, 1 done, 1 running, 1 ready, 1 waiting"
+        " for others, 1 failed, 1 unable to run after a failure."
     )
     assert [finding.cause for finding in explanation.findings] == [
         "node.exit", "node.futile", "job.running", "dag.rescue"

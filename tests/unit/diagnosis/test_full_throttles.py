@@ -135,8 +135,8 @@ def said(*parts: DagPart, kind: str = "JOBS") -> list[str]:
 def test_who_has_how_much_of_the_limit() -> None:
     parts = (part("a.dag", 1, 400), part("b.dag", 2, 350), part("c.dag", 3, 200))
     assert said(*parts, part("t.dag", 7, 50, 1200)) == [
-        "1,200 nodes are waiting for the shared limit tape: 1,000 of 1,000 jobs are in use, 400 by a.dag, 350"
-        " by b.dag, 200 by c.dag, the rest by 1 other DAG."
+        "1,200 nodes are waiting for the shared limit tape: 1,000 of 1,000 jobs are in use, 400 by"
+        " a.dag, 350 by b.dag, 200 by c.dag, the rest by 1 other DAG."
     ]
     assert said(part("t.dag", 7, 0, 1), kind="PRE") == [
         "1 PRE script is waiting for the shared limit tape: 0 of 1,000 PRE scripts are in use."
@@ -152,5 +152,6 @@ def test_why_no_places_can_be_had() -> None:
     (finding,) = limit_findings(facts)
     assert finding.cause == "limit.trouble"
     assert finding.sentence == (
-        "DAGMan can't use the shared limits, so no node that is subject to one can start: it is locked."
+        "DAGMan can't use the shared limits, so no node that is subject to one can"
+        " start: it is locked."
     )

@@ -255,7 +255,7 @@ def test_a_parent_runs_again_and_the_condition_is_evaluated_anew() -> None:
     dag.run("A", 1)
     dag.take("C", 9)
     assert dag.state("X") == State.DONE
-    assert "its child X has begun" in dag.refusal(NodeCommand.RERUN, "A")
+    assert "its child X has started" in dag.refusal(NodeCommand.RERUN, "A")
     dag.run("B", 2)
     dag.ask(NodeCommand.RERUN, "A", "descendants")
     assert dag.states() == "A=SUBMITTING X=WAITING B=WAITING C=SUBMITTED"
@@ -269,7 +269,7 @@ def test_a_failed_parent_does_not_run_again_when_a_decided_node_has_begun() -> N
     dag.run("A", 1, value=1)
     assert dag.state("X") == State.SUBMITTING
     dag.take("X", 3)
-    assert "its child X has begun" in dag.refusal(NodeCommand.RERUN, "A")
+    assert "its child X has started" in dag.refusal(NodeCommand.RERUN, "A")
 
 
 def test_a_decision_is_taken_back_with_what_it_was_taken_by() -> None:

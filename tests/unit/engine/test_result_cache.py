@@ -32,7 +32,7 @@ def test_nothing_runs_again_if_nothing_has_changed() -> None:
     dag = caching(all_cached(DIAMOND), store)
     assert dag.asked(do.Exit) == [do.Exit(0)]
     assert not dag.ever(do.SubmitNode)
-    assert dag.said("CACHE: node A is done already: nothing has changed since it last was")
+    assert dag.said("CACHE: node A is done already: nothing has changed since the last run")
     (report, *_) = dag.engine.node_reports()
     assert report.details == "cached: nothing has changed since it was last done"
 

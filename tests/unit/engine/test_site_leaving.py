@@ -478,7 +478,7 @@ def taken_back_for(harness: Matched) -> str:
     if "LEAVING" not in harness.groups():
         return ""
     (said,) = [
-        say.text for say in harness.all if hasattr(say, "text") and "is taken back" in say.text
+        say.text for say in harness.all if hasattr(say, "text") and "has to leave site" in say.text
     ]
     return str(said).partition(": ")[2]
 
@@ -625,7 +625,7 @@ def test_its_jobs_are_removed_and_it_is_matched_elsewhere() -> None:
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
     assert harness.submits()[-1] == "A"
-    assert harness.said("taken back from site s: user ann wants another one")
+    assert harness.said("has to leave site s: user ann wants another one")
 
 
 def test_any_node_of_the_group_will_do() -> None:

@@ -159,7 +159,7 @@ def test_a_failed_node_is_marked_done() -> None:
     harness = steered("A -> B; D")
     harness.take("D", 2)
     harness.run_node("A", 1, value=1)
-    assert harness.refusal(C.SKIP, "A") == "it has failed: mark it done, or run it again"
+    assert harness.refusal(C.SKIP, "A") == "it failed: mark it done, or run it again"
     assert "mark that one done" in harness.refusal(C.DONE, "B")
     harness.ask(C.DONE, "A")
     assert harness.submits() == ["B"]
@@ -558,7 +558,7 @@ def test_descendants_run_anew_as_well_or_the_node_does_not() -> None:
     for number, name in enumerate("ABCD", 1):
         harness.run_node(name, number, value=name == "D")
     why = harness.refusal(C.RERUN, "A")
-    assert why == "its child B has begun; it would have to run anew, too"
+    assert why == "its child B has started; it would have to run again too"
     wanted = inputs.NodesSteered(0, C.RERUN, [harness.dag.ids[name] for name in "AB"], "ann", rule)
     assert len(harness.engine.descending(wanted, [])) == 4
     answer = harness.ask(C.RERUN, "A", rule)
@@ -585,7 +585,7 @@ def test_weak_children_are_released_once() -> None:
     harness.take("D", 2)
     harness.run_node("A", 1, value=1)
     assert "B=SUBMITTING" in harness.states()
-    assert "its child B has begun" in harness.refusal(C.RERUN, "A")
+    assert "its child B has started" in harness.refusal(C.RERUN, "A")
     harness.ask(C.DONE, "A")
     assert "C=READY" in harness.states() or "C=SUBMITTING" in harness.states()
     assert "A=DONE" in harness.replayed()

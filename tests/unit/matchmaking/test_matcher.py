@@ -176,7 +176,7 @@ def test_a_full_site_is_waited_for_if_it_will_fit(claims_directory: Path) -> Non
     assert told.reasons == [
         (
             0,
-            "of 2 sites, 1 is left out, since the group was taken back from there (south);"
+            "of 2 sites, 1 is left out, because the group had to leave it (south);"
             " 1 is full (north)",
         )
     ]
@@ -191,5 +191,5 @@ def test_sites_that_rest(claims_directory: Path) -> None:
     bench = Bench(claims_directory)
     told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], {"north": 0, "south": 1})
     assert [match.site for match in told.matches] == ["south"]
-    why = "of 2 sites, 2 are resting, since groups were taken back from there (north, south)"
+    why = "of 2 sites, 2 are resting, because groups had to leave it (north, south)"
     assert told.reasons == [(0, why)]

@@ -89,7 +89,7 @@ def test_a_site_whose_file_goes_or_becomes_wrong_is_taken_back(watched: Watched)
     paths[1].write_text("Name = ")
     assert watched.round() == ["west"]
     assert watched.said[0].startswith(f"{paths[1]}:1: there is no expression")
-    assert watched.said[1:] == ["taken back: east, north"]
+    assert watched.said[1:] == ["removed: east, north"]
     assert watched.round() == ["west"]
     assert watched.said == []
     watched.site("north")

@@ -92,7 +92,7 @@ def test_logs_are_gone(logs: DagLogs) -> None:
     found = facts()
     assert found.state is DagState.INTERRUPTED
     assert [text[:36] for text in found.unknown] == [
-        "What only that log tells is not known"[:36]
+        "A log is missing, so this explanation"[:36]
     ] * 2
     assert found.submit_command == "condor_submit_dag -update_submit t.dag"
 
@@ -167,9 +167,9 @@ def test_jobs_in_the_queue_or_why_they_are_not_known(
     monkeypatch.setattr(queue, "jobs_of_dag", away)
     silent = held(found)
     assert silent.jobs is None
-    assert silent.unknown[0].startswith("What is said of jobs is by the files alone: ")
+    assert silent.unknown[0].startswith("What is said of jobs comes from the log files alone: ")
     assert held(found._replace(schedd_problem="off")).unknown == (
-        "What is said of jobs is by the files alone: off",
+        "What is said of jobs comes from the log files alone: off",
     )
 
 
@@ -179,7 +179,7 @@ def test_the_logs_are_of_another_run_than_the_job(logs: DagLogs) -> None:
     found = facts(ad=ad, cluster=2)
     assert not found.run.starts
     assert found.unknown == (
-        "The logs of t.dag are of a later run, so only the job ad tells of job 2.",
+        "The logs of t.dag are of a later run, so only the job ad describes job 2.",
     )
     assert found.submit_command == ""
     assert not facts(submitted=logs.now + 9, state=DagState.IDLE).run.starts

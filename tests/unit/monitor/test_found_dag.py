@@ -111,19 +111,21 @@ def test_what_is_no_dag(work_directory: Path) -> None:
     with pytest.raises(FileError, match=r"started in this directory, which has z.dag; `condor_"):
         find_dag("x.dag")
     DagLogs(work_directory, "y.dag")
-    with pytest.raises(FileError, match=r"no DAG file x.dag; started in this directory: y.dag"):
+    with pytest.raises(
+        FileError, match=r"no DAG file x.dag; DAGs started in this directory: y.dag"
+    ):
         find_dag("x.dag")
-    with pytest.raises(UsageError, match=r"is a directory; started in .*: "):
+    with pytest.raises(UsageError, match=r"is a directory; DAGs started in .*: "):
         find_dag(str(work_directory))
 
 
 def test_the_only_dag_of_a_directory(work_directory: Path) -> None:
-    with pytest.raises(UsageError, match="say which DAG: no DAG was started"):
+    with pytest.raises(UsageError, match="name a DAG: no DAG was started"):
         find_here()
     DagLogs(work_directory)
     assert find_here().name == "t.dag"
     DagLogs(work_directory, "u.dag")
-    with pytest.raises(UsageError, match="say which DAG: started in this directory: "):
+    with pytest.raises(UsageError, match="name a DAG: DAGs started in this directory: "):
         find_here()
     assert set(started_in(".")) == {"t.dag", "u.dag"}
     nested = 'Job submitted from host: <x>\n    [ DAGNodeName = "S" ]\n'

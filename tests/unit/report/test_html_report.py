@@ -81,8 +81,8 @@ def test_what_is_told_of_a_run() -> None:
     run.starts.append(Start(1020, recovering=True))
     made = page(run, dag=None, dag_problem="it is gone")
     for words in (
-        "had not ended", "Only the end", "no critical path: it is gone", "began with t.rescue001",
-        "has written t.rescue002", "Aborting it", "Halted from @1001 to @1002",
+        "had not ended", "Only the end", "no critical path: it is gone", "started from t.rescue001",
+        "wrote t.rescue002", "Aborting it", "Halted from @1001 to @1002",
         "started 2 times: @1000, @1020", "condor_rm",
     ):  # fmt: skip
         assert words in made.text
@@ -107,7 +107,7 @@ def test_a_node_that_is_named_like_html() -> None:
 
 def test_what_a_failed_node_has_written() -> None:
     made = page(make_run(), excerpts={"D": ["no <such> module", "sorry"]})
-    assert "D has written" in made.text
+    assert "Output of D" in made.text
     assert "no <such> module\nsorry" in made.text
 
 

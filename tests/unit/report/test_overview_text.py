@@ -28,10 +28,10 @@ def test_a_picture() -> None:
     assert shown.splitlines()[0].endswith("  since @500, 8 min 20 s")
     assert "█ done 10 of 19" in shown
     assert "72 nodes/h, " in shown
-    assert "if it goes on as in the last 8 min 20 s" in shown
-    assert "throttle is full: 3 idle jobs (DAGMan_MaxIdle)" in shown
+    assert "at the rate of the last 8 min 20 s" in shown
+    assert "throttle reached: 3 idle jobs (DAGMan_MaxIdle)" in shown
     assert "  long  7.0  slot1@a  6 min 40 s" in shown
-    assert "held: 2 job(s) of h1, h2\n  no such file (code 13)" in shown
+    assert "held: 2 jobs of h1, h2\n  no such file (code 13)" in shown
     assert "  pre  PRE script: exit code 4  @900\n  code  exit code 3  @900" in shown
     assert "  S: inner.dag  running" in shown
 
@@ -90,19 +90,22 @@ def test_the_sites_of_groups() -> None:
     run.groups["no"] = GroupSite(reason="none fits")
     shown = " ".join(text(seen(run)).split())
     assert "groups at sites: s13 2 s00 1 s01 1" in shown
-    assert "s10 1 2 more sites 1 leave theirs 1 without a site" in shown
+    assert "s10 1 2 more sites 1 leaving 1 without a site" in shown
     assert seen(run).as_json()["sites"]["at"]["s13"] == 2
 
 
 def test_groups_that_wait_for_a_site() -> None:
     of = {"at": {}, "leaving": 0, "without": 0, "waiting": 1, "first": ["one"], "reason": ""}
     shown = text(seen(a_run())._replace(sites=of))
-    assert "\n1 group waits for a site (one)\n" in shown
+    assert "\n1 group is waiting for a site (one)\n" in shown
     assert "groups at sites" not in shown
     full = "of 1 site, 1 is full (\x1b)"
     of = {**of, "at": {"s": 2}, "waiting": 1207, "first": ["a", "b"], "reason": full}
     shown = " ".join(text(seen(a_run())._replace(sites=of)).split())
-    assert "groups at sites: s 2 1,207 groups wait for a site (a, b and 1,205 more): of 1" in shown
+    assert (
+        "groups at sites: s 2 1,207 groups are waiting for a site (a, b and 1,205 more): of 1"
+        in shown
+    )
     assert "is full (\\x1b)" in shown
 
 
@@ -118,8 +121,11 @@ def test_shared_limits() -> None:
     pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
     one = seen(a_run(), shared_limits=[tape, pre, tape._replace(name="free", waiting=0)])
     shown = " ".join(text(one).split())
-    assert "shared limit tape: 950 of 1,000 jobs taken, 120 by this DAG, 43 nodes wait" in shown
-    assert "5 of 5 PRE scripts taken, 1 by this DAG, 1 PRE script waits for it" in shown
-    assert "shared limit free: 950 of 1,000 jobs taken, 120 by this DAG shared" not in shown
+    assert (
+        "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG, 43 nodes are waiting"
+        in shown
+    )
+    assert "5 of 5 PRE scripts in use, 1 by this DAG, 1 PRE script is waiting" in shown
+    assert "shared limit free: 950 of 1,000 jobs in use, 120 by this DAG shared" not in shown
     assert one.as_json()["shared_limits"][0]["waiting"] == 43
     assert "shared limit" not in text(seen(a_run()))

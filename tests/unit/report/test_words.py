@@ -51,7 +51,7 @@ def test_every_event_has_words() -> None:
 @pytest.mark.parametrize(
     ("event", "words"),
     [
-        (DagEvent("dag.end", 0, data={"exit_code": 1}), "DAGMan has ended, exit code 1"),
+        (DagEvent("dag.end", 0, data={"exit_code": 1}), "DAGMan ended, exit code 1"),
         (DagEvent("dag.limits", 0, data={"DAGMan_MaxJobs": 7}), "throttle DAGMan_MaxJobs = 7"),
         (
             DagEvent("dag.status", 0, data={"status": 0, "total": 3, "done": 2, "failed": 0}),

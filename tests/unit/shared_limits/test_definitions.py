@@ -65,8 +65,8 @@ def test_a_users_own_limit_replaces_none_of_the_access_point() -> None:
 def test_an_unknown_name_is_told_with_those_that_there_are() -> None:
     known = together(parse("Tape = JOBS 5; disk = JOBS 1", "knob"), [])
     assert unknown("taep", known, "KNOB") == (
-        "SHARED_LIMIT taep: no such limit; there are: Tape, disk (defined by KNOB); did you mean"
-        " Tape?"
+        "SHARED_LIMIT taep: no such limit; the limits are Tape, disk (defined by KNOB); did you"
+        " mean Tape?"
     )
     assert "no limit is defined; limits are defined by KNOB" in unknown("x", {}, "KNOB")
 

@@ -24,6 +24,6 @@ def test_many_sites_are_counted() -> None:
     found = [Verdict(f"s{n}", O.FULL) for n in range(7)]
     found += [Verdict("t", O.GROUP_REFUSES), Verdict("u", O.GROUP_REFUSES), Verdict("v", O.NONE)]
     assert analysis(found) == (
-        "of 10 sites, 1 is left out, since the group was taken back from there (v);"
+        "of 10 sites, 1 is left out, because the group had to leave it (v);"
         " 7 are full (s0, s1, s2, s3, s4, ...); 2 are not what the group requires (t, u)"
     )

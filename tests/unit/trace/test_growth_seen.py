@@ -24,7 +24,7 @@ def test_pieces_of_a_feeder_until_it_ends() -> None:
     assert not take_record(run, grown(2, "e FEEDING 1"), 7.0)
     _, event = take_record(run, grown(3, "f FEEDING 2 LAST"), 8.0)
     assert (event.name, event.data) == ("dag.feeder", {"state": "ended", "feedings": 2})
-    assert event_words(event) == "the FEEDER has ended"
+    assert event_words(event) == "the FEEDER ended"
     assert run.feeding == FeederSeen(2, "ended", "", 8.0)
 
 
@@ -32,7 +32,7 @@ def test_a_feeder_that_fails() -> None:
     run = Run()
     read = RecordRead(JournalRecord.FEEDER_FAILED, "", 0, 0, "feeding 1: no table")
     (event,) = take_record(run, read, 5.0)
-    assert event_words(event) == "the FEEDER has failed: feeding 1: no table"
+    assert event_words(event) == "the FEEDER failed: feeding 1: no table"
     assert run.feeding == FeederSeen(0, "failed", "feeding 1: no table", 5.0)
     assert not take_record(run, read, 6.0)
 

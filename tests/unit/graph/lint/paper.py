@@ -57,7 +57,8 @@ class PaperWorld:
         return "no expression" if text.count("(") != text.count(")") else ""
 
     def limit_problem(self, dag: Dag) -> str:
-        return f"SHARED_LIMIT {dag.limit_uses[0].limit}: no such limit; there are: " * self.no_limit
+        name = dag.limit_uses[0].limit
+        return f"SHARED_LIMIT {name}: no such limit; the limits are " * self.no_limit
 
     def unreadable(self, text: str, directory: str) -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""

@@ -16,10 +16,10 @@ def told(dag: str) -> list[tuple[int, str, str]]:
 @pytest.mark.parametrize(
     ("line", "what", "hint"),
     [
-        ("PUBLISH A FILE $(kay).ad", "nothing sets $(kay)", "is $(Key) meant?"),
+        ("PUBLISH A FILE $(kay).ad", "nothing sets $(kay)", "did you mean $(Key)?"),
         ("CACHE A INPUTS $(xyz)", "nothing sets $(xyz)", "set it with VARS: xyz=..."),
-        ("CACHE A OUTPUTS o.$(RETRY)", "nothing sets $(RETRY)", "what a run of the node would"),
-        ("PUBLISH A FILE {Key}.ad", "{Key} is no macro there", "expected $(Key), which VARS"),
+        ("CACHE A OUTPUTS o.$(RETRY)", "nothing sets $(RETRY)", "the files that a node reads"),
+        ("PUBLISH A FILE {Key}.ad", "{Key} is not a macro there", "use $(Key), which VARS"),
     ],
 )
 def test_a_macro_that_nothing_sets(line: str, what: str, hint: str) -> None:

@@ -89,7 +89,7 @@ def test_a_second_config_file() -> None:
     (finding,) = found("CONFIG plain\nCONFIG a.sub\nJOB A a.sub\n")
     assert (finding.code, finding.line) == ("DAG308", 2)
     assert finding.message == "CONFIG names a.sub, but t.dag:1 names plain"
-    assert finding.hint == "there can be one configuration file only, over all DAG files"
+    assert finding.hint == "all DAG files together can have only one configuration file"
 
 
 def test_a_config_file_beside_its_dag_file() -> None:

@@ -83,7 +83,7 @@ def test_a_dag_file_that_is_there_already() -> None:
     ]
     assert first.severity is Severity.WARNING
     assert first.message == "EXTEND of node A: JOB: No submit description provided"
-    assert first.hint.startswith("node A may write the file anew")
+    assert first.hint.startswith("unless node A rewrites the file")
 
 
 def test_what_is_wrong_with_its_nodes() -> None:
@@ -109,9 +109,9 @@ def test_a_cycle_through_the_dag() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("EXTEND A no/m.dag", "m.dag is to be in no, and there is no such directory"),
-        ("EXTEND A d", "d is no ordinary file"),
-        ("EXTEND N m.dag", "m.dag does not exist, and nothing runs that could write it"),
+        ("EXTEND A no/m.dag", "m.dag is expected in no, but there is no such directory"),
+        ("EXTEND A d", "d is not a regular file"),
+        ("EXTEND N m.dag", "m.dag does not exist, and no node runs that could write it"),
     ],
 )
 def test_a_file_that_will_not_be_there(line: str, message: str) -> None:

@@ -98,7 +98,7 @@ def test_macros_that_have_a_value_from_elsewhere(submit: str) -> None:
 def test_nodes_that_write_the_same_file() -> None:
     (finding,) = findings(TWO + "JOB C x.sub\n", "output = all.out\n")
     assert finding.code == "DAG305"
-    assert finding.message.startswith("3 nodes write all.out,")
+    assert finding.message.startswith("3 nodes overwrite all.out;")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_files_that_are_not_shared_or_may_not_be(submit: str) -> None:
 def test_equal_values_of_vars_make_equal_files() -> None:
     dag = TWO + 'JOB C x.sub\nVARS A v="1"\nVARS B v="1"\nVARS C v="2"\n'
     (finding,) = findings(dag, "output = $(v).out\n")
-    assert finding.message.startswith("2 nodes write 1.out,")
+    assert finding.message.startswith("2 nodes overwrite 1.out;")
 
 
 def test_appended_vars_win_over_the_file_and_prepended_do_not() -> None:

@@ -16,7 +16,7 @@ def told(line: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("word", ["$(e)", "{e}", "$(JOB)"])
 def test_a_key_of_vars(word: str) -> None:
     assert told(f"SCRIPT PRE s_{{e}} pre.sh {word} x\n") == [
-        (5, f"the PRE script of node s_1 and 1 other node gets {word} as it stands")
+        (5, f"the PRE script of node s_1 and 1 other node gets {word} unexpanded")
     ]
 
 
