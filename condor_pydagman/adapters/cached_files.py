@@ -46,7 +46,7 @@ class CachedFiles:
             if stat.S_ISDIR(found.st_mode):
                 return FileFact("", "is a directory: name the files in it")
             if not stat.S_ISREG(found.st_mode):
-                return FileFact("", "is not an ordinary file")
+                return FileFact("", "is not a regular file")
             if checksum:
                 return FileFact(self._checksum(path, found))
         except FileNotFoundError:

@@ -70,7 +70,7 @@ def read_result(path: str) -> list[tuple[str, str]]:
         word = _NAMED_BY_WORD.search(text)
         if word is not None:
             raise _no_name(word[1]) from None
-        raise BadResult("it is no ClassAd: expected [ name = value; ... ]") from None
+        raise BadResult("it is not a ClassAd: expected [ name = value; ... ]") from None
     return [(name, _value(ad, name)) for name in sorted(names, key=str.lower)]
 
 
@@ -84,7 +84,7 @@ def _check_numbers(text: str) -> None:
         number = found[1] or "0"
         if not number.isdigit() or len(number) > 30 or int(number) > MAX_INTEGER:
             raise BadResult(
-                f"{number[:40]} is no decimal number of at most {MAX_INTEGER}: write it as text, in"
+                f"{number[:40]} is not a decimal number up to {MAX_INTEGER}: write it as text, in"
                 " quotes"
             )
 
@@ -123,7 +123,7 @@ def _value(ad: Any, name: str) -> str:
         raise BadResult(f"{name} can't be published: every parent has {', '.join(OWN_ATTRIBUTES)}")
     written = literal(ad[name])  # an expression has no form: it is not evaluated
     if written is None:
-        raise BadResult(f"{name} is no number, text, truth value, or list of these")
+        raise BadResult(f"{name} is not a number, text, truth value, or list of these")
     if len(written.encode()) > MAX_VALUE_BYTES:
         raise BadResult(f"{name} is longer than {MAX_VALUE_BYTES} bytes")
     return written

@@ -45,10 +45,10 @@ def settings(config_file: str) -> dict[str, str]:
         device = not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
         if device and not os.path.samestat(found, os.stat(os.devnull)):
             what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
-            raise ConfigError(f"ERROR: DAGMan config file {config_file} is no file, but {what}")
+            raise ConfigError(f"ERROR: DAGMan config file {config_file} is not a file, but {what}")
         with open(path, "rb") as file:
             if b"\0" in file.read():
-                raise ConfigError(f"ERROR: {config_file} is no text: it has a NUL character in it")
+                raise ConfigError(f"ERROR: {config_file} is not text: it has a NUL character in it")
         return _settings(config_file, path)
     except OSError as error:
         raise ConfigError(

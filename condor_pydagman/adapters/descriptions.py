@@ -282,7 +282,7 @@ def _number(words: str) -> int:
         count = None
     number = isinstance(count, (int, float)) and not isinstance(count, classad2.Value)
     if not number or not 0 <= count < float("inf"):
-        raise ValueError(f"invalid Queue statement, the count is no number: {words.strip()}")
+        raise ValueError(f"invalid Queue statement, the count is not a number: {words.strip()}")
     return max(int(count), 1)
 
 

@@ -57,7 +57,7 @@ def _ordinary(fd: int, path: str) -> BinaryIO:
     os.close(fd)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    raise FileError(f"{path} is not an ordinary file")
+    raise FileError(f"{path} is not a regular file")
 
 
 @contextlib.contextmanager

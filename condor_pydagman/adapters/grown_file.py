@@ -129,5 +129,5 @@ def read_whole(path: str, most: int) -> str:
     ):
         raise FileError(f"{path} was changed while it was being read")
     if b"\0" in data:
-        raise FileError(f"{path} is no text: it holds a byte 0")
+        raise FileError(f"{path} is not text: it holds a byte 0")
     return data.decode("utf-8", "surrogateescape")

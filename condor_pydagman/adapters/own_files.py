@@ -120,7 +120,7 @@ def refuse_planted(fd: int, path: str) -> None:
         return  # /dev/null, a terminal
     if not stat.S_ISREG(found.st_mode):
         code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-        raise OSError(code, "it is no ordinary file; move it away")
+        raise OSError(code, "it is not a regular file; move it away")
     if not _is_writable_by_all(path):
         return
     if _is_foreign(fd) and _is_writable_by_all(path, stat.S_ISVTX):

@@ -29,7 +29,7 @@ _LINE_OF_OURS = re.compile(r" on line \d+$")
 _PATH = "PYDAGMAN_PATH"  # a macro, only in descriptions that are not submitted
 
 _CONDITION = (
-    "this is no condition that HTCondor can decide on: it takes true, false, a number, `defined"
+    "this is not a condition that HTCondor can decide on: it takes true, false, a number, `defined"
     " NAME` and `version >= X.Y.Z`, with `!` before it or not; no comparison, no && and ||"
 )
 _COMMAND = "the command could not be run, or what it printed can't be read"
@@ -169,7 +169,7 @@ def _reason(statement: str, before: str, including: tuple[str, ...]) -> str:
         )
     name, equals, _ = head.partition("=")
     name = name.strip().removesuffix("@") if block else name.strip()
-    return f"'{name.strip()}' is no name of a command or macro" if equals else _NO_STATEMENT
+    return f"'{name.strip()}' is not a name of a command or macro" if equals else _NO_STATEMENT
 
 
 def _include_problem(include: _Include, before: str, including: tuple[str, ...]) -> str:

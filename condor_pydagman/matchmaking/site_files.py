@@ -97,7 +97,7 @@ def read_site(path: Path) -> Described:
     try:
         with open(os.open(path, _READ), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return Described(path, "", {}, (f"{path}: it is no ordinary file",))
+                return Described(path, "", {}, (f"{path}: it is not a regular file",))
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         return Described(path, "", {}, (f"{path}: {error.strerror}",))
@@ -180,7 +180,7 @@ def _wrong(expression: str) -> tuple[int, str] | None:
     try:
         classad2.ExprTree(expression)
     except (classad2.ClassAdException, *BINDINGS):
-        return first_mistake(expression) or (0, "this is no ClassAd expression")
+        return first_mistake(expression) or (0, "this is not a ClassAd expression")
     return None
 
 

@@ -90,7 +90,7 @@ def _tail(path: str, size: int) -> tuple[list[str], str]:
             file.seek(max(os.fstat(file.fileno()).st_size - size, 0))
             text = file.read(size).decode("utf-8", "surrogateescape")
     except PydagmanError:
-        return [], "is not an ordinary file"
+        return [], "is not a regular file"
     except OSError as error:
         return [], f"can't be read: {error.strerror}"
     return [line for line in text.split("\n") if line.strip()], ""

@@ -115,7 +115,7 @@ class _Reader:
 
     def _wrong(self) -> ValueError:
         line = self._text.count("\n", 0, self._at) + 1
-        return ValueError(f"line {line} is no ClassAd of constants")
+        return ValueError(f"line {line} is not a ClassAd of constants")
 
     def _ad(self, depth: int) -> Ad:
         """After `[`, to its `]`."""

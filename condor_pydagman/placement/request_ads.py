@@ -103,7 +103,7 @@ def read_ads(source: RequestText) -> Iterator[Ad]:
             hint="divide it among several DATA nodes",
         )
     if "\0" in text:
-        source.fail(text.index("\0"), "this is no text: is the file a request file?")
+        source.fail(text.index("\0"), "this is not text: is the file a request file?")
     reader = _Reader(source)
     if reader.at_end():
         raise DagFileError(

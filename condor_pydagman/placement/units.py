@@ -68,7 +68,7 @@ def duration_text(seconds: float) -> str:
 def _parts(text: str) -> tuple[float, str]:
     found = _AMOUNT.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no number with a unit")
+        raise ValueError(f"{text!r} is not a number with a unit")
     amount = float(found[1])
     if not math.isfinite(amount) or amount > 1e18:
         raise ValueError(f"{text!r} is too large")

@@ -159,7 +159,7 @@ class AllocationUse:
             with contextlib.suppress(FileNotFoundError):
                 there = os.stat(_NAME, dir_fd=self._directory.fd, follow_symlinks=False)
                 if not stat.S_ISREG(there.st_mode) or there.st_uid != os.geteuid():
-                    raise PermissionError(0, "it is no ordinary file of yours")
+                    raise PermissionError(0, "it is not a regular file of yours")
             database = sqlite3.connect(
                 self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )

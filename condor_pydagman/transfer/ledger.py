@@ -177,7 +177,7 @@ class Ledgers:
         try:
             there = os.fstat(fd)
             if not stat.S_ISREG(there.st_mode):
-                raise DamagedLedger("it is no ordinary file")
+                raise DamagedLedger("it is not a regular file")
             if there.st_size > MAX_LEDGER_BYTES:
                 raise DamagedLedger("it is too large")
             data = os.read(fd, MAX_LEDGER_BYTES + 1)
@@ -247,7 +247,7 @@ class Ledgers:
             os.close(fd)
             break
         self._say_once(
-            f"{self.directory.path}/{_LOCK} is no file that all users can read; remove it"
+            f"{self.directory.path}/{_LOCK} is not a file that all users can read; remove it"
         )
         return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.directory.fd)
 

@@ -314,7 +314,7 @@ def local_size(source: Url) -> int | None:
             FaultKind.REQUEST, f"{source} is a directory; end it in / to transfer what is in it"
         )
     if not stat.S_ISREG(found.st_mode):
-        raise Fault(FaultKind.REQUEST, f"{source} is no ordinary file")
+        raise Fault(FaultKind.REQUEST, f"{source} is not a regular file")
     return found.st_size
 
 

@@ -38,7 +38,7 @@ def piece_of(path: str, begin: int) -> dict[str, Any]:
     except FileNotFoundError:
         raise Refused(404, f"{name} does not exist yet") from None
     except FileError:
-        raise Refused(403, f"{name} is not an ordinary file") from None
+        raise Refused(403, f"{name} is not a regular file") from None
     except OSError as error:
         raise Refused(403, f"{name} can't be read: {error.strerror}") from None
     if first and (begin < 0 or again):

@@ -160,7 +160,7 @@ def what_stands_in_the_way_harms_nobody(s: Scene) -> None:
     (s.work / "t.dag.cache").unlink()
     assert again(s) == ["A", "B"]
     assert again(s) == ["B"]
-    s.says("CACHE: node B is to run: its input pipe is not an ordinary file")
+    s.says("CACHE: node B is to run: its input pipe is not a regular file")
 
 
 @STAGE.scene

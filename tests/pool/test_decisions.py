@@ -162,7 +162,7 @@ def a_file_that_is_hostile_harms_nobody(s: Scene) -> None:
         'RUN_IF X true\nRUN_IF Y true\nVARS A text="[ n = "\nVARS B text="ExitCode = 3"\n',
     )
     assert s.ends() == 1
-    s.says("A.ad: it is no ClassAd: expected")
+    s.says("A.ad: it is not a ClassAd: expected")
     s.says("B.ad: ExitCode can't be published")
 
 

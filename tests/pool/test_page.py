@@ -149,7 +149,7 @@ def a_group_and_its_sites(s: Scene) -> None:
         page.get_by_label("A2: running, at north").wait_for(state="attached")
         page.get_by_role("tab", name="Sites").click()
         rows = page.locator(".groups .rows .row:visible")
-        rows.filter(has_text="1 is full").filter(has_text="waits for a site").wait_for()
+        rows.filter(has_text="1 is full").filter(has_text="waiting for a site").wait_for()
         rows.filter(has_text="at its site").get_by_role("button", name="Rematch").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_text("also those that are done").wait_for()

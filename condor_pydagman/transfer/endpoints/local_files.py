@@ -265,7 +265,7 @@ def _refuse_other(found: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise no_file(path)
     if not stat.S_ISREG(found.st_mode):
-        raise Fault(FaultKind.REQUEST, f"{path} is no ordinary file")
+        raise Fault(FaultKind.REQUEST, f"{path} is not a regular file")
 
 
 def mode_of(destination: str) -> int:
@@ -280,5 +280,5 @@ def mode_of(destination: str) -> int:
         except FileNotFoundError:
             return 0
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
-        raise Fault(FaultKind.DESTINATION, f"{destination} is no ordinary file")
+        raise Fault(FaultKind.DESTINATION, f"{destination} is not a regular file")
     return mode

@@ -52,8 +52,8 @@ def test_what_is_no_ordinary_file_is_not_opened(tmp_path: Path) -> None:
     for checksum in (False, True):
         assert fact(tmp_path / "no", checksum) == "is not there"
         assert fact(tmp_path, checksum) == "is a directory: name the files in it"
-        assert fact(tmp_path / "fifo", checksum) == "is not an ordinary file"
-        assert fact(Path("/dev/zero"), checksum) == "is not an ordinary file"
+        assert fact(tmp_path / "fifo", checksum) == "is not a regular file"
+        assert fact(Path("/dev/zero"), checksum) == "is not a regular file"
         assert fact(tmp_path / "link", checksum).startswith("can't be read: ")
         assert fact(tmp_path / "a$(x)", checksum) == "has a macro that no VARS of the node sets"
 

@@ -220,7 +220,7 @@ def test_how_many_procs(statement: str, procs: int) -> None:
 
 @pytest.mark.parametrize("count", ["three", "3 4", "2 # two", "-1", "= 3", "1e999"])
 def test_a_count_that_is_none(count: str) -> None:
-    with pytest.raises(ValueError, match="the count is no number"):
+    with pytest.raises(ValueError, match="the count is not a number"):
         descriptions.procs_of(descriptions.parse(f"queue {count}\n"))
 
 

@@ -204,7 +204,7 @@ def test_what_has_no_end_in_place_of_a_config_file_is_not_waited_for(
         check=False,
         timeout=180,
     )
-    assert f"is no file, but {what}" in done.stderr
+    assert f"is not a file, but {what}" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_site(tmp_path: Path) -> None:
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "north.ad"
     os.mkfifo(path)
-    assert read_site(path).problems == (f"{path}: it is no ordinary file",)
+    assert read_site(path).problems == (f"{path}: it is not a regular file",)
 
 
 def test_a_directory_is_no_description(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_longer_file_in_its_place_is_read_from_its_beginning(log: Path) -> Non
 
 @pytest.mark.parametrize(
     ("make", "problem"),
-    [(os.mkdir, "can't read {}: Is a directory"), (os.mkfifo, "{} is not an ordinary file")],
+    [(os.mkdir, "can't read {}: Is a directory"), (os.mkfifo, "{} is not a regular file")],
 )
 def test_what_is_no_file_is_not_waited_for(
     log: Path, make: Callable[[Path], None], problem: str

@@ -98,7 +98,7 @@ def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(work_directory: Path, n
     (work_directory / "t.dag").touch()
     os.mkfifo(name)
     if name.endswith(".out"):
-        with pytest.raises(FileError, match=r"dagman\.out is not an ordinary file"):
+        with pytest.raises(FileError, match=r"dagman\.out is not a regular file"):
             find_dag("t.dag", ask=False)
     else:
         assert find_dag("t.dag", ask=False).state is DagState.NOT_STARTED

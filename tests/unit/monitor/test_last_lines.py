@@ -56,7 +56,7 @@ def test_the_last_lines_of_a_file(work_directory: Path) -> None:
 
 def test_files_that_can_t_be_read(work_directory: Path) -> None:
     os.mkfifo(work_directory / "pipe")
-    assert last_lines("pipe").problem == "is not an ordinary file"
+    assert last_lines("pipe").problem == "is not a regular file"
     assert last_lines("absent").problem == "can't be read: No such file or directory"
     assert last_lines(".").problem.startswith(("is not", "can't be read"))
 

@@ -159,7 +159,7 @@ def test_a_plugin_is_asked_once_for_each_version(
     [
         ("404", FaultKind.MISSING, "several_plugin: HTTP 404 for toy://***@h/404"),
         ("short", FaultKind.MISMATCH, "tells of 11 bytes, but the file has 10"),
-        ("garbage", FaultKind.MODULE, "result can't be read: line 1 is no ClassAd"),
+        ("garbage", FaultKind.MODULE, "result can't be read: line 1 is not a ClassAd"),
         ("crash", FaultKind.MISSING, "toy://***@h/crash crashed: no such file"),
         ("mute", FaultKind.MODULE, "exited with code 0 and wrote no result"),
         ("exit", FaultKind.MODULE, "exited with code 3 and wrote no result"),
