@@ -82,7 +82,7 @@ class Case:
 CASES = {
     "missing": Case(ONE, [r"nosuch\.dag: Provided file path does not exist"], file="nosuch.dag"),
     "directory": Case(ONE, [r"t\.dag: Provided file path is not a file"], spoil=directory_instead),
-    "fifo": Case(ONE, [r"t\.dag .*not an ordinary file"], spoil=fifo_instead,
+    "fifo": Case(ONE, [r"t\.dag .*not a regular file"], spoil=fifo_instead,
         unlike_stock="it waits for somebody to write"),
     "unreadable": Case(ONE, [r"open t\.dag: .*Permission denied"], spoil=unreadable),
     "unknown-word": Case(ONE + "FOO bar\n", [r"ERROR: t\.dag:2 'FOO' is not a valid", "FOO bar"]),

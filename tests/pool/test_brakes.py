@@ -91,7 +91,7 @@ def a_halted_dag_ends_as_its_final_node_says(s: Scene) -> None:
     s.submit("FINAL F job.sub\n" + SICK.format(brake="sick 2 HALT"), "-maxjobs", "1")
     assert s.ends() == 0
     told = explained(s)
-    assert "1. Brake sick halted the DAG, and DAGMan has ended when nothing was left to" in told
+    assert "1. Brake sick halted the DAG, and DAGMan ended when nothing was left to" in told
     assert "the exit code is that of the FINAL node." in told
     assert "continues from t.dag.rescue001" in told
 

@@ -183,7 +183,7 @@ def what_keeps_a_dag_from_going_on(s: Scene) -> None:
     full = of(said, "throttle.full", "B")
     assert full["evidence"][0]["source"] == "-MaxJobs 1, command line of DAGMan"
     said = explain(s, str(s.cluster), "C")
-    assert of(said, "node.waiting", "B")["sentence"].startswith("It waits for 1 parent")
+    assert of(said, "node.waiting", "B")["sentence"].startswith("It is waiting for 1 parent")
     s.touch("t.dag.halt")
     s.says("Halting DAGMan progess")
     said = explain(s)

@@ -90,7 +90,7 @@ def what_is_done_is_let_go(s: Scene) -> None:
     s.touch("go.n07")
     assert s.ends() == 0
     assert dags.runs(s.work) == {f"n{number:02} 0": 1 for number in range(1, 13)}
-    s.says(r"2 node\(s\) that are done are let go, \d are kept")
+    s.says(r"2 nodes done and removed from memory, \d kept")
     assert json.loads(s.text("t.dag.metrics"))["nodes_succeeded"] == 12
     ads = s.text("t.status")
     assert "NodesTotal = 12;" in ads

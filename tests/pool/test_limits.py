@@ -131,10 +131,10 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     waits = {one["cluster"]: one["waiting"] for one in row["dags"]}
     assert waits == {shared.clusters["a"]: 3, shared.clusters["b"]: 2}
     told = " ".join(shared.command("explain", str(shared.clusters["b"])).split())
-    assert "2 nodes wait for shared limit few: 3 of 3 jobs are taken, 3 by " in told
-    assert "waits for few" in shared.command("ls")
+    assert "2 nodes are waiting for the shared limit few: 3 of 3 jobs are in use, 3 by " in told
+    assert "waiting for few" in shared.command("ls")
     seen = " ".join(shared.command("watch", "--once", str(shared.clusters["b"])).split())
-    assert "shared limit few: 3 of 3 jobs taken, 0 by this DAG, 2 nodes wait for it" in seen
+    assert "shared limit few: 3 of 3 jobs in use, 0 by this DAG, 2 nodes are waiting" in seen
     s.run("condor_hold", str(shared.clusters["a"]))
     shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
     s.run(
@@ -180,7 +180,7 @@ def an_unsafe_directory_is_refused_and_told(s: Scene) -> None:
     shared.submit("a", 1)
     shared.until(lambda: "it has no sticky bit" in s.text("a.dag.dagman.out"), "the refusal")
     told = " ".join(shared.command("explain", str(shared.clusters["a"])).split())
-    assert "No node that keeps to a shared limit can start" in told
+    assert "so no node that is subject to one can start" in told
     assert "others can write to it and it has no sticky bit" in told
     refused = s.access_point.run(
         "condor_pydagman", "limits", environment=shared.environment, check=False

@@ -152,14 +152,14 @@ def a_group_and_its_sites(s: Scene) -> None:
         rows.filter(has_text="1 is full").filter(has_text="waiting for a site").wait_for()
         rows.filter(has_text="at its site").get_by_role("button", name="Rematch").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_text("also those that are done").wait_for()
+        dialog.get_by_text("including those that are done").wait_for()
         dialog.locator("button.deed").click()
         s.says("Group A has to leave site")
         s.touch("go.A")
         s.says("Group B is matched to site north-")  # as long as there is no other
         sites.write("south", 9)
         next_round()
-        rows.filter(has_text="has ended").filter(has_text=sites.full("north")).wait_for()
+        rows.filter(has_text="ended").filter(has_text=sites.full("north")).wait_for()
         assert s.ends() == 0
         rows.filter(has_text=sites.full("south")).filter(has_text="2 of 2").wait_for()
     assert [line.split("-")[0] for line in lines(s.work, "at.txt") if line.startswith("A1")] == [

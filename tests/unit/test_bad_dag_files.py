@@ -143,7 +143,7 @@ def test_a_fifo_whose_writer_says_nothing() -> None:
     os.mkfifo("x.dag")
     end = os.open("x.dag", os.O_RDWR)
     try:
-        assert "not an ordinary file" in str(first_error())
+        assert "not a regular file" in str(first_error())
     finally:
         os.close(end)
 
@@ -397,7 +397,7 @@ def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
         (JOBS.encode("utf-16"), "UTF-16"),
         (b"INCLUDE x.dag\n", "Recursive DAG file parsing detected with"),
         (b"JOB \xff\x1b[31m a\nPARENT \xff CHILD \x1b[31m\n", "error at x.dag:2"),
-        (b"SPLICE S /dev/zero\n", "not an ordinary file"),
+        (b"SPLICE S /dev/zero\n", "not a regular file"),
         (b"JOB A a\rJOB B b\r", "Unexpected token 'JOB'"),
     ],
     ids=["binary", "utf-16", "recursion", "not-utf-8", "device", "cr"],

@@ -27,7 +27,7 @@ def test_text_is_read_back_byte_for_byte(tmp_path: Path) -> None:
 
 def test_a_fifo_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "f")
-    with pytest.raises(FileError, match="not an ordinary file"):
+    with pytest.raises(FileError, match="not a regular file"):
         files.read_text(str(tmp_path / "f"))
 
 
@@ -336,7 +336,7 @@ def test_a_file_that_changes_while_it_is_read(
 
 def test_blocks_of_what_is_no_file_are_refused_before_the_first(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(FileError, match="not an ordinary file"):
+    with pytest.raises(FileError, match="not a regular file"):
         files.DagFiles().read(str(tmp_path / "fifo"))
     for path in (str(tmp_path), "/dev/zero"):
         with pytest.raises((FileError, IsADirectoryError)):

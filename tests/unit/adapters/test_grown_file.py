@@ -97,7 +97,7 @@ def test_files_of_jobs(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="byte 0"):
         read_whole(str(path), 100)
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(FileError, match="not an ordinary file"):
+    with pytest.raises(FileError, match="not a regular file"):
         read_whole(str(tmp_path / "fifo"), 5)
     with pytest.raises(IsADirectoryError):
         read_whole(str(tmp_path), 5)

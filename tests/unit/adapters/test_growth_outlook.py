@@ -64,7 +64,7 @@ def test_files_that_would_be_refused(work_directory: Path) -> None:
     (work_directory / "m.dag").write_text("INCLUDE no.dag\n")
     assert "no.dag" in lines(EXTEND)[0]
     (work_directory / "m.dag").write_bytes(b"\0")
-    assert "no text: it holds a byte 0" in lines(EXTEND)[0]
+    assert "not text: it holds a byte 0" in lines(EXTEND)[0]
     (work_directory / "l.txt").write_text("long\n" * 100)
     assert "larger than 100 bytes" in lines(SCATTER, most=100)[0]
 

@@ -37,13 +37,13 @@ def reason(file_text: str, directory: Path, *variables: Variable) -> str:
 @pytest.mark.parametrize(
     ("file_text", "begins"),
     [
-        ("a = 1\nif $(a) == 1\nb = 2\nendif\nqueue\n", "line 2, 'if $(a) == 1': this is no cond"),
+        ("a = 1\nif $(a) == 1\nb = 2\nendif\nqueue\n", "line 2, 'if $(a) == 1': this is not a cond"),
         ("a = 1\n\n# x\nendif\nqueue\n", "line 4, 'endif': no `if` is open"),
         ("a = 1\\\n 2\nb c\nqueue\n", "line 3, 'b c': expected `NAME = VALUE`"),
-        ("a b = 1\nqueue\n", "line 1, 'a b = 1': 'a b' is no name"),
+        ("a b = 1\nqueue\n", "line 1, 'a b = 1': 'a b' is not a name"),
         ("a : b\nqueue\n", "line 1, 'a : b': expected `NAME = VALUE`"),
         ("t @=end\nx\nqueue\n", "line 1, 't @=end': a line `@end` must end"),
-        ("+t @=end\nx\n@end\nqueue\n", "line 1, '+t @=end': '+t' is no name"),
+        ("+t @=end\nx\n@end\nqueue\n", "line 1, '+t @=end': '+t' is not a name"),
         ("use template : nope\nqueue\n", "line 1, 'use template : nope': HTCondor's configuration"),
         ("error : no\nqueue\n", "line 1, 'error : no': the submit file itself says"),
         ("if false\nerror : a\nqueue 2\nendif\nb\nqueue\n", "line 5, 'b': expected"),
@@ -85,7 +85,7 @@ def test_commands_are_not_run_again(tmp_path: Path) -> None:
 def test_a_line_of_the_dag_file(tmp_path: Path) -> None:
     wrong = Variable("b c", "1", append=True)
     assert reason("a = 1\nqueue\n", tmp_path, wrong).startswith(
-        "a line that does not stand in the submit file, 'b c = 1': 'b c' is no name"
+        "a line that does not stand in the submit file, 'b c = 1': 'b c' is not a name"
     )
 
 

@@ -280,7 +280,7 @@ def test_a_working_directory_that_is_gone(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 UNREADABLE = {
-    "if a && b\nendif": "line 2, 'if a && b': this is no condition",
+    "if a && b\nendif": "line 2, 'if a && b': this is not a condition",
     "junk": "line 2, 'junk': expected `NAME = VALUE`",
     "x @=end\n 1": "line 2, 'x @=end': a line `@end`",
 }

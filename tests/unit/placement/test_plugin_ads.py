@@ -43,7 +43,7 @@ def test_several_ads_and_odd_notation() -> None:
 def test_lines() -> None:
     lines = ["MultipleFileSupport = true", 'SupportedMethods = "http,ftp"', "a warning", "= 3", ""]
     assert read_lines(lines) == {"multiplefilesupport": True, "supportedmethods": "http,ftp"}
-    with pytest.raises(ValueError, match="no ClassAd"):
+    with pytest.raises(ValueError, match="not a ClassAd"):
         read_lines(["a = time()"])
 
 
@@ -53,7 +53,7 @@ def test_lines() -> None:
      "[a=0x1]", "[a='b']", "[a=f(1)]", "[a=1+1]", "[a=" + "1" * 50 + "]"],
 )  # fmt: skip
 def test_what_is_no_ad_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no ClassAd|too long"):
+    with pytest.raises(ValueError, match=r"not a ClassAd|too long"):
         read_ads(text)
 
 

@@ -98,7 +98,7 @@ TRANSFER = "dap_type = transfer\nsrc_url = http://h/a\ndest_url = /b\n"
     [
         ("", 1, 0, "the request file is empty", "begins with dap_type"),
         (" # nothing\n", 1, 0, "the request file is empty", ""),
-        ("\x7fELF\0", 1, 5, "this is no text", ""),
+        ("\x7fELF\0", 1, 5, "this is not text", ""),
         ("dap_type = transfre\n", 1, 12, "there is no dap_type 'transfre'", "mean transfer?"),
         ("src_url = a\n", 1, 1, "the request has no dap_type", "expected transfer"),
         ("dap_typ = transfer\n", 1, 1, "a request has no key 'dap_typ'", "mean dap_type?"),
@@ -127,7 +127,7 @@ TRANSFER = "dap_type = transfer\nsrc_url = http://h/a\ndest_url = /b\n"
         ('dap_type = "transfer" "x"', 1, 23, "a second value", ""),
         ("/* open", 1, 1, "this comment does not end", ""),
         ("dap_type = allocate; dest_host = h; size = 3 apples", 1, 44, "is no size", ""),
-        ("dap_type = allocate; dest_host = h; duration = ever", 1, 48, "no number", ""),
+        ("dap_type = allocate; dest_host = h; duration = ever", 1, 48, "not a number", ""),
     ],
 )
 def test_what_is_wrong(text: str, line: int, column: int, message: str, hint: str) -> None:

@@ -523,7 +523,7 @@ def test_a_directory_is_not_copied_into_itself(tmp_path: Path, surroundings: Sur
 def test_a_device_is_not_replaced(move: Moves, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(Fault, match="no ordinary file"):
+    with pytest.raises(Fault, match="not a regular file"):
         move(tmp_path / "a", tmp_path / "fifo")
 
 

@@ -291,7 +291,7 @@ def test_a_destination_that_can_not_be_written(tmp_path: Path) -> None:
 def test_a_fifo_is_not_replaced(tmp_path: Path) -> None:
     module(tmp_path, GET + 'echo > "$d"')
     os.mkfifo(tmp_path / "out")
-    with pytest.raises(Fault, match="no ordinary file") as error:
+    with pytest.raises(Fault, match="not a regular file") as error:
         perform(tmp_path)
     assert error.value.kind is FaultKind.DESTINATION
     assert stat.S_ISFIFO((tmp_path / "out").lstat().st_mode)

@@ -245,7 +245,7 @@ def test_files_that_are_none(logs: DagLogs, dag_file: Path, tmp_path: Path) -> N
         async with a_page(dag_file) as page:
             output = tmp_path / "one.7.out"
             os.mkfifo(output)
-            assert "not an ordinary file" in (await page.get("text", 403, file="output:0"))["error"]
+            assert "not a regular file" in (await page.get("text", 403, file="output:0"))["error"]
             output.unlink()
             output.symlink_to("/dev/zero")
             await page.get("text", 403, file="output:0")
