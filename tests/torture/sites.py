@@ -199,7 +199,7 @@ class TorturedDag:
             argv = ("condor_pydagman", "sites", "rematch", "t.dag", group)
             done = run(*argv, cwd=self.work, check=False)
             self.rematches += 1
-            if done.returncode == 0 and f"group {group} leaves its site" in done.stdout:
+            if done.returncode == 0 and f"group {group} is leaving its site" in done.stdout:
                 self.granted[group] += 1
             else:
                 said = (done.stdout + done.stderr).split()
