@@ -172,7 +172,7 @@ def _missing(
     late: Severity = Severity.WARNING,
     hint: str = "",
 ) -> None:
-    """A finding about a file that does not exist; `late` if something may still write it."""
+    """A finding about a file that does not exist; `late` if something may still create it."""
     node = use.node if use.first is None else use.first
     where = f" in {directory}" if directory else ""
     message = f"{what} of {_nodes(dag, use._replace(node=node))} does not exist{where}"

@@ -37,7 +37,10 @@ def reason(file_text: str, directory: Path, *variables: Variable) -> str:
 @pytest.mark.parametrize(
     ("file_text", "begins"),
     [
-        ("a = 1\nif $(a) == 1\nb = 2\nendif\nqueue\n", "line 2, 'if $(a) == 1': this is not a cond"),
+        (
+            "a = 1\nif $(a) == 1\nb = 2\nendif\nqueue\n",
+            "line 2, 'if $(a) == 1': this is not a cond",
+        ),
         ("a = 1\n\n# x\nendif\nqueue\n", "line 4, 'endif': no `if` is open"),
         ("a = 1\\\n 2\nb c\nqueue\n", "line 3, 'b c': expected `NAME = VALUE`"),
         ("a b = 1\nqueue\n", "line 1, 'a b = 1': 'a b' is not a name"),

@@ -134,7 +134,7 @@ def test_a_list_of_items_that_is_missing(
     (dag_directory / "t.dag").write_text(dag)
     text = said(capsys, "t.dag", code=code)
     assert "can't open file made.txt: No such file or directory" in text
-    assert ("may still write it" in text) is (code == 0)
+    assert ("may still create it" in text) is (code == 0)
 
 
 def test_what_else_is_missing(dag_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:

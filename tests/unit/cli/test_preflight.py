@@ -172,7 +172,7 @@ def test_what_is_missing_at_once_is_warned_of(capsys: pytest.CaptureFixture[str]
     )
     assert told[5:] == ["Warning: and 2 more: condor_dag_checker -lint"]
     (abort,) = warned("JOB A a.sub\nABORT-DAG-ON A 1 RETURN 3\n")
-    assert "ends DAGMan with exit code 3, with which the schedd starts it again" in abort
+    assert "ends DAGMan with exit code 3, so the schedd restarts it" in abort
     assert warned("JOB A a.sub\nABORT-DAG-ON A 1 RETURN 2\n") == []
 
 

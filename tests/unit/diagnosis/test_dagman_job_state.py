@@ -137,7 +137,7 @@ def test_an_idle_dagman_that_could_not_go_on() -> None:
     facts = facts_of(TEXT, {}, state=DagState.IDLE)
     facts.run.exit_code = 3
     (finding,) = dagman_findings(facts)
-    assert "it could not go on, and the schedd starts it again" in finding.sentence
+    assert "it could not continue, and the schedd starts it again" in finding.sentence
 
 
 def test_a_brake_that_halts_or_ends_the_dag() -> None:
