@@ -22,7 +22,7 @@ SOURCES = sorted(
 
 # Lowest first: a layer may import itself and what stands before it.
 LAYERS = (
-    ("vocabulary", "errors", "names", "printable", "plurals", "compiled", "named_tuple"),
+    ("vocabulary", "errors", "names", "printable", "compiled", "named_tuple"),
     ("config",),
     ("dagfile",),
     ("placement",),
@@ -51,7 +51,6 @@ PURE = (
     "names",
     "named_tuple",
     "printable",
-    "plurals",
     "config",
     "dagfile",
     "placement",

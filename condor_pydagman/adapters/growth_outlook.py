@@ -16,8 +16,7 @@ from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.piece_now import read_now
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.plurals import number_of
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import number_of, printable
 
 MAX_NAMED = 10  # nodes that are named
 

@@ -18,7 +18,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.picture import States, make_picture, node_ads, page, svg
-from condor_pydagman.plurals import number_of
+from condor_pydagman.printable import number_of
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

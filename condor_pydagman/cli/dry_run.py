@@ -19,8 +19,7 @@ from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
-from condor_pydagman.plurals import does, number_of
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import does, number_of, printable
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.plan import Plan, read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
-from condor_pydagman.plurals import number_of
+from condor_pydagman.printable import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text

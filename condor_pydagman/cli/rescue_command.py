@@ -19,8 +19,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.plurals import does, number_of
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import does, number_of, printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

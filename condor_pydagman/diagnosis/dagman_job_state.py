@@ -10,8 +10,7 @@ from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of
-from condor_pydagman.plurals import number_of
-from condor_pydagman.printable import message
+from condor_pydagman.printable import message, number_of
 from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import (

@@ -9,8 +9,7 @@ from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.graph.enough_commands import words
-from condor_pydagman.plurals import does, number_of
-from condor_pydagman.printable import message
+from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 

@@ -29,8 +29,7 @@ from condor_pydagman.diagnosis.waiting_groups import waiting_findings
 from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
-from condor_pydagman.plurals import number_of
-from condor_pydagman.printable import message
+from condor_pydagman.printable import message, number_of
 from condor_pydagman.report.words import duration, result
 from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus

@@ -12,8 +12,7 @@ from condor_pydagman.diagnosis.phrases import nodes_named
 from condor_pydagman.engine.decisions import retry_delay_s
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.plurals import does, number_of
-from condor_pydagman.printable import message
+from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus, ScriptKind
 

@@ -10,8 +10,7 @@ from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import capitalized, nodes_named
-from condor_pydagman.plurals import does, number_of
-from condor_pydagman.printable import message
+from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.report.words import duration, result
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus

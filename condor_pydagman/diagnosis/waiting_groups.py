@@ -9,8 +9,7 @@ from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import capitalized, names_of
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.site_states import GroupState
-from condor_pydagman.plurals import does
-from condor_pydagman.printable import message
+from condor_pydagman.printable import does, message
 from condor_pydagman.report.words import duration
 
 _LEAVES = (GroupState.LEAVING.name, GroupState.CLEANING.name)

@@ -15,8 +15,7 @@ from condor_pydagman.engine.feeder_records import FEEDER_FAILED
 from condor_pydagman.engine.inputs import Fed, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.plurals import number_of
-from condor_pydagman.printable import message
+from condor_pydagman.printable import message, number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
 MAX_REASON = 300  # characters of why it has failed, that are kept

@@ -22,7 +22,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.piece import Piece, add_piece
-from condor_pydagman.plurals import number_of
+from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
 
 STARTS = 2000  # nodes that are started at once; log events are handled in between

@@ -20,7 +20,7 @@ from condor_pydagman.engine.steering_records import commanded
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.let_go import let_go, numbers, waits_for
 from condor_pydagman.graph.parts import Brought
-from condor_pydagman.plurals import number_of
+from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
 _SHARE, _SHARE_WHILE_READING = 10, 25  # per cent of those that are kept

@@ -30,7 +30,7 @@ from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import small_node_plans
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.plurals import number_of
+from condor_pydagman.printable import number_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.event_filter import EventFilter
 

@@ -8,8 +8,7 @@ from html import escape
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.units import size_text
-from condor_pydagman.plurals import number_of
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import number_of, printable
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path

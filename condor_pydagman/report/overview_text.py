@@ -7,8 +7,7 @@ from typing import Any
 from unicodedata import east_asian_width
 
 from condor_pydagman.placement.units import size_text
-from condor_pydagman.plurals import number_of
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import number_of, printable
 from condor_pydagman.report.words import duration, number, rate, result
 from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.overview import STATES, Overview

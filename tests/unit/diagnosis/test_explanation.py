@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight, in_order
 from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
-from condor_pydagman.plurals import does, number_of
+from condor_pydagman.printable import does, number_of
 from condor_pydagman.trace.run_history import DagState
 from tests.unit.diagnosis import facts_of
 
