@@ -253,7 +253,7 @@ def test_a_dry_run_of_a_dag_that_grows(run: Run, tmp_path: Path) -> None:
     assert run("-f", "-l", ".", "-Dag", "t.dag", "-DryRun").returncode == 0
     lines = said(tmp_path)
     assert "SCATTER: node A would add 2 nodes by l as it is now: x-1, x-2" in lines
-    assert any(line.startswith("FEEDER: pre.sh 0 fed would be run") for line in lines)
+    assert any(line.startswith("FEEDER: pre.sh 0 fed would run") for line in lines)
     assert [line for line in lines if line.startswith("Processing")] == ["Processing node: A"]
     assert not (tmp_path / "scripts").exists()
 

@@ -124,7 +124,7 @@ def test_all_names_are_taken(dag: str, listens: bool, monkeypatch: pytest.Monkey
         with client(dag) as connection:
             connection.sendall(b"hello\n")
             assert served(server) == [b"hello"]
-    with pytest.raises(FileError, match=r"tells what runs$"):
+    with pytest.raises(FileError, match=r"ls lists your DAGs$"):
         steer(dag, "info")
 
 
