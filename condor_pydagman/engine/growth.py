@@ -15,7 +15,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import enough, lifecycle, rerun
 from condor_pydagman.engine.condition_records import CONDITION
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.growth_records import PIECE
+from condor_pydagman.engine.growth_records import LET_GO, PIECE
 from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
@@ -103,8 +103,7 @@ def is_outdated(run: RunState, piece: Piece) -> bool:
     asked, unread = run.conditions.asked, run.written.of(CONDITION)
     decided = any(child in asked or child in unread for child in _decided(run, piece.children))
     decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, piece.children)))
-    growth = run.growth
-    changes = bool(run.written.of(PIECE)) or bool(growth.leaving)
+    changes = bool(run.written.of(PIECE) or run.written.of(LET_GO))
     return decided or changes or piece.base != run.dag.changes
 
 

@@ -32,7 +32,7 @@ LOOKED_AT_LEAST = 100  # whatever the size of a piece
 def work(run: RunState) -> None:
     """Let go of pieces, if too many nodes are kept."""
     growth = run.growth
-    if not growth.leaving and growth.pop_has_grown() and _is_due(run):
+    if not run.written.of(LET_GO) and growth.pop_has_grown() and _is_due(run):
         found = _found(run, growth.pop_grown_by())
         if found:
             text = " ".join(map(str, found))
