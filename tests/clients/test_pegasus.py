@@ -300,7 +300,7 @@ class Database:
         query = """SELECT exec_job_id, state, reason IS NULL FROM jobstate
             JOIN job_instance USING (job_instance_id) JOIN job USING (job_id)
             ORDER BY exec_job_id, job_submit_seq, jobstate_submit_seq"""
-        return list(self.rows(query))
+        return _released_first(list(self.rows(query)), lambda row: row[1])
 
     def workflows(self) -> list[tuple[Any, ...]]:
         query = """SELECT wf_uuid, dag_file_name, state, restart_count, status, reason
@@ -315,4 +315,15 @@ def _jobstate(workflow: Workflow, name: str) -> dict[str, list[str]]:
         _, job, *words = line.split()
         words = ["ID" if re.fullmatch(r"\d+\.\d+", word) else word for word in words]
         found.setdefault(job, []).append(" ".join(words[: 2 if job != "INTERNAL" else None]))
+    return {
+        job: _released_first(lines, lambda line: line.split()[0]) for job, lines in found.items()
+    }
+
+
+def _released_first(found: list[Any], state: Callable[[Any], str]) -> list[Any]:
+    """The same in the usual order: a busy schedd may write that a job was released after it has
+    started again."""
+    for place, (one, other) in enumerate(zip(found, found[1:])):
+        if (state(one), state(other)) == ("EXECUTE", "JOB_RELEASED"):
+            found[place], found[place + 1] = other, one
     return found
