@@ -112,8 +112,10 @@ class Torture:
     def _run(self, work: Path, contents: dict[str, bytes]) -> int:
         """Submit the DAG and wait for its end; meanwhile look for half files."""
         while True:
+            # A submission that failed has left its submit file.
+            again = ("-update_submit",) if (work / "t.dag.condor.sub").exists() else ()
             try:
-                cluster = self.access_point.submit(work, "t.dag")
+                cluster = self.access_point.submit(work, *again, "t.dag")
                 break
             except AssertionError:  # the schedd is down, or the last DAGMan is not yet gone
                 time.sleep(1)
