@@ -61,13 +61,15 @@ def next_time(run: RunState) -> float | None:
 def on_braked(run: RunState, _node: int, event: LogEvent) -> None:
     """A brake acts."""
     brakes, number = run.brakes, event.value
-    run.written.drop(BRAKED, number)
     if not 0 <= number < len(brakes.brakes):
         run.say(f"Warning: ignoring the record of a brake that the DAG has not got: {event.text}")
         return
     written_in, _, text = event.text.partition(" ")
     text = text.partition(" ")[2]
-    if written_in != str(brakes.round) or not brakes.brake(number, text) or run.is_over:
+    if written_in != str(brakes.round):
+        return
+    run.written.drop(BRAKED, number)
+    if not brakes.brake(number, text) or run.is_over:
         return
     effect = brakes.brakes[number].effect
     run.say(f"Brake {text}: {effect}", 0)

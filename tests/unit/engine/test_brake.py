@@ -286,6 +286,19 @@ def test_a_brake_whose_record_is_lost_is_taken_back_all_the_same() -> None:
     assert not harness.engine.report().halts.halted
 
 
+def test_a_double_of_before_a_resume_is_not_taken_for_the_next_record() -> None:
+    harness = running(TWO)
+    fail(harness, 1, 2)
+    harness.tell(inputs.Resume())
+    first, off = records(harness)
+    harness.tell(*harness.echo([first, off]))
+    fail(harness, 3, 4)
+    written = len(records(harness))
+    assert written == 3
+    harness.tell(*harness.echo([first]))
+    assert len(records(harness)) == written, "the one on its way was written again"
+
+
 # Restarts.
 
 
