@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,12 +16,14 @@ from condor_pydagman.placement.request_macros import Macros
 from condor_pydagman.placement.request_text import read_requests
 from condor_pydagman.placement.requests import Placement
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
+from condor_pydagman.transfer import performer
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
 from tests.servers.faulty_http import FaultyServer, Wrong
+from tests.unit.transfer import helpers
 from tests.waiting import LIMIT_S, until
 
 
@@ -96,6 +99,18 @@ def test_a_host_works_when_its_first_bytes_come(
     server.resumed.set()
     assert work.worker.join(LIMIT_S)
     assert work.worker.result() == set()
+
+
+def test_a_host_works_when_it_has_taken_more_than_buffers_hold() -> None:
+    """What is uploaded first goes into buffers on the way."""
+    worked: list[str] = []
+    turns = SimpleNamespace(host_worked=worked.append)
+    upload = helpers.transfer("/a", "http://data.example/a")
+    working = performer._Working(upload, turns)  # type: ignore[arg-type]
+    assert not working.note(performer._TAKEN_BYTES - 1)
+    assert worked == working.hosts == []
+    assert working.note(performer._TAKEN_BYTES)
+    assert worked == working.hosts == ["data.example"]
 
 
 @pytest.mark.parametrize(
