@@ -18,7 +18,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 MODULES = (
     *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs", "queues"),
     *("decisions", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
-    *("scripts", "timeouts", "submission", "operator", "job_events", "journal_events"),
+    *("scripts", "submission", "operator", "job_events", "journal_events"),
     *("log_events", "reconcile", "dispatch"),
 )
 DIRECTORY = "_compiled"  # in the package: LIBRARY, STAMP, and engine/MODULE for each module

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
-    brake,
     conditions,
     dag_priority,
     enough,
@@ -33,7 +32,6 @@ from condor_pydagman.engine import (
     site_policies,
     steering,
     submission,
-    timeouts,
 )
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import RemoveFailed
@@ -67,9 +65,8 @@ def dispatch(run: RunState) -> None:
         site_leaving.enforce(run)
     if run.removals:
         _remove_clusters(run)
-    if has_extras and run.brakes:
-        brake.write_records(run)
-        brake.hold_jobs(run)
+    for enforce in run.hooks.enforce:
+        enforce()
     if run.written.holding and _is_held(run):
         return
     if run.enough:
@@ -85,6 +82,8 @@ def dispatch(run: RunState) -> None:
     rerun.settle(run)
     if has_extras:
         _work_on_results(run)
+    for work in run.hooks.work:
+        work()
     if run.save_points.due:
         _write_save_points(run)
     if has_sites:
@@ -120,8 +119,6 @@ def _start_pending(run: RunState) -> None:
         provisioner.query_if_due(run)
     if run.retrying.queue and not run.starts_nothing:
         lifecycle.start_due_retries(run)
-    if run.timeouts:
-        timeouts.check_clocks(run)
     pending = run.scripts
     if pending.pre:
         scripts.start_scripts(run, ScriptKind.PRE)
@@ -191,8 +188,8 @@ def next_deadline(run: RunState) -> float | None:
 def _deadlines(run: RunState) -> Iterator[float | None]:
     yield run.removals.next_time()
     yield run.written.next_time()
-    if run.brakes:
-        yield brake.next_time(run)
+    for enforce_deadline in run.hooks.enforce_deadline:
+        yield enforce_deadline()
     if run.written.holding and _is_held(run):
         return
     if run.enough and enough.is_due(run):
@@ -210,6 +207,8 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield feeder.next_time(run)
     if run.dag.published:
         yield node_results.next_time(run)
+    for deadline in run.hooks.deadline:
+        yield deadline()
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
@@ -223,7 +222,6 @@ def _deadlines_of_starts(run: RunState) -> Iterator[float | None]:
         yield scripts.next_script(run, kind)
     yield scripts.next_hold_script(run)
     yield run.provisioner.query_at
-    yield run.timeouts.next_time()
     if not run.starts_nothing:
         yield run.retrying.queue.next_time()
     if len(run.ready) and not run.submission.in_flight:

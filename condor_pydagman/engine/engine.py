@@ -42,6 +42,7 @@ from condor_pydagman.engine import (
 )
 from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import begin_features
 from condor_pydagman.engine.growth_records import NO_PIECES, PIECE, Growing
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
@@ -99,6 +100,7 @@ class Engine:
             growth=Growing(pieces, dag),
             cached=cached,
         )
+        begin_features(self.run)
         self._published = -1
 
     def handle(self, an_input: inputs.Input, now: float) -> list[do.Action]:

@@ -15,6 +15,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import enough, lifecycle, rerun
 from condor_pydagman.engine.condition_records import CONDITION
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import begin_features
 from condor_pydagman.engine.growth_records import LET_GO, PIECE
 from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
@@ -201,7 +202,9 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
         rerun.wait_for_more(run, child)
     growth = add_piece(run.dag, piece, number)
     run.growth.grow_by(piece.size)
-    run.brakes.grow()
+    begin_features(run)
+    for grown in run.hooks.grown:
+        grown()
     run.cache.sums_changed()
     free = run.nodes.grow(growth)
     run.shared.grow(run.dag, growth.nodes)

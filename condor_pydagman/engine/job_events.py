@@ -9,7 +9,6 @@ with a rescue file.  Job ids in messages are `cluster.proc.subproc`, as tools pa
 from __future__ import annotations
 
 from condor_pydagman.engine import (
-    brake,
     decisions,
     lifecycle,
     present_run,
@@ -17,11 +16,10 @@ from condor_pydagman.engine import (
     run_end,
     scripts,
     site_policies,
-    timeouts,
 )
 from condor_pydagman.engine.decisions import BadEvent
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import ENDED, Jobs
+from condor_pydagman.engine.jobs import ENDED, Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
@@ -52,11 +50,10 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
     if event.kind == EventKind.CLUSTER_SUBMIT:
         jobs.set_factory()
     elif run.job_table.submit_seen(jobs, event.proc):
-        timeouts.on_submitted(run, node, event)
+        for job_event in run.hooks.job_event:
+            job_event(node, event, Change.SUBMITTED)
         if run.sites and not jobs.procs.get(event.proc, 0) & ENDED:
             site_policies.on_job(run, node, event, site_policies.IDLE)
-        if run.brakes:
-            brake.on_submitted(run, node, event)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
         if run.recovering and run.starts and len(jobs.procs) == 1:
             run.starts.started(min(event.time, run.now))
@@ -134,7 +131,8 @@ def _set_idle(run: RunState, node: int, event: LogEvent, idle: bool) -> None:
     if event.proc not in jobs.procs:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "runs before its submit")
     run.job_table.set_idle(jobs, event.proc, idle)
-    timeouts.on_idle(run, node, event, idle)
+    for job_event in run.hooks.job_event:
+        job_event(node, event, Change.IDLE if idle else Change.RUNS)
     if run.sites:
         site_policies.on_job(run, node, event, site_policies.IDLE if idle else site_policies.RUNS)
     _say_idle(run)
@@ -149,12 +147,11 @@ def on_held(run: RunState, node: int, event: LogEvent) -> None:
     run.job_table.set_idle(jobs, event.proc, True)
     if not run.job_table.set_held(jobs, event.proc, True):
         return  # a double: it was on hold
-    timeouts.on_idle(run, node, event, True)
+    for job_event in run.hooks.job_event:
+        job_event(node, event, Change.HELD)
     if run.sites:
         site_policies.on_job(run, node, event, site_policies.HELD)
-    if run.brakes:
-        brake.on_held(run, node, event)
-    if not (run.brakes and brake.is_ours(event)):
+    if not any(is_own_hold(event) for is_own_hold in run.hooks.is_own_hold):
         _limit_holds(run, node, jobs)
     scripts.on_held(run, node, event.cluster, event.proc)
 
@@ -177,8 +174,8 @@ def on_released(run: RunState, node: int, event: LogEvent) -> None:
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     if jobs is not None:
         run.job_table.set_held(jobs, event.proc, False)
-        if run.brakes:
-            run.brakes.left_hold((event.cluster, event.proc))
+        for job_event in run.hooks.job_event:
+            job_event(node, event, Change.RELEASED)
         if run.sites:
             site_policies.on_job(run, node, event, site_policies.IDLE)
 
@@ -215,11 +212,10 @@ def proc_ended(
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
-    timeouts.on_ended(run, event)
+    for job_event in run.hooks.job_event:
+        job_event(node, event, Change.ENDED)
     if run.sites:
         site_policies.on_job_ended(run, event)
-    if run.brakes:
-        run.brakes.ended((event.cluster, event.proc))
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     _say_idle(run)
     if value == 0 and jobs.tolerance_exceeded:

@@ -8,6 +8,7 @@ reply, the log's submit events, or (after a restart) the schedd's queue.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import Enum
 from itertools import repeat
 
 from condor_pydagman.vocabulary import ALL_PROCS
@@ -21,6 +22,18 @@ CLUSTER_ITSELF = -1  # proc that stands for a cluster that goes on making procs
 MAX_PROC_GAP = (
     10_000  # procs whose submit events a log may have lost in a row; more are a wrong number
 )
+
+
+class Change(Enum):
+    """What a proc does from now on."""
+
+    SUBMITTED = "submitted"
+    ADOPTED = "adopted"  # it is in the queue, as a record says in place of its submit event
+    IDLE = "idle"  # also: it is not on hold any more, and waits
+    RUNS = "runs"
+    HELD = "held"
+    RELEASED = "released"
+    ENDED = "ended"
 
 
 def run_key(cluster: int, subproc: int) -> int:

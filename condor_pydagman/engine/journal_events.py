@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from condor_pydagman.engine import (
-    brake,
     conditions,
     enough,
     feeder,
@@ -28,10 +27,9 @@ from condor_pydagman.engine import (
     site_policies,
     steering,
     submission,
-    timeouts,
 )
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import CLUSTER_ITSELF, ENDED
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF, ENDED, Change
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
@@ -54,8 +52,6 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
     JournalRecord.STEERED,
-    JournalRecord.BRAKED,
-    JournalRecord.BRAKES_OFF,
     JournalRecord.ENOUGH,
     JournalRecord.GROWN,
     JournalRecord.LET_GO,
@@ -70,13 +66,22 @@ _OF_ANY_ATTEMPT = (
 
 def on_record(run: RunState, node: int, event: LogEvent) -> None:
     """Apply a journal record, unless it is about an earlier run of its node."""
-    assert event.record is not None
-    if event.record not in _OF_ANY_ATTEMPT and event.retry != run.nodes.retries.get(node, 0):
+    record, hooks = event.record, run.hooks
+    assert record is not None
+    if record in hooks.records:
+        hooks.records[record](node, event)
+    elif record not in _OF_ANY_ATTEMPT and event.retry != run.nodes.retries.get(node, 0):
         run.say(f"Ignoring a journal record about an earlier run of node {run.dag.names[node]}")
     else:
-        if event.record in _OF_STARTED_ATTEMPT:
+        if record in _OF_STARTED_ATTEMPT:
             lifecycle.start_retry_now(run, node)  # an old log shows that the delay was over
-        _HANDLERS[event.record](run, node, event)
+        if record in _HANDLERS:
+            _HANDLERS[record](run, node, event)
+        elif record in hooks.attempt_records:
+            hooks.attempt_records[record](node, event)
+        else:
+            unused = f"{record.value} {event.text}".rstrip()
+            run.say(f"Warning: ignoring a record of what the DAG does not use: {unused}")
 
 
 def _on_pre_ended(run: RunState, node: int, event: LogEvent) -> None:
@@ -106,7 +111,7 @@ def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
         lifecycle.need_post(run, node)
     else:
         run.ready.discard(node)
-        if run.brakes:
+        if run.hooks.run_ended:
             lifecycle.note_run(run, node, RETURN_SUBMIT_FAILED, failed=True)
         lifecycle.fail(
             run, node, f"Job submit failed: {event.text}" if event.text else "Job submit failed"
@@ -128,11 +133,10 @@ def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
             jobs.set_factory()
         run.job_table.expect(jobs, jobs.numbered(event.value))
     for proc in jobs.numbered(event.value):
-        timeouts.on_submitted(run, node, event._replace(proc=proc))
+        for job_event in run.hooks.job_event:
+            job_event(node, event._replace(proc=proc), Change.ADOPTED)
         if run.sites and not jobs.procs.get(proc, 0) & ENDED:
             site_policies.on_adopted(run, node, event._replace(proc=proc))
-        if run.brakes:
-            brake.on_submitted(run, node, event._replace(proc=proc))
 
 
 def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
@@ -180,7 +184,6 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.ADOPTED: _on_adopted,
     JournalRecord.JOB_LOST: _on_job_lost,
     JournalRecord.JOB_ENDED: _on_job_ended,
-    JournalRecord.TIMED_OUT: timeouts.on_timed_out,
     JournalRecord.SURPLUS: operator.on_surplus,
     JournalRecord.PROVISIONED: _on_provisioned,
     JournalRecord.COMMON_INPUT: _on_common_input,
@@ -188,8 +191,6 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.CONDITION: conditions.on_record,
     JournalRecord.NODE_RESULT: node_results.on_record,
     JournalRecord.CACHED: result_cache.on_record,
-    JournalRecord.BRAKED: brake.on_braked,
-    JournalRecord.BRAKES_OFF: brake.on_brakes_off,
     JournalRecord.ENOUGH: enough.on_reached,
     JournalRecord.NOT_NEEDED: enough.on_not_needed,
     JournalRecord.STEERED: steering.on_record,

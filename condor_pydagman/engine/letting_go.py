@@ -121,7 +121,7 @@ def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:
         or node in written
         or node in run.cache.keeping
         or node in run.results.until
-        or run.brakes.has_counted(node)
+        or not all(may_leave(node) for may_leave in run.hooks.may_leave)
         for node in nodes
     )
 

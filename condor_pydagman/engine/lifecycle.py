@@ -245,7 +245,7 @@ def conclude(run: RunState, node: int) -> None:
 
 def end_well(run: RunState, node: int) -> list[int]:
     """The node is done; returns the children that may start."""
-    if run.brakes:
+    if run.hooks.run_ended:
         note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.steering.run_over(node)
@@ -345,7 +345,7 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         if run.sites.leaves(node):
             fail(run, node, f"Taken back from site {run.sites.site(node)[0]}; {error}")
             return
-    if run.brakes:
+    if run.hooks.run_ended:
         note_run(run, node, value, failed=True)
     taken = run.nodes.retries.get(node, 0)
     retry = run.retry(node)
@@ -364,11 +364,10 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
 
 
 def note_run(run: RunState, node: int, value: int, *, failed: bool) -> None:
-    """Have the brakes count a run of the node that has ended, unless it was to clean up at the old
-    site of its group."""
+    """Have it counted that a run of the node has ended, unless that was to clean up."""
     if not run.is_over and not (run.sites and run.sites.cleans_up(node)):
-        site = run.sites.site(node)[0] if run.sites else ""
-        run.brakes.run_ended(node, value, site, run.category(node), failed=failed)
+        for run_ended in run.hooks.run_ended:
+            run_ended(node, value, failed)
 
 
 def _retry(run: RunState, node: int, retry: Retry) -> None:

@@ -28,7 +28,7 @@ def on_halt(run: RunState, halt: Halt) -> None:
         run.say("DAG Pause: Already-paused DAG")
     elif halt.pause:
         run.say("DAG Pause: Freezing all work...")
-    elif run.halt.by_command or run.halt.by_file or run.halt.by_brake:
+    elif run.halt.by_command or run.halt.by_file or run.halt.by_rule:
         run.say("DAGMan is already halted")
     else:
         run.say("Halting DAGMan progess...")  # the spelling that others look for
@@ -51,8 +51,8 @@ def on_resume(run: RunState, resume: Resume) -> None:
         run.halt.by_file = False
     else:
         run.halt.by_command = run.halt.paused = False
-        if run.brakes:
-            run.brakes.resume(resume.reason)  # in force when the log has it
+        for resumed in run.hooks.resumed:
+            resumed(resume.reason)
     if paused and not run.halt.paused:
         run.say("DAG Un-Pause: Resuming work...")
     if halted and not run.halted:
@@ -65,7 +65,7 @@ def on_resume(run: RunState, resume: Resume) -> None:
             run.say(f"The DAG stays halted by {what}")
     else:
         run.halt.drained_at = None
-    _publish_halt(run, halted or paused or run.halt.by_brake)
+    _publish_halt(run, halted or paused or run.halt.by_rule)
 
 
 def _what_else_halts(run: RunState, resume: Resume) -> str:
@@ -75,19 +75,20 @@ def _what_else_halts(run: RunState, resume: Resume) -> str:
     return "a command to halt" if run.halt.by_command or run.halt.paused else "a brake"
 
 
-def brake(run: RunState, reason: str) -> None:
-    """A BRAKE halts the DAG: as a command does, but that the nodes log has it, not the job ad."""
+def halt_by_rule(run: RunState, reason: str) -> None:
+    """The DAG itself asks for a halt: as by a command, but that the nodes log has it, not the job
+    ad."""
     before = run.halted
-    run.halt.by_brake = True
+    run.halt.by_rule = True
     if not run.recovering:
         run.say("DAGMan is already halted" if before else "Halting DAGMan progess...")
         run.say(f"Halt reason: {reason}")
     _publish_halt(run, before)
 
 
-def brakes_off(run: RunState) -> None:
-    """A person has taken all brakes back."""
-    before, run.halt.by_brake = run.halted, False
+def end_halt_by_rule(run: RunState) -> None:
+    """A person has ended what the DAG asks for."""
+    before, run.halt.by_rule = run.halted, False
     if before and not run.halted:
         run.halt.drained_at = None
         if not run.recovering:
@@ -95,12 +96,13 @@ def brakes_off(run: RunState) -> None:
     _publish_halt(run, before)
 
 
-def say_braked(run: RunState) -> None:
-    """An old log shows that a brake halts the DAG."""
-    if run.halt.by_brake:
+def say_halted_by_rule(run: RunState) -> None:
+    """An old log shows that the DAG has halted itself."""
+    if run.halt.by_rule:
         run.say("Restoring halted state.")
-        for text in run.brakes.braked.values():
-            run.say(f"Halt reason: brake {text}")
+        for why_halted in run.hooks.why_halted:
+            for text in why_halted():
+                run.say(f"Halt reason: {text}")
 
 
 def _publish_halt(run: RunState, before: bool) -> None:
@@ -183,7 +185,7 @@ def on_surplus(run: RunState, node: int, event: LogEvent) -> None:
     in_queue = run.nodes.states[node] == State.SUBMITTED
     if in_queue and jobs is not None and jobs.cluster == event.cluster and not jobs.removing:
         lifecycle.grant_retry(run, node)
-        if run.brakes:
-            run.brakes.excuse(node)
+        for excused in run.hooks.run_excused:
+            excused(node)
         reason = "DAG Limit: Max number of submitted nodes was reached."
         lifecycle.remove_rest(run, jobs, reason)

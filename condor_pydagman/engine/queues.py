@@ -303,7 +303,7 @@ class RetryQueue:
 
 
 class Clock(NamedTuple):
-    """A limit of TIMEOUT that a proc reaches at `when` unless it does something else before.
+    """A limit that a proc reaches at `when` unless it does something else before.
 
     `kind` is QUEUED, RUNNING or TOTAL; `since` is when it began to do that.  Times are seconds
     since the epoch.
@@ -317,8 +317,8 @@ class Clock(NamedTuple):
     since: float
 
 
-class Timeouts:
-    """Clocks of procs whose node has a TIMEOUT, and what each of these procs does."""
+class Clocks:
+    """Clocks of procs, and what each of these procs does."""
 
     MIN_COMPACT_LENGTH = 1000  # clocks; a shorter heap is not worth cleaning of stale ones
 

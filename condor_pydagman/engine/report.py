@@ -24,20 +24,17 @@ class Deferrals(NamedTuple):
 
 
 class Halts(NamedTuple):
-    """What keeps the DAG halted: the halt file, a command, a command that pauses it, a BRAKE.
-
-    `brake` says which and why, '' if none does; it is None if the DAG has no brakes.
-    """
+    """What keeps the DAG halted: the halt file, a command, a command that pauses it, itself."""
 
     by_file: bool = False
     by_command: bool = False
     paused: bool = False
-    brake: str | None = None
+    by_rule: bool = False
 
     @property
     def halted(self) -> bool:
         """Whether anything keeps the DAG halted."""
-        return self.by_file or self.by_command or self.paused or bool(self.brake)
+        return self.by_file or self.by_command or self.paused or self.by_rule
 
 
 class FeederReport(NamedTuple):
@@ -52,6 +49,18 @@ class FeederReport(NamedTuple):
     feedings: int
     nodes: int
     error: str = ""
+
+
+class Shown(NamedTuple):
+    """What a feature shows of the whole DAG.
+
+    `field` names it in the node status file, '' if it is not there, and `attribute` in the job ad;
+    in both, and only there, a `value` of '' stands for nothing.
+    """
+
+    field: str
+    value: str
+    attribute: str = ""
 
 
 class Report(NamedTuple):
@@ -88,6 +97,7 @@ class Report(NamedTuple):
     feeder: FeederReport | None = None
     not_needed: int = 0
     enough: tuple[str, ...] | None = None
+    shown: tuple[Shown, ...] = ()
 
 
 class NodeReport(NamedTuple):

@@ -31,17 +31,17 @@ class Halt:
     Attributes:
         by_file: the halt file is there.
         by_command: a command said so.
-        by_brake: a BRAKE acts (`brake` says so).
+        by_rule: something that the DAG itself asks for has happened.
         paused: a command said to start nothing at all.
         drained_at: since when a halted DAG has had nothing to wait for, seconds since the epoch.
     """
 
-    __slots__ = ("by_brake", "by_command", "by_file", "drained_at", "paused")
+    __slots__ = ("by_command", "by_file", "by_rule", "drained_at", "paused")
 
     def __init__(self) -> None:
         self.by_file = False
         self.by_command = False
-        self.by_brake = False
+        self.by_rule = False
         self.paused = False
         self.drained_at: float | None = None
 

@@ -49,7 +49,7 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
         if run.config.debug_cache_enable:
             run.say("Stopping the caching of log lines.", 0)
         run.say("...done with RECOVERY mode " + "<" * 30)
-        operator.say_braked(run)
+        operator.say_halted_by_rule(run)
         run.enter(Phase.RECONCILING)
         run.query.plan(run.now)
         waiting = len(run.scripts.pre)

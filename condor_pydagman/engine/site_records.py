@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Container, Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.queues import Timeouts
+from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.engine.site_rests import SiteRests
 from condor_pydagman.engine.site_states import (
@@ -92,7 +92,7 @@ class SiteMatching:
         self.only: dict[int, str] = {}
         self.taken_back: dict[int, list[str]] = {}
         self.failures: dict[int, int] = {}
-        self.clocks = Timeouts()
+        self.clocks = Clocks()
         self._journal = journal
         self.claims: dict[int, str] = {}
         self.missing: dict[str, float] = {}

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from enum import Enum
+from typing import Any
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.brake_records import Brakes
 from condor_pydagman.engine.cache_records import NOTHING_CACHED, Cache
 from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
@@ -19,6 +19,7 @@ from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.enough_records import Enoughs
 from condor_pydagman.engine.feeder_records import Feeding
 from condor_pydagman.engine.growth_records import Growing
+from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.limit_records import SharedLimits
 from condor_pydagman.engine.limited_queues import (
@@ -29,7 +30,7 @@ from condor_pydagman.engine.limited_queues import (
 from condor_pydagman.engine.node_settings import retry_in_force, timeout_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.queues import ReadyQueue, Removals, Timeouts
+from condor_pydagman.engine.queues import ReadyQueue, Removals
 from condor_pydagman.engine.run_records import (
     DeferralCounts,
     End,
@@ -80,27 +81,26 @@ class RunState:
         status: how the DAG does, a halt apart; `set_status` is its only writer.
         final: the FINAL node, None if the DAG has none.
         ready: nodes that are to be submitted.
-        timeouts: clocks of procs whose node has a TIMEOUT.
         removals: clusters that are to be removed.
         sites: groups of nodes that run at one site.
         shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
-        has_extras: whether there are brakes, a FEEDER, conditions, or nodes that publish or have a
+        has_extras: whether there are a FEEDER, conditions, or nodes that publish or have a
             CACHE; mostly not, and to ask each of them takes time at every input.
         conditions: nodes that run if a condition is true.
         results: what nodes have published for conditions.
         cache: nodes that do not run if nothing has changed since they were done.
-        brakes: what stops a DAG of which much fails.
         enough: of which nodes not all are needed.
         growth: what is added to the DAG while it runs.
         feeder: the program that adds to it when few nodes are left.
         written: records that have not been read back.
+        features: what the DAG uses beyond the core, by name; `feature.connect` sets both.
+        hooks: the moments at which these have a say.
     """
 
     __slots__ = (
         "admin",
-        "brakes",
         "cache",
         "categories",
         "conditions",
@@ -110,11 +110,13 @@ class RunState:
         "deferrals",
         "end",
         "enough",
+        "features",
         "feeder",
         "final",
         "growth",
         "halt",
         "has_extras",
+        "hooks",
         "job_table",
         "jobstate_lines",
         "limited_queues",
@@ -142,7 +144,6 @@ class RunState:
         "status",
         "steering",
         "submission",
-        "timeouts",
         "written",
     )
 
@@ -173,6 +174,8 @@ class RunState:
         self.note_extras()
         self.now = 0.0
         self.out: list[do.Action] = []
+        self.features: dict[str, Any] = {}
+        self.hooks = Hooks()
         self._reset_run_state(first_sequence)
         self._reset_pending()
 
@@ -193,7 +196,6 @@ class RunState:
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
         self.conditions = Conditions(dag, self.written)
         self.results = Results(dag, self.written)
-        self.brakes = Brakes(dag)
         self.feeder = Feeding(dag, active=active)
         self.enough = Enoughs(dag, self.nodes.tally)
         self.query = QueueQuery()
@@ -214,14 +216,13 @@ class RunState:
         self.queue_by_class()
         self.retrying = Retrying()
         self.steering = Steering()
-        self.timeouts = Timeouts()
         self.removals = Removals()
         self.save_points = SavePoints()
 
     def note_extras(self) -> None:
         """The DAG may have got what it had not."""
         dag = self.dag
-        extras = (dag.brakes, dag.feeder, dag.published, dag.cached, dag.conditions)
+        extras = (dag.feeder, dag.published, dag.cached, dag.conditions)
         self.has_extras = any(extras)
 
     def queue_by_class(self) -> None:
@@ -278,6 +279,11 @@ class RunState:
 
     # Single writers.
 
+    def use(self, features: dict[str, Any], hooks: Hooks) -> None:
+        """The run has these features from now on; see `feature.connect`."""
+        self.features = features
+        self.hooks = hooks
+
     def enter(self, phase: Phase) -> None:
         """The only writer of the DAG's phase."""
         assert phase in MOVES[self.phase], (self.phase, phase)
@@ -311,7 +317,7 @@ class RunState:
     def halted(self) -> bool:
         """Whether anything or anybody keeps the DAG halted."""
         halt = self.halt
-        return halt.by_command or halt.by_file or halt.paused or halt.by_brake
+        return halt.by_command or halt.by_file or halt.paused or halt.by_rule
 
     @property
     def starts_nothing(self) -> bool:
@@ -385,6 +391,10 @@ class RunState:
         if own is not None and own.category is not None:
             return own.category
         return self.dag.categories.get(node, "")
+
+    def site(self, node: int) -> tuple[str, str]:
+        """The site that the node runs at and the digest of its ad; '' for both if it has none."""
+        return self.sites.site(node) if self.sites else ("", "")
 
     @property
     def open_nodes(self) -> int:

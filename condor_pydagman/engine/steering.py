@@ -18,6 +18,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, node_settings, rerun, site_leaving
 from condor_pydagman.engine import steering_rules as rules
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import want
 from condor_pydagman.engine.inputs import LogEvent, NodesSteered
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
@@ -256,6 +257,8 @@ def _set(run: RunState, node: int, options: str, by: str) -> str:
     if settings is None:
         return f"{options} is not known to this version"
     run.steering.set(node, settings)
+    if settings.timeout is not None:
+        want(run, "timeout")
     run.say(f"Node {run.dag.names[node]}: {node_settings.shown(settings)}, set by {by}")
     _place_anew(run, node, settings)
     return ""

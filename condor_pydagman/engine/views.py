@@ -64,10 +64,11 @@ def report(run: RunState) -> Report:
             run.halt.by_file,
             run.halt.by_command,
             run.halt.paused,
-            "; ".join(run.brakes.braked.values()) if run.brakes else None,
+            run.halt.by_rule,
         ),
         not_needed=len(run.enough.counts.not_needed),
         enough=tuple(run.enough.reached.values()) if run.dag.enoughs else None,
+        shown=tuple(one for shown in run.hooks.shown for one in shown()),
     )
 
 

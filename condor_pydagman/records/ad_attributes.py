@@ -28,7 +28,6 @@ OWN_PACE = "PYDAGMAN_OwnPace"  # submits per interval are not limited: the numbe
 ADDRESS = "DAG_Address"  # of the command socket
 HALTED = "PYDAGMAN_HaltedByCommand"  # a restarted DAGMan stays halted
 FEEDER = "PYDAGMAN_Feeder"  # how the FEEDER of the DAG does, for people
-BRAKE = "PYDAGMAN_Brake"  # which BRAKE halts the DAG, and why; the nodes log tells a restart
 PRIORITY = "PYDAGMAN_Priority"  # of the whole DAG, if a person has set it while it ran
 ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
@@ -73,8 +72,9 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     texts = {name: str(value) for name, value in numbers.items()}
     # With the status in one edit, so that a DAGMan that is started again finds both or none.
     texts[HALTED] = "true" if report.halts.by_command or report.halts.paused else "false"
-    if report.halts.brake is not None:
-        texts[BRAKE] = quoted(report.halts.brake) if report.halts.brake else "undefined"
+    for one in report.shown:
+        if one.attribute:
+            texts[one.attribute] = quoted(one.value) if one.value else "undefined"
     feeder = report.feeder
     if feeder is not None:
         shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)

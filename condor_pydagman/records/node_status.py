@@ -98,7 +98,8 @@ def _dag_counts(report: Report, over: bool) -> str:
     if over:
         failed += pre + queued + post
         pre = queued = post = held = idle = 0
-    more = f"  Brake = {quoted(report.halts.brake)};\n" if report.halts.brake else ""
+    fields = (one for one in report.shown if one.field and one.value)
+    more = "".join(f"  {one.field} = {quoted(one.value)};\n" for one in fields)
     if report.feeder is not None:
         feeder = report.feeder
         shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.brake_records import BRAKED
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import HELD
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.graph.model import Brake, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
 from tests.sim.fake_jobs import BY_A_PERSON
@@ -96,7 +96,7 @@ class Brakers:
         world = self._world
         world.after(EVERY_S, self._maybe_resume)
         process = world.process
-        if process is None or process.loop.ending or not process.engine.run.halt.by_brake:
+        if process is None or process.loop.ending or not process.engine.run.halt.by_rule:
             return
         if self._rng.random() < 0.3:
             process.add_input(inputs.Resume("mended"))
@@ -110,7 +110,7 @@ class Brakers:
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
         run = process.engine.run
-        if not run.brakes:
+        if "brake" not in run.features:
             return
         if isinstance(an_input, LogEvent):
             self._hear_record(an_input)
@@ -122,13 +122,13 @@ class Brakers:
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         run = process.engine.run
-        if not run.brakes:
+        if "brake" not in run.features:
             return
         if isinstance(an_input, LogEvent):
             self._hear(process, an_input)
         if not run.is_over and run.phase is Phase.RUNNING:
             halts = any(run.dag.brakes[number].effect != "ABORT" for number in self._acting)
-            require(run.halt.by_brake == halts, f"O33: halted is {run.halt.by_brake}, not {halts}")
+            require(run.halt.by_rule == halts, f"O33: halted is {run.halt.by_rule}, not {halts}")
             missing = self._expected - self._acting - self._unsure - set(run.written.of(BRAKED))
             require(not (missing and self._exact), f"O33: brakes {missing} do not act")
             if isinstance(an_input, inputs.Resume) and not an_input.file and self._acting:

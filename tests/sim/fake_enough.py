@@ -94,7 +94,7 @@ class EnoughOracle:
             return
         unneeded = unneeded_names(process)
         for number in range(len(run.dag.enoughs)):
-            if self._exact and not (run.is_over or run.halt.by_brake):
+            if self._exact and not (run.is_over or run.halt.by_rule):
                 missing = number not in self._heard and self._is_enough(process, number)
                 require(not missing, f"O40: ENOUGH {number} is not reached")
         if self._exact:

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 from condor_pydagman.config import effective_limit
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, inputs
-from condor_pydagman.engine.brake_records import BRAKED
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
 from condor_pydagman.engine.enough_records import REACHED
@@ -33,6 +32,7 @@ from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
+from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     HELPER_PROC,
@@ -197,9 +197,9 @@ class SpecialOracles:
         """All actions for an input have been done."""
         engine = process.engine
         self._record_retries(process, an_input)
-        brakes = engine.run.brakes
+        brakes = engine.run.features.get("brake")
         awaited = engine.run.written.of(BRAKED) or engine.run.written.of(REACHED)
-        calm = process.idle and not (self._halts or brakes.braked or awaited)
+        calm = process.idle and not (self._halts or (brakes and brakes.braked) or awaited)
         if calm and engine.run.phase is Phase.RUNNING:
             self._retries_start(process)
             self._hold_scripts_start(process)

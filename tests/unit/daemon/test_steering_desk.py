@@ -98,7 +98,7 @@ def test_the_answer_comes_when_the_job_ad_has_it() -> None:
 
 
 def test_a_resume_is_not_in_force_of_a_brake_yet_and_tells_so_of_the_halt_file_only() -> None:
-    for halts, halted in ((Halts(brake="sick: why"), False), (Halts(by_file=True), True)):
+    for halts, halted in ((Halts(by_rule=True), False), (Halts(by_file=True), True)):
         bench = Bench(halts)
         bench.ask(command="resume")
         bench.edits[0](None)

@@ -466,9 +466,10 @@ def test_a_brake_counts_once_a_run_whose_result_can_not_be_read() -> None:
     harness.begin()
     harness.run("A", 1)
     assert harness.state("A") == State.FAILED
-    assert not harness.engine.run.brakes.due
+    brakes = harness.engine.run.features["brake"]
+    assert not brakes.due
     harness.run_node("B", 2)
-    assert harness.engine.run.brakes.due == {
+    assert brakes.due == {
         0: (
             1,
             "1 node published nothing that could be read in the last 2 runs, more than 40% OF 2: A",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, FeederReport, Halts, Report
+from condor_pydagman.engine.report import Deferrals, FeederReport, Report, Shown
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.records.ad_attributes import (
     attributes,
@@ -184,7 +184,8 @@ def test_a_run_that_goes_on_does_not_begin_anew() -> None:
     ("brake", "shown"), [(None, None), ("", "undefined"), ('a "b"', '"a \\"b\\""')]
 )
 def test_a_brake_is_shown_and_restores_nothing(brake: str | None, shown: str | None) -> None:
-    texts = attributes(REPORT._replace(halts=Halts(brake=brake)), 1.0)
+    shown_by_it = () if brake is None else (Shown("Brake", brake, "PYDAGMAN_Brake"),)
+    texts = attributes(REPORT._replace(shown=shown_by_it), 1.0)
     assert texts.get("PYDAGMAN_Brake") == shown
     assert texts["PYDAGMAN_HaltedByCommand"] == "false"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, FeederReport, Halts, NodeReport, Report
+from condor_pydagman.engine.report import Deferrals, FeederReport, NodeReport, Report, Shown
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text
@@ -65,9 +65,9 @@ def test_what_is_enough() -> None:
 
 
 def test_a_brake_that_acts() -> None:
-    report = counts()._replace(halts=Halts(brake='sick: "A"'))
+    report = counts()._replace(shown=(Shown("Brake", 'sick: "A"'),))
     assert '  Brake = "sick: \\"A\\"";\n' in text(report, [])
-    assert "Brake" not in text(counts()._replace(halts=Halts(brake="")), [])
+    assert "Brake" not in text(counts()._replace(shown=(Shown("Brake", ""),)), [])
 
 
 def test_what_a_node_waits_for_is_told() -> None:

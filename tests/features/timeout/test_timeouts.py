@@ -10,7 +10,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, queues
 from condor_pydagman.engine.inputs import QueuedJob, QueueListed
-from condor_pydagman.engine.queues import Timeouts
+from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.graph.model import Timeout, Tolerance
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord
 from tests import make
@@ -447,7 +447,7 @@ def begun_with_timeout(timeout: str) -> make.EngineHarness:
 
 def clocks(harness: make.EngineHarness) -> int:
     """How many clocks are kept, those included that will never strike."""
-    return len(harness.engine.run.timeouts._heap)
+    return len(harness.engine.run.features["timeout"].clocks._heap)
 
 
 # Work.
@@ -491,7 +491,7 @@ def test_clocks_of_a_long_dag_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) ->
     made = make.dag(f"{' '.join(names)}\n{timeout}")
     harness = make.EngineHarness(made, QUIET)
     harness.engine.check = False
-    monkeypatch.setattr(Timeouts, "MIN_COMPACT_LENGTH", 20)
+    monkeypatch.setattr(Clocks, "MIN_COMPACT_LENGTH", 20)
     harness.begin()
     harness.take(names[0], 1)  # its clocks are due first: those of the others are behind them
     most = 0
@@ -505,7 +505,7 @@ def test_clocks_of_a_long_dag_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_evictions_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     harness = begun_with_timeout("RUNNING 9000")
-    monkeypatch.setattr(Timeouts, "MIN_COMPACT_LENGTH", 20)
+    monkeypatch.setattr(Clocks, "MIN_COMPACT_LENGTH", 20)
     harness.take("A", 5, procs=2)
     harness.tell(make.of_job(EventKind.EXECUTE, 5, 0))  # its clock is due first
     begun = harness.now
@@ -520,7 +520,7 @@ def test_evictions_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_few_clocks_are_not_looked_through() -> None:
-    assert Timeouts.MIN_COMPACT_LENGTH >= 100
+    assert Clocks.MIN_COMPACT_LENGTH >= 100
 
 
 # Which start.

@@ -7,16 +7,17 @@ from typing import Union
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_mock import MockerFixture
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.brake import HOLD_AGAIN_S
-from condor_pydagman.engine.brake_counts import BrakeCount, Exceeded, Key, why
-from condor_pydagman.engine.brake_records import HOLD_WORDS, Brakes
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
+from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
 from condor_pydagman.graph.model import Brake
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
@@ -49,6 +50,12 @@ def running(brakes: str, text: str = NAMES) -> make.EngineHarness:
     return harness
 
 
+def brakes_of(harness: make.EngineHarness) -> Brakes:
+    found = harness.engine.run.features["brake"]
+    assert isinstance(found, Brakes)
+    return found
+
+
 def fail(harness: make.EngineHarness, *clusters: int, value: int = 1) -> None:
     for cluster in clusters:
         harness.tell(make.terminated(cluster, value=value))
@@ -64,7 +71,7 @@ def held(cluster: int, code: int = 34, reason: str = "memory") -> LogEvent:
 
 
 def reason(harness: make.EngineHarness) -> str:
-    return harness.engine.report().halts.brake or ""
+    return "; ".join(one.value for one in harness.engine.report().shown)
 
 
 def braked(brakes: str) -> make.EngineHarness:
@@ -251,7 +258,7 @@ def test_a_resume_takes_commands_back_as_well_but_not_the_halt_file() -> None:
     harness.read_back()
     assert harness.said("The DAG stays halted by the halt file")
     halts = harness.engine.report().halts
-    assert (halts.by_file, halts.by_command, halts.brake) == (True, False, "")
+    assert (halts.by_file, halts.by_command, halts.by_rule) == (True, False, False)
 
 
 def test_a_resume_without_a_brake_that_acts_is_not_written() -> None:
@@ -376,7 +383,7 @@ def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
     harness.wait(HOLD_AGAIN_S)
     assert [one.cluster for one in harness.asked(do.HoldJobs)] == [5]
     harness.tell(held(5, 1, reason))
-    assert not harness.engine.run.brakes.to_hold
+    assert not brakes_of(harness).to_hold
     other = harness.restart()
     assert not other.ever(do.HoldJobs)
     harness.tell(inputs.Resume())
@@ -384,7 +391,7 @@ def test_hold_puts_jobs_in_the_queue_on_hold() -> None:
     asked = harness.asked(do.HoldJobs)
     assert [(one.cluster, one.release) for one in asked] == [(3, True), (4, True), (5, True)]
     harness.tell(*(make.of_job(EventKind.JOB_RELEASED, cluster) for cluster in (3, 4, 5)))
-    assert not harness.engine.run.brakes.to_release
+    assert not brakes_of(harness).to_release
 
 
 def test_what_others_have_held_stays_so() -> None:
@@ -448,74 +455,79 @@ def test_a_dag_that_is_halted_ends_when_nothing_is_left() -> None:
 
 
 def brakes(*of: Brake) -> Brakes:
+    """Those of a DAG that has begun."""
     dag = make.dag("A B C S\nSERVICE S n.sub\nCATEGORY A big")
     dag.brakes = list(of)
-    return Brakes(dag)
+    return brakes_of(make.EngineHarness(dag, QUIET).begin())
 
 
-def test_a_dag_without_brakes() -> None:
-    assert not brakes()
+def hold_event(cluster: int, proc: int, reason: str, code: int = 34) -> LogEvent:
+    event = make.of_job(EventKind.JOB_HELD, cluster, proc, reason)
+    return event._replace(value=code)
+
+
+def test_a_dag_without_brakes_has_no_such_feature() -> None:
+    assert not make.EngineHarness("A B").engine.run.features
 
 
 def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
-    dag = make.dag("A B C D")
-    dag.brakes = [Brake("half", 50, percent=True)]
-    known = Brakes(dag)
-    for node in range(2):
-        known.run_ended(node, 1, "", "", failed=True)
-    dag.kinds += bytes(2)
-    known.grow()
-    known.run_ended(2, 1, "", "", failed=True)
+    known = brakes(Brake("half", 50, percent=True))
+    known.run_ended(0, 1, True)
+    known.run.dag.kinds += bytes(2)
+    known.grown()
+    known.run_ended(1, 1, True)
     assert not known.due
-    known.run_ended(3, 1, "", "", failed=True)
-    assert known.due[0][0] == 3
+    known.run_ended(2, 1, True)
+    assert known.due[0][0] == 2
 
 
-def test_which_runs_are_counted() -> None:
+def test_which_runs_are_counted(mocker: MockerFixture) -> None:
     known = brakes(
         Brake("all", 0),
         Brake("big", 0, category="big"),
         Brake("held", 0, alike="HOLD_REASON"),
         Brake("site", 0, alike="SITE"),
     )
-    known.run_ended(3, 1, "north", "big", failed=True)  # a SERVICE
-    known.excuse(0)
-    known.run_ended(0, 1, "north", "big", failed=True)
-    known.run_ended(0, 1, "", "", failed=False)
+    known.run_ended(3, 1, True)  # a SERVICE
+    known.run_excused(0)
+    known.run_ended(0, 1, True)
+    known.run_ended(0, 1, False)
     assert not known.due
-    known.run_ended(1, 1, "", "", failed=True)
+    known.run_ended(1, 1, True)
     assert known.due == {0: (1, "1 node failed, more than 0: B")}
-    known.run_ended(0, 1, "north", "big", failed=True)
+    mocker.patch.object(type(known.run), "site", return_value=("north", ""))
+    known.run_ended(0, 1, True)
     assert set(known.due) == {0, 1, 3}
     assert known.due[0][0] == 1
-    known.job_held(0, 34, "memory", "big")
+    known.job_event(0, hold_event(7, 0, "memory"), Change.HELD)
     assert set(known.due) == {0, 1, 2, 3}
 
 
 def test_holds_that_say_nothing_about_the_job() -> None:
     known = brakes(Brake("held", 0, alike="HOLD_REASON"))
     for code in (1, 15, 16):
-        known.job_held(0, code, "", "")
-    known.job_held(0, 34, HOLD_WORDS, "")
-    known.job_held(3, 34, "memory", "")
+        known.job_event(0, hold_event(7, 0, "", code), Change.HELD)
+    known.job_event(0, hold_event(7, 0, HOLD_WORDS), Change.HELD)
+    known.job_event(3, hold_event(7, 0, "memory"), Change.HELD)  # a SERVICE's
     assert not known.due
 
 
 def test_jobs_that_a_brake_has_put_on_hold() -> None:
-    known = brakes(Brake("b", 0, effect="HOLD"))
-    assert known.brake(0, "why")
-    assert not known.brake(0, "why")
-    for proc in range(4):
-        known.hold((7, proc))
-    known.went_on_hold((7, 0), HOLD_WORDS)
-    known.went_on_hold((7, 1), "memory")
-    known.ended((7, 2))
-    assert (list(known.to_hold), known.held) == ([(7, 3)], {(7, 0)})
-    known.take_back()
-    assert (known.round, known.to_hold, list(known.to_release)) == (1, {}, [(7, 0)])
-    known.left_hold((7, 0))
-    known.went_on_hold((7, 3), HOLD_WORDS)  # it was asked for before
-    assert list(known.to_release) == [(7, 3)]
+    harness = running("BRAKE b 0 HOLD", "A B C D")
+    known = brakes_of(harness)
+    record = make.record(JournalRecord.BRAKED, "A", value=0)._replace(text="0 HOLD b: why")
+    harness.tell(record)
+    harness.tell(record)
+    assert list(known.to_hold) == [(number, 0) for number in (1, 2, 3, 4)]
+    harness.tell(make.of_job(EventKind.JOB_HELD, 1, text=HOLD_WORDS))
+    harness.tell(make.of_job(EventKind.JOB_HELD, 2, text="memory"))
+    harness.tell(make.terminated(3))
+    assert (list(known.to_hold), known.held) == ([(4, 0)], {(1, 0)})
+    harness.tell(make.record(JournalRecord.BRAKES_OFF, "A", value=0))
+    assert (known.round, known.to_hold, list(known.to_release)) == (1, {}, [(1, 0)])
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 1))
+    harness.tell(make.of_job(EventKind.JOB_HELD, 4, text=HOLD_WORDS))  # asked for before
+    assert list(known.to_release) == [(4, 0)]
 
 
 # What a brake counts, compared with a plain recount of all that has happened.

@@ -1,0 +1,202 @@
+"""What a run can do beyond the stock program: `Feature`, where core and features meet.
+
+A feature is made for a DAG that wants it, and has one object a run, which owns its data.  It
+defines those of the methods below that it needs; the core calls them at the moments after which
+they are named (`hooks.Hooks`), in the order of `features.FEATURES`.  What a method decides is
+decided alike live and in a replay: from the events of the nodes log and nothing else, unless it
+says that it is called live only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar
+
+from condor_pydagman import features
+from condor_pydagman.engine.hooks import Hooks
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import Change, Jobs
+from condor_pydagman.engine.report import Shown
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.vocabulary import JournalRecord
+
+Methods = tuple[tuple[JournalRecord, str], ...]
+
+
+class Feature:
+    """Base of all features of a run.
+
+    Attributes:
+        name: that of the folder, by which other features find this one in `RunState.features`.
+        run: what is known of the run.
+        records: journal records, and the methods that apply them when they have been read back.
+        attempt_records: the same, of those that count only for the attempt of the node in which
+            they were written.
+    """
+
+    name: ClassVar[str] = ""
+    records: ClassVar[Methods] = ()
+    attempt_records: ClassVar[Methods] = ()
+
+    def __init__(self, run: RunState) -> None:
+        self.run = run
+
+    # The turn of a node.
+
+    def holds_back(self, node: int) -> bool:
+        """Its turn has come.  True: the feature has it wait, and starts it when it may; what comes
+        later in the order is not asked."""
+        raise NotImplementedError
+
+    # Its jobs.
+
+    def jobs_seen(self, node: int, jobs: Jobs) -> None:
+        """A cluster is the node's, whichever source shows it."""
+        raise NotImplementedError
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """The event's proc, which is the node's, does something else from now on.  Doubles of
+        events are not seen."""
+        raise NotImplementedError
+
+    def is_own_hold(self, event: LogEvent) -> bool:
+        """Whether the feature has put a job on hold, as this event of it says: then that tells
+        nothing of the job.  The first True counts."""
+        raise NotImplementedError
+
+    # The end of a run of a node.
+
+    def run_ended(self, node: int, value: int, failed: bool) -> None:
+        """A run of the node has ended with that return value, of which the DAG takes account."""
+        raise NotImplementedError
+
+    def run_excused(self, node: int) -> None:
+        """Its present run is about to be ended by DAGMan, which tells nothing of the node."""
+        raise NotImplementedError
+
+    def before_done(self, node: int) -> bool:
+        """The node is about to be done.  True: not yet; the feature calls `lifecycle.succeed` when
+        it may be, and then lets it pass."""
+        raise NotImplementedError
+
+    def before_failed(self, node: int, error: str) -> bool:
+        """The node is about to have failed for good.  True: something else has become of it."""
+        raise NotImplementedError
+
+    def before_retry(self, node: int, error: str) -> str:
+        """A run of the node has failed.  Not '': it is not to be retried, whatever its RETRY says;
+        the text is its error.  The first text counts."""
+        raise NotImplementedError
+
+    def done(self, node: int) -> None:
+        """The node is done; what depends on it has not been told."""
+        raise NotImplementedError
+
+    def begins_anew(self, node: int) -> None:
+        """What the node has come to counts no more: it is to run as if it never had."""
+        raise NotImplementedError
+
+    # The run of the DAG.
+
+    def enforce(self) -> None:
+        """Live, after each input: emit what must be asked for even while a journal record that has
+        not been read back keeps the DAG from starting anything."""
+        raise NotImplementedError
+
+    def enforce_deadline(self) -> float | None:
+        """When `enforce` has something to do without another input, seconds since the epoch."""
+        raise NotImplementedError
+
+    def work(self) -> None:
+        """Live, after each input: emit what is to be asked for, start what may start.  Not called
+        while a journal record holds the DAG up (`Kind.holds`)."""
+        raise NotImplementedError
+
+    def deadline(self) -> float | None:
+        """When `work` has something to do without another input, seconds since the epoch."""
+        raise NotImplementedError
+
+    def under_way(self) -> bool:
+        """Whether the DAG goes on though no node runs: it is not ended meanwhile."""
+        raise NotImplementedError
+
+    def resumed(self, reason: str) -> None:
+        """A person, not the halt file, resumes the DAG."""
+        raise NotImplementedError
+
+    # A DAG that grows, and lets go of nodes.
+
+    def grown(self) -> None:
+        """The DAG has more nodes."""
+        raise NotImplementedError
+
+    def may_leave(self, node: int) -> bool:
+        """Whether the node, which is done, is of no concern to the feature any more.  Live only."""
+        raise NotImplementedError
+
+    def node_left(self, node: int) -> None:
+        """The node has left the DAG: its number may be another's."""
+        raise NotImplementedError
+
+    # What others see.
+
+    def why_halted(self) -> Iterable[str]:
+        """Why the feature keeps the DAG halted, a line each."""
+        raise NotImplementedError
+
+    def shown(self) -> Iterable[Shown]:
+        """What files and the job ad show of the whole DAG."""
+        raise NotImplementedError
+
+    def validate(self) -> None:
+        """Raise AssertionError if an invariant does not hold: for tests, after each input."""
+        raise NotImplementedError
+
+
+_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in ("records", "attempt_records"))
+
+
+def connect(run: RunState, wanted: Iterable[Feature]) -> None:
+    """From now on the run has these features; their order counts."""
+    active = tuple(wanted)
+    hooks = Hooks(
+        {record: getattr(one, name) for one in active for record, name in one.records},
+        {record: getattr(one, name) for one in active for record, name in one.attempt_records},
+    )
+    for moment in _MOMENTS:
+        setattr(hooks, moment, _methods(active, moment))
+    run.use({feature.name: feature for feature in active}, hooks)
+
+
+def _methods(active: Sequence[Feature], moment: str) -> tuple[Callable[..., Any], ...]:
+    """The methods for a moment, of the features that define it."""
+    default = getattr(Feature, moment)
+    defining = (one for one in active if getattr(type(one), moment) is not default)
+    return tuple(getattr(one, moment) for one in defining)
+
+
+def begin_features(run: RunState) -> None:
+    """Make the features that the DAG wants; those that the run has stay as they are."""
+    _have(run, {*run.features, *features.wanted_by(run.dag)})
+
+
+def want(run: RunState, name: str) -> None:
+    """Make a feature that the DAG has not asked for: a person has."""
+    _have(run, {*run.features, name})
+
+
+def _have(run: RunState, wanted: set[str]) -> None:
+    if len(wanted) > len(run.features):
+        names = (entry.name for entry in features.FEATURES if entry.name in wanted)
+        connect(run, [run.features.get(name) or _new(run, name) for name in names])
+
+
+def _new(run: RunState, name: str) -> Feature:
+    """A feature, by the class in its module `run` that has its name."""
+    module = features.part(name, "run")
+    (made,) = (
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Feature) and one.name == name
+    )
+    return made(run)

@@ -1,0 +1,82 @@
+"""The moments of a run at which features have a say: see `feature.Feature`, which has them all.
+
+The core calls what is in these tuples, and knows no feature by name.  Of a DAG that uses none they
+are empty, and cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import Change, Jobs
+from condor_pydagman.engine.report import Shown
+from condor_pydagman.vocabulary import JournalRecord
+
+Records = Mapping[JournalRecord, Callable[[int, LogEvent], None]]
+NONE: Records = MappingProxyType({})
+
+
+class Hooks:
+    """Methods of the features of a run, by moment, in the order of `features.FEATURES`.
+
+    Attributes:
+        records, attempt_records: what applies a journal record.
+        Others: as the methods of `feature.Feature` that have these names.
+    """
+
+    __slots__ = (
+        "attempt_records",
+        "before_done",
+        "before_failed",
+        "before_retry",
+        "begins_anew",
+        "deadline",
+        "done",
+        "enforce",
+        "enforce_deadline",
+        "grown",
+        "holds_back",
+        "is_own_hold",
+        "job_event",
+        "jobs_seen",
+        "may_leave",
+        "node_left",
+        "records",
+        "resumed",
+        "run_ended",
+        "run_excused",
+        "shown",
+        "under_way",
+        "validate",
+        "why_halted",
+        "work",
+    )
+
+    def __init__(self, records: Records = NONE, attempt_records: Records = NONE) -> None:
+        self.records = records
+        self.attempt_records = attempt_records
+        self.holds_back: tuple[Callable[[int], bool], ...] = ()
+        self.jobs_seen: tuple[Callable[[int, Jobs], None], ...] = ()
+        self.job_event: tuple[Callable[[int, LogEvent, Change], None], ...] = ()
+        self.is_own_hold: tuple[Callable[[LogEvent], bool], ...] = ()
+        self.run_ended: tuple[Callable[[int, int, bool], None], ...] = ()
+        self.before_done: tuple[Callable[[int], bool], ...] = ()
+        self.before_failed: tuple[Callable[[int, str], bool], ...] = ()
+        self.before_retry: tuple[Callable[[int, str], str], ...] = ()
+        self.done: tuple[Callable[[int], None], ...] = ()
+        self.begins_anew: tuple[Callable[[int], None], ...] = ()
+        self.enforce: tuple[Callable[[], None], ...] = ()
+        self.enforce_deadline: tuple[Callable[[], float | None], ...] = ()
+        self.work: tuple[Callable[[], None], ...] = ()
+        self.deadline: tuple[Callable[[], float | None], ...] = ()
+        self.under_way: tuple[Callable[[], bool], ...] = ()
+        self.resumed: tuple[Callable[[str], None], ...] = ()
+        self.grown: tuple[Callable[[], None], ...] = ()
+        self.may_leave: tuple[Callable[[int], bool], ...] = ()
+        self.node_left: tuple[Callable[[int], None], ...] = ()
+        self.validate: tuple[Callable[[], None], ...] = ()
+        self.run_excused: tuple[Callable[[int], None], ...] = ()
+        self.why_halted: tuple[Callable[[], Iterable[str]], ...] = ()
+        self.shown: tuple[Callable[[], Iterable[Shown]], ...] = ()

@@ -1,0 +1,304 @@
+"""The brakes of a run: what has failed is counted, and what they do (docs/decisions.md).
+
+What has failed is counted by the events of the nodes log, so a replay comes to the same.  That a
+brake acts is written into the log, and so is that a person takes it back; both are in force when
+they have been read from there.  Until then nothing new is started and the DAG does not end.  A
+record of before a resume, and a double, changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from condor_pydagman.dagfile.brake_lines import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import decisions, operator, run_end
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import ENDED, HELD, Change, Jobs
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import Shown
+from condor_pydagman.engine.run_records import Kind
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.brake.counts import NOTHING, BrakeCount, Exceeded, Key, why
+from condor_pydagman.graph.brakes import members
+from condor_pydagman.graph.model import Brake
+from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord
+
+BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
+RELEASE = -1  # in place of a brake's number: the record that takes brakes back
+# The beginning of the hold reason of jobs that a brake has put on hold.
+HOLD_WORDS = "Held by the brake of its DAG"
+HOLD_AGAIN_S = 60.0  # before the schedd is asked again for jobs that are not on hold yet
+MAX_REASON = 300  # characters of a hold reason
+_RELEASE_REASON = "Released: the brake of its DAG was released"
+# HoldReasonCodes of holds that say nothing about the job: by a user, submitted so, spooling.
+_NOT_COUNTED = (1, 15, 16)
+
+Proc = tuple[int, int]
+
+
+class Brakes(Feature):
+    """The brakes of a run, by number.
+
+    Attributes:
+        brakes: as the DAG has them.
+        round: how often people have taken brakes back.
+        due: brakes of which more has failed than they allow: the last node, and why.
+        braked: brakes that are in force, and why.
+        to_hold, to_release: procs that are to be put on hold or released, and when the schedd is to
+            be asked for it, again perhaps.
+        held: procs that a brake has put on hold.
+    """
+
+    name = "brake"
+    records = (
+        (JournalRecord.BRAKED, "on_braked"),
+        (JournalRecord.BRAKES_OFF, "on_brakes_off"),
+    )
+
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        self.brakes = run.dag.brakes
+        self.round = 0
+        self.due: dict[int, tuple[int, str]] = {}
+        self.braked: dict[int, str] = {}
+        self.to_hold: dict[Proc, float] = {}
+        self.to_release: dict[Proc, float] = {}
+        self.held: set[Proc] = set()
+        self._resumed: str | None = None  # why a person resumes the DAG, until that is written
+        self._excused: set[int] = set()
+        self._counts = self._new_counts()
+
+    def _new_counts(self) -> list[BrakeCount]:
+        return [BrakeCount(brake, members(self.run.dag, brake)) for brake in self.brakes]
+
+    @property
+    def holds(self) -> bool:
+        """Whether jobs in the queue are to be on hold."""
+        return any(self.brakes[number].effect == HOLD for number in self.braked)
+
+    # Counting.
+
+    def run_ended(self, node: int, value: int, failed: bool) -> None:
+        """Count it, unless DAGMan itself has ended it."""
+        run = self.run
+        if run.dag.kinds[node] not in ORDINARY_KINDS or node in self._excused:
+            self._excused.discard(node)
+            return
+        site, category = run.site(node)[0], run.category(node)
+        for number, brake in enumerate(self.brakes):
+            if brake.alike == HOLD_REASON or (brake.alike == SITE and not site):
+                continue
+            if self._counts_now(number, brake, category):
+                key = _key(brake, value, site)
+                count = self._counts[number]
+                exceeded = count.failed(node, key) if failed else count.succeeded()
+                self._note(number, node, exceeded)
+
+    def _job_held(self, node: int, code: int, reason: str) -> None:
+        """A job of a node went on hold, for a reason with that HoldReasonCode."""
+        if code in _NOT_COUNTED or reason.startswith(HOLD_WORDS):
+            return
+        if self.run.dag.kinds[node] not in ORDINARY_KINDS:
+            return
+        category = self.run.category(node)
+        for number, brake in enumerate(self.brakes):
+            if brake.alike == HOLD_REASON and self._counts_now(number, brake, category):
+                self._note(number, node, self._counts[number].failed(node, code))
+
+    def _counts_now(self, number: int, brake: Brake, category: str) -> bool:
+        """Whether a brake counts; what it does is enough, until a person takes it back."""
+        if number in self.due or number in self.braked:
+            return False
+        return not brake.category or brake.category == category
+
+    def _note(self, number: int, node: int, exceeded: Exceeded | None) -> None:
+        if exceeded is not None:
+            self.due[number] = node, why(self.brakes[number], exceeded, self.run.dag.names)
+
+    def run_excused(self, node: int) -> None:
+        """It is not counted when it ends."""
+        self._excused.add(node)
+
+    def may_leave(self, node: int) -> bool:
+        """No failure of it counts."""
+        return node not in self._excused and not any(count.has(node) for count in self._counts)
+
+    def grown(self) -> None:
+        """A share is of more nodes."""
+        for brake, count in zip(self.brakes, self._counts):
+            count.grow(members(self.run.dag, brake))
+
+    # Records.
+
+    def enforce(self) -> None:
+        """Write into the log which brakes act; have jobs held or released."""
+        if not self.run.is_over:
+            for number, (node, reason) in self.due.items():
+                if number not in self.run.written.of(BRAKED):
+                    brake = self.brakes[number]
+                    text = f"{self.round} {brake.effect} {brake.name}: {reason}"
+                    self._write(number, JournalRecord.BRAKED, node, number, text)
+        if self._resumed is not None:
+            if not self.run.is_over and (self.braked or self.run.written.of(BRAKED)):
+                self._write(RELEASE, JournalRecord.BRAKES_OFF, 0, self.round, self._resumed)
+            self._resumed = None
+        if self.to_hold or self.to_release:
+            self._hold_and_release()
+
+    def _write(self, key: int, record: JournalRecord, node: int, value: int, text: str) -> None:
+        retry = self.run.nodes.retries.get(node, 0)
+        action = do.AppendJournalRecord(record, node, retry, value, text=text.strip())
+        self.run.write(BRAKED, key, action)
+
+    def resumed(self, reason: str) -> None:
+        """The brakes are taken back, which is in force when the log has it."""
+        self._resumed = reason
+
+    def on_braked(self, _node: int, event: LogEvent) -> None:
+        """A brake acts."""
+        run, number = self.run, event.value
+        if not 0 <= number < len(self.brakes):
+            run.say(
+                f"Warning: ignoring the record of a brake that the DAG has not got: {event.text}"
+            )
+            return
+        written_in, _, text = event.text.partition(" ")
+        text = text.partition(" ")[2]
+        if written_in != str(self.round):
+            return
+        run.written.drop(BRAKED, number)
+        self.due.pop(number, None)
+        acted = number in self.braked
+        self.braked.setdefault(number, text)
+        if not acted and not run.is_over:
+            self._act(self.brakes[number].effect, text)
+
+    def _act(self, effect: str, text: str) -> None:
+        run = self.run
+        run.say(f"Brake {text}: {effect}", 0)
+        if effect == ABORT:
+            run.say(f"Aborting DAG because of brake {text}", 0)
+            run_end.request_end(run, decisions.BRAKED)
+            return
+        operator.halt_by_rule(run, f"brake {text}")
+        if effect == HOLD:
+            self._hold_all()
+
+    def on_brakes_off(self, _node: int, event: LogEvent) -> None:
+        """A person has taken back the brakes that act: all count anew."""
+        run = self.run
+        if event.value != self.round:
+            return
+        self.round += 1
+        self.due.clear()
+        self.braked.clear()
+        self._counts = self._new_counts()
+        self.to_hold.clear()
+        self.to_release.update(dict.fromkeys(sorted(self.held), 0.0))
+        self.held.clear()
+        run.written.clear(BRAKED)
+        run.say("The brakes are released, and start counting again")
+        operator.end_halt_by_rule(run)
+
+    # Jobs.
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """Jobs that come, go on hold, are released or end."""
+        proc = event.cluster, event.proc
+        if change in (Change.SUBMITTED, Change.ADOPTED):
+            self._hold_if_late(node, event)
+        elif change is Change.HELD:
+            self._went_on_hold(node, event)
+        elif change is Change.RELEASED:
+            self._left_hold(proc)
+        elif change is Change.ENDED:
+            self._forget(proc)
+
+    def _hold_if_late(self, node: int, event: LogEvent) -> None:
+        """It was on its way to the queue when the brake began to act."""
+        if self.holds and event.cluster > 0 and self.run.is_ordinary(node):
+            jobs = self.run.job_table.by_node.get(node)
+            if jobs is not None:
+                self._hold(jobs, event.proc)
+
+    def _went_on_hold(self, node: int, event: LogEvent) -> None:
+        proc = event.cluster, event.proc
+        self.to_hold.pop(proc, None)
+        if self.is_own_hold(event):
+            if self.holds:
+                self.held.add(proc)
+            else:  # the brake was taken back meanwhile
+                self.to_release[proc] = 0.0
+        if not self.run.is_over:
+            self._job_held(node, event.value, event.text)
+
+    def _left_hold(self, proc: Proc) -> None:
+        self.held.discard(proc)
+        self.to_release.pop(proc, None)
+
+    def _forget(self, proc: Proc) -> None:
+        self._left_hold(proc)
+        self.to_hold.pop(proc, None)
+
+    def is_own_hold(self, event: LogEvent) -> bool:
+        """Whether a brake has put the job on hold."""
+        return event.text.startswith(HOLD_WORDS)
+
+    def _hold_all(self) -> None:
+        run = self.run
+        for node, jobs in run.job_table.by_node.items():
+            in_queue = run.nodes.states[node] == State.SUBMITTED and jobs.cluster > 0
+            if in_queue and run.is_ordinary(node) and not jobs.removing:
+                for proc in jobs.live():
+                    self._hold(jobs, proc)
+
+    def _hold(self, jobs: Jobs, proc: int) -> None:
+        if not jobs.procs.get(proc, 0) & (HELD | ENDED):
+            self.to_hold.setdefault((jobs.cluster, proc), 0.0)
+
+    def _hold_and_release(self) -> None:
+        """Ask the schedd to hold jobs, or to release them, and again until the log shows it."""
+        if self.run.is_over:
+            return
+        names = "; ".join(self.braked.values())
+        self._ask(self.to_hold, f"{HOLD_WORDS}: {names}"[:MAX_REASON], release=False)
+        self._ask(self.to_release, _RELEASE_REASON, release=True)
+
+    def _ask(self, procs: dict[Proc, float], reason: str, *, release: bool) -> None:
+        run = self.run
+        targets: dict[Proc, None] = {}
+        for proc in [proc for proc, when in procs.items() if when <= run.now]:
+            node = run.job_table.node_of(*proc)
+            jobs = None if node is None else run.job_table.by_node.get(node)
+            if jobs is None or jobs.removing or not jobs.unfinished:
+                self._forget(proc)
+            else:
+                procs[proc] = run.now + HOLD_AGAIN_S
+                targets[jobs.target] = None
+        for target in targets:
+            run.emit(do.HoldJobs(*target, reason, release))
+
+    def enforce_deadline(self) -> float | None:
+        """When the schedd is to be asked again."""
+        if self.run.is_over:
+            return None
+        return min((*self.to_hold.values(), *self.to_release.values()), default=None)
+
+    # What others see.
+
+    def why_halted(self) -> Iterable[str]:
+        """The brakes that act, and why."""
+        return [f"brake {text}" for text in self.braked.values()]
+
+    def shown(self) -> Iterable[Shown]:
+        """The same, as one text."""
+        return [Shown("Brake", "; ".join(self.braked.values()), attribute="PYDAGMAN_Brake")]
+
+
+def _key(brake: Brake, value: int, site: str) -> Key:
+    """What a run has in common with others that ended alike."""
+    if brake.alike == EXIT_CODE:
+        return value
+    return site if brake.alike == SITE else NOTHING

@@ -1,0 +1,1 @@
+"""TIMEOUT: jobs that wait, run or live longer than their node allows."""

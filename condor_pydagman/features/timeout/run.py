@@ -1,0 +1,126 @@
+"""The clocks of a run's jobs: which wait, run or live longer than their node allows.
+
+The clocks are those of the events in the nodes log, so a restart does not set them back.  A clock
+that expires leads to a record in the log; when that is read the node has failed and its jobs are
+removed.  A clock that expires for jobs that have ended, or that run again, is ignored.
+"""
+
+from __future__ import annotations
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import ENDED, Change, Jobs
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.queues import QUEUED, RUNNING, TOTAL, Clock, Clocks
+from condor_pydagman.engine.state import OF_NODE, RunState
+from condor_pydagman.graph.model import Timeout
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord
+
+_WORDS = {QUEUED: "waited", RUNNING: "ran", TOTAL: "has been in the queue"}
+
+
+class Timeouts(Feature):
+    """Clocks of procs whose node has a TIMEOUT, from its line or set by a person.
+
+    Attributes:
+        clocks: those that run, and what each of these procs does.
+    """
+
+    name = "timeout"
+    attempt_records = ((JournalRecord.TIMED_OUT, "on_timed_out"),)
+
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        self.clocks = Clocks()
+
+    # What procs do.
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """A proc has come, has begun to wait or to run, or has ended."""
+        if change in (Change.SUBMITTED, Change.ADOPTED):
+            self._submitted(node, event)
+        elif change in (Change.IDLE, Change.HELD):
+            self._enter(node, event, QUEUED)
+        elif change is Change.RUNS:
+            self._enter(node, event, RUNNING)
+        elif change is Change.ENDED:
+            self.clocks.forget(event.cluster, event.proc)
+
+    def _submitted(self, node: int, event: LogEvent) -> None:
+        """One that was submitted on hold waits for a person, who may take any time."""
+        run = self.run
+        limits = run.timeout(node) if node not in run.retrying.on_hold else None
+        if limits is None or event.cluster <= 0:
+            return
+        if run.job_table.by_node[node].procs.get(event.proc, 0) & ENDED:
+            return  # its submit event, or our record of it, comes late
+        if self.clocks.begin(event.cluster, event.proc) and limits.total:
+            self._set(node, event, TOTAL, limits.total)
+        if not self.clocks.knows(event.cluster, event.proc):  # else it runs already
+            self._enter(node, event, QUEUED)
+
+    def _enter(self, node: int, event: LogEvent, kind: str) -> None:
+        limits = self.run.timeout(node)
+        if limits is None or event.cluster <= 0:
+            return
+        seconds = limits.queued if kind == QUEUED else limits.running
+        since = self.run.happened(event.time)
+        if self.clocks.enter(event.cluster, event.proc, kind, since) and seconds:
+            self._set(node, event, kind, seconds)
+
+    def _set(self, node: int, event: LogEvent, kind: str, seconds: int) -> None:
+        since = self.run.happened(event.time)
+        self.clocks.set(Clock(since + seconds, node, event.cluster, event.proc, kind, since))
+
+    # Clocks that expire.
+
+    def work(self) -> None:
+        """Write into the log which limits have been reached."""
+        while self.clocks and not self.run.frozen:
+            clock = self.clocks.pop(self.run.now)
+            if clock is None:
+                return
+            jobs = self.run.job_table.by_node.get(clock.node)
+            if jobs is not None and self._is_relevant(jobs, clock):
+                self._journal(jobs, clock)
+
+    def deadline(self) -> float | None:
+        """When the next clock expires."""
+        return None if self.run.frozen else self.clocks.next_time()
+
+    def _is_relevant(self, jobs: Jobs, clock: Clock) -> bool:
+        """Whether the clock is of jobs that are in the queue and not being removed."""
+        if self.run.nodes.states[clock.node] != State.SUBMITTED or jobs.cluster != clock.cluster:
+            return False
+        return not (jobs.removing or self._is_being_written(clock.node))
+
+    def _is_being_written(self, node: int) -> bool:
+        """Whether a record of this kind is on its way to the log and back."""
+        record, timed_out = self.run.written.record(OF_NODE, node), JournalRecord.TIMED_OUT
+        return isinstance(record, do.AppendJournalRecord) and record.record is timed_out
+
+    def _journal(self, jobs: Jobs, clock: Clock) -> None:
+        node, limits = clock.node, self.run.timeout(clock.node) or Timeout()
+        limit = {QUEUED: limits.queued, RUNNING: limits.running, TOTAL: limits.total}[clock.kind]
+        text = f"{_WORDS[clock.kind]} for {limit} s (TIMEOUT {clock.kind} {limit})"
+        job = RETURN_JOB_ABORTED, jobs.cluster, clock.proc, text
+        retry = self.run.nodes.retries.get(node, 0)
+        record = do.AppendJournalRecord(JournalRecord.TIMED_OUT, node, retry, *job)
+        self.run.journal(node, record)
+
+    def on_timed_out(self, node: int, event: LogEvent) -> None:
+        """The record has been read: the node has failed, its jobs are removed."""
+        run, jobs = self.run, self.run.job_table.by_node.get(node)
+        if run.nodes.states[node] != State.SUBMITTED or jobs is None:
+            return
+        if jobs.cluster != event.cluster:
+            return
+        job = f"{event.cluster}.{event.proc}.0"
+        run.say(f"Node {run.dag.names[node]} job proc ({job}) {event.text}: removing its jobs")
+        if not jobs.tolerance_exceeded:
+            error = f"Job proc ({job}) {event.text}"
+            run.job_table.exceed_tolerance(jobs, event.proc, RETURN_JOB_ABORTED, error)
+        reason = f"Node Timeout: DAG node {run.dag.names[node]} ({job}) {event.text}"
+        lifecycle.remove_rest(run, jobs, reason)
