@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import CLEANING, SKIPPED, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import DONE, USER_DONE
 
@@ -11,7 +11,7 @@ def waits(run: RunState, node: int) -> bool:
     """Whether a node whose turn has come must not start before it is looked up."""
     if not run.cache.holds_back(node) or run.mode is not Mode.RUN:
         return False
-    return not run.sites.cleans_up(node)
+    return not run.nodes.marks[node] & CLEANING
 
 
 def is_open(run: RunState, node: int) -> bool:
@@ -31,7 +31,7 @@ def result_of(run: RunState, node: int) -> str:
     if result is not None:
         return result
     known = run.cache.known.get(run.dag.names[node], "")
-    if node in run.conditions.skipped:
+    if run.nodes.marks[node] & SKIPPED:
         return f"skipped {known}"
     flags = run.dag.flags[node]
     return known if flags & DONE and not flags & USER_DONE else ""  # else a person has done it

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from condor_pydagman.engine.node_states import LEADS, SKIPPED
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -26,10 +28,11 @@ class Conditions:
         why: what the result of a node's condition was found by, in words.
     """
 
-    __slots__ = ("_journal", "_nodes", "_number", "asked", "leads", "skipped", "why")
+    __slots__ = ("_journal", "_marks", "_nodes", "_number", "asked", "leads", "skipped", "why")
 
-    def __init__(self, dag: Dag, journal: Journal) -> None:
+    def __init__(self, dag: Dag, journal: Journal, nodes: Nodes) -> None:
         self._nodes = dag.conditions
+        self._marks = nodes
         self._number = 0
         self.asked: dict[int, int] = {}
         self._journal = journal
@@ -63,6 +66,7 @@ class Conditions:
         """The node is skipped."""
         self.skipped[node] = leads
         self.leads |= leads
+        self._marks.mark(node, SKIPPED | LEADS if leads else SKIPPED)
 
     def decided(self, node: int, why: str) -> None:
         """It has been read in the log what the node's condition has come to, by which values."""
@@ -75,6 +79,7 @@ class Conditions:
         self.asked.pop(node, None)
         self._journal.drop(CONDITION, node)
         self.skipped.pop(node, None)
+        self._marks.unmark(node, SKIPPED | LEADS)
         self.why.pop(node, None)
 
 

@@ -14,7 +14,7 @@ from condor_pydagman.engine import lifecycle, views
 from condor_pydagman.engine.condition_records import CONDITION
 from condor_pydagman.engine.inputs import ConditionsEvaluated, LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.steering_records import COMMAND
 from condor_pydagman.vocabulary import JournalRecord
@@ -107,10 +107,10 @@ def _facts(run: RunState, node: int) -> str:
 
 def _counts(run: RunState, nodes: tuple[int, ...]) -> str:
     done = failed = skipped = futile = 0
-    states, were_skipped = run.nodes.states, run.conditions.skipped
+    states, marks = run.nodes.states, run.nodes.marks
     for node in nodes:
         state = states[node]
-        if node in were_skipped:
+        if marks[node] & SKIPPED:
             skipped += 1
         elif state == State.DONE:
             done += 1

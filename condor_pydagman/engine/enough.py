@@ -18,7 +18,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rerun
 from condor_pydagman.engine.enough_records import REACHED
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -79,7 +79,7 @@ def _ask_of_nodes(run: RunState) -> None:
 
 
 def _is_to_go(run: RunState, node: int) -> bool:
-    if run.nodes.states[node] != State.WAITING or run.sites.cleans_up(node):
+    if run.nodes.states[node] != State.WAITING or run.nodes.marks[node] & CLEANING:
         return False
     number = run.dag.enough_of.get(node)
     idle = number is not None and run.enough.counts.is_idle(number)
@@ -145,7 +145,7 @@ def _give_up(run: RunState, number: int, nodes: Iterable[int]) -> None:
 
 def _drop(run: RunState, node: int, state: State) -> None:
     """The node, of which nothing has begun as far as the log knows, is not started."""
-    if run.sites.cleans_up(node):
+    if run.nodes.marks[node] & CLEANING:
         return
     rerun.leave_queues(run, node)
     if state == State.WAITING:

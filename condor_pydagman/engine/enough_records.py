@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.dagfile.enough_lines import REMOVE
-from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
+from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS
+from condor_pydagman.engine.node_states import NOT_NEEDED, STOPPED, UNWANTED
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import Dag
@@ -23,11 +25,12 @@ class Enoughs:
         had_failed: why a node had failed that is not needed.
     """
 
-    __slots__ = ("_dag", "asked", "counts", "had_failed", "reached", "unwanted")
+    __slots__ = ("_dag", "_nodes", "asked", "counts", "had_failed", "reached", "unwanted")
 
-    def __init__(self, dag: Dag, counts: EnoughCounts) -> None:
+    def __init__(self, dag: Dag, nodes: Nodes) -> None:
         self._dag = dag
-        self.counts = counts
+        self._nodes = nodes
+        self.counts = nodes.tally
         self.reached: dict[int, str] = {}
         self.unwanted: dict[int, int] = {}
         self.asked: set[int] = set()
@@ -55,7 +58,16 @@ class Enoughs:
 
     def give_up(self, node: int, number: int) -> None:
         """The node is not to be started any more."""
-        self.unwanted.setdefault(node, number)
+        self._set_unwanted(node, self.unwanted.get(node, number))
+
+    def _set_unwanted(self, node: int, number: int) -> None:
+        self.unwanted[node] = number
+        removes = self._dag.enoughs[number].effect == REMOVE
+        self._nodes.mark(node, UNWANTED | STOPPED if removes else UNWANTED)
+
+    def _pop_unwanted(self, node: int) -> int:
+        self._nodes.unmark(node, UNWANTED | STOPPED)
+        return self.unwanted.pop(node, FOLLOWS)
 
     def ask(self, node: int) -> None:
         """The record that the node is not needed is on its way."""
@@ -68,13 +80,18 @@ class Enoughs:
     def set_aside(self, node: int, error: str) -> None:
         """The node is not needed."""
         self.asked.discard(node)
-        self.counts.mark(node, self.unwanted.pop(node, FOLLOWS))
+        self.mark(node, self._pop_unwanted(node))
         if error:
             self.had_failed[node] = error
 
+    def mark(self, node: int, number: int) -> None:
+        """The node, which is about to be done, is not needed."""
+        self.counts.mark(node, number)
+        self._nodes.mark(node, NOT_NEEDED)
+
     def ended(self, node: int) -> None:
         """The node has ended well, or a person wants it all the same."""
-        self.unwanted.pop(node, None)
+        self._pop_unwanted(node)
         self.asked.discard(node)
 
     def mark_of(self, node: int) -> int | None:
@@ -84,14 +101,10 @@ class Enoughs:
     def taken_back(self, node: int, number: int) -> None:
         """The node, which that ENOUGH does not need, is done no more: it is not to be started."""
         self.counts.unmark(node)
+        self._nodes.unmark(node, NOT_NEEDED)
         self.had_failed.pop(node, None)
         if number in self.reached:
-            self.unwanted[node] = number
-
-    def removes(self, node: int) -> bool:
-        """Whether what is in the queue of a node is to be removed."""
-        number = self.unwanted.get(node)
-        return number is not None and self._dag.enoughs[number].effect == REMOVE
+            self._set_unwanted(node, number)
 
     def line(self, number: int) -> str:
         """The line of an ENOUGH, for people."""

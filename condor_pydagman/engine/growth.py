@@ -18,7 +18,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_features
 from condor_pydagman.engine.growth_records import LET_GO, PIECE
 from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
-from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
@@ -234,7 +234,7 @@ def _mark_futile(run: RunState, growth: Growth) -> None:
         state = run.nodes.states[node]
         if state == State.FUTILE:
             run.nodes.mark_futile_from(successors, run.now)
-        elif state == State.FAILED and node not in run.steering.barren:
+        elif state == State.FAILED and not run.nodes.marks[node] & ALONE:
             strong = [vertex for vertex, mark in zip(successors, weak) if not mark]
             run.nodes.mark_futile_from(strong, run.now)
     run.nodes.mark_hopeless(run.now)

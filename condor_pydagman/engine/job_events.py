@@ -20,7 +20,7 @@ from condor_pydagman.engine import (
 from condor_pydagman.engine.decisions import BadEvent
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Change, Jobs
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import CANCELLED, STOPPED, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -284,12 +284,13 @@ def _cluster_ended(run: RunState, node: int, jobs: Jobs) -> None:
     run.nodes.returned(node, jobs.value)
     run.jobstate(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
     post = run.dag.script(node, ScriptKind.POST)
-    cancelled = node in run.steering.cancelled and jobs.failed > 0  # whatever is tolerated
-    removed = run.enough.removes(node) and jobs.failed > 0
+    cancelled = run.nodes.marks[node] & CANCELLED and jobs.failed > 0  # whatever is tolerated
+    stopped = run.nodes.marks[node] & STOPPED and jobs.failed > 0
     verdict = decisions.after_jobs(
-        jobs.tolerance_exceeded or cancelled or removed, has_post=post is not None and not removed
+        bool(jobs.tolerance_exceeded or cancelled or stopped),
+        has_post=post is not None and not stopped,
     )
-    if (cancelled or removed) and verdict is decisions.NextStep.FAIL:
+    if (cancelled or stopped) and verdict is decisions.NextStep.FAIL:
         lifecycle.fail_run(run, node, jobs.value, "its jobs were removed")
     elif verdict is decisions.NextStep.POST:
         lifecycle.need_post(run, node)

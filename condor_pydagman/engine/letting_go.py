@@ -14,7 +14,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.growth_records import LET_GO, PIECE
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.engine.steering_records import commanded
 from condor_pydagman.graph.condition_commands import parents_of
@@ -94,7 +94,7 @@ def is_over(run: RunState, brought: Brought) -> bool:
             return False
         if not own.issuperset(nodes.turns.children_waiting(node)):
             return False
-        if node in run.conditions.skipped and _may_be_decided_anew(run, node):
+        if run.nodes.marks[node] & SKIPPED and _may_be_decided_anew(run, node):
             return False
     return all(states[node] == State.DONE for node in waits_for(run.dag, brought))
 
@@ -106,7 +106,7 @@ def _may_be_decided_anew(run: RunState, node: int) -> bool:
         for parent in parents_of(run.dag, one):
             if run.nodes.states[parent] != State.DONE:
                 return True
-            if parent in run.conditions.skipped and parent not in seen:
+            if run.nodes.marks[parent] & SKIPPED and parent not in seen:
                 seen.add(parent)
                 todo.append(parent)
     return False

@@ -16,7 +16,17 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import cached_nodes, decisions, present_run, retry_verdicts
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import (
+    ALONE,
+    CANCELLED,
+    CLEANING,
+    LEADS,
+    NOT_NEEDED,
+    STOPPED,
+    UNWANTED,
+    Cause,
+    State,
+)
 from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
@@ -71,8 +81,8 @@ def _follows(run: RunState, node: int) -> bool:
     and a node without parents follows none."""
     if node in run.nodes.turns.parents or not run.dag.has_parents(node):
         return False
-    leads = run.conditions.skipped.get
-    return all(leads(parent, False) for parent in run.dag.parents(node))
+    marks = run.nodes.marks
+    return all(marks[parent] & LEADS for parent in run.dag.parents(node))
 
 
 def skip(run: RunState, nodes: Sequence[int]) -> None:
@@ -101,20 +111,20 @@ def skip(run: RunState, nodes: Sequence[int]) -> None:
 
 
 def _has_unneeded_parent(run: RunState, node: int) -> bool:
-    unneeded = run.enough.counts.not_needed
-    return bool(unneeded) and any(parent in unneeded for parent in run.dag.parents(node))
+    marks = run.nodes.marks
+    return any(marks[parent] & NOT_NEEDED for parent in run.dag.parents(node))
 
 
 def set_aside(run: RunState, node: int, error: str) -> None:
     """The node is not needed: it counts as done, with its last `error` if it had failed."""
     state = State(run.nodes.states[node])
-    weak_are_released = state == State.FAILED and node not in run.steering.barren
+    weak_are_released = state == State.FAILED and not run.nodes.marks[node] & ALONE
     run.enough.set_aside(node, error)
     run.nodes.move(node, Cause.NOT_NEEDED, run.now)
     run.conditions.forget(node)
     run.conditions.skip(node, True)
     run.sites.touch(node)
-    run.steering.run_over(node)
+    run.nodes.unmark(node, CANCELLED)
     _forget_run(run, node)
     if state in (State.FAILED, State.FUTILE):
         run.nodes.forget_error(node)
@@ -166,7 +176,7 @@ def open_cluster(
     run.nodes.move(node, Cause.JOBS_SEEN, run.now)
     if run.dag.published and node in run.dag.published:
         run.results.opened(node, cluster, only)
-    if run.enough.unwanted:
+    if run.nodes.marks[node] & STOPPED:
         remove_unwanted(run, node, jobs)
     run.categories.enter(node)
     if run.query.at is None and run.config.check_queue_interval > 0:
@@ -183,7 +193,7 @@ def leave_queue(run: RunState, node: int) -> None:
 
 def remove_unwanted(run: RunState, node: int, jobs: Jobs) -> None:
     """Remove the jobs of a node that is not needed, if that is to be."""
-    if run.enough.removes(node) and jobs.cluster > 0:
+    if run.nodes.marks[node] & STOPPED and jobs.cluster > 0:
         remove_rest(run, jobs, f"{UNNEEDED_WORDS}: {run.enough.line(run.enough.unwanted[node])}")
 
 
@@ -248,7 +258,7 @@ def end_well(run: RunState, node: int) -> list[int]:
     if run.hooks.run_ended:
         note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
-    run.steering.run_over(node)
+    run.nodes.unmark(node, CANCELLED)
     if run.sites.rests:
         _note_at_site(run, node)
     if run.cache:
@@ -282,12 +292,12 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     """The node failed for good; unless not `futile`, what depends on it can't run."""
     if run.sites and _has_cleaned_up(run, node, Cause.FAILED):
         return
-    if node in run.enough.unwanted:
+    if run.nodes.marks[node] & UNWANTED:
         set_aside(run, node, error)
         return
     run.nodes.move(node, Cause.FAILED, run.now)
     run.nodes.set_error(node, error)
-    run.steering.run_over(node)
+    run.nodes.unmark(node, CANCELLED)
     run.job_table.close(node)
     if run.provisioner.gave_up(node) and node in run.job_table.by_node:
         name = run.dag.names[node]
@@ -298,18 +308,18 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
         run.nodes.mark_futile(node, run.now)
         start_all(run, run.nodes.release_children(node, weak_only=True))
     else:
-        run.steering.failed_alone(node)
+        run.nodes.mark(node, ALONE)
         run.nodes.mark_hopeless(run.now)
 
 
 def _has_cleaned_up(run: RunState, node: int, cause: Cause) -> bool:
     """Whether the node has run to clean up at the old site of its group: then that is all, and its
     turn in the DAG is still to come."""
-    if not run.sites.cleans_up(node):
+    if not run.nodes.marks[node] & CLEANING:
         run.sites.touch(node, failed=cause is Cause.FAILED)
         return False
     run.nodes.move(node, cause, run.now)
-    run.steering.run_over(node)
+    run.nodes.unmark(node, CANCELLED)
     run.job_table.close(node)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
     begin_anew(run, node)
@@ -334,10 +344,10 @@ def _forget_run(run: RunState, node: int) -> None:
 def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     """This run of the node failed with that return value: retry it, or let it fail."""
     run.nodes.returned(node, value)
-    if node in run.enough.unwanted:
+    if run.nodes.marks[node] & UNWANTED:
         fail(run, node, error)
         return
-    if node in run.steering.cancelled:
+    if run.nodes.marks[node] & CANCELLED:
         fail(run, node, f"Cancelled; {error}")
         return
     if run.sites:
@@ -365,7 +375,7 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
 
 def note_run(run: RunState, node: int, value: int, *, failed: bool) -> None:
     """Have it counted that a run of the node has ended, unless that was to clean up."""
-    if not run.is_over and not (run.sites and run.sites.cleans_up(node)):
+    if not run.is_over and not run.nodes.marks[node] & CLEANING:
         for run_ended in run.hooks.run_ended:
             run_ended(node, value, failed)
 

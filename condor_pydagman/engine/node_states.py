@@ -57,6 +57,17 @@ class State(IntEnum):
     GROWING = 17  # ended well; what it adds to the DAG is being read
 
 
+# Marks of a node, beside its state: what features have decided of it, and others go by.
+SKIPPED = 1  # it is done without having run
+LEADS = 2  # so are children of which all parents have this mark
+NOT_NEEDED = 4  # it is done without having ended well: others have
+UNWANTED = 8  # it is not to be started any more, and a failure of it does not count
+STOPPED = 16  # what of it is in the queue is to be removed, and fails whatever is tolerated
+CLEANING = 32  # it runs out of its turn, to clean up: as if it were not unwanted
+CANCELLED = 64  # its present run is to fail, whatever becomes of it
+ALONE = 128  # it has failed, and that makes no other futile
+
+
 class Cause(IntEnum):
     """Why a node moves."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 from condor_pydagman.engine.enough_counts import EnoughCounts
-from condor_pydagman.engine.node_states import TABLE, Cause, State
+from condor_pydagman.engine.node_states import ALONE, NOT_NEEDED, TABLE, Cause, State
 from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Brought, Dag
@@ -44,6 +44,7 @@ class Nodes:
         waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
         turns: the nodes that are outside of that countdown.
         tally: of the nodes that ENOUGH lines are about.
+        marks: those of `node_states` for each node; `mark` and `unmark` are their only writers.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node; absent means 0.
         errors: why a node failed, in words.
@@ -66,6 +67,7 @@ class Nodes:
         "counts",
         "dag",
         "errors",
+        "marks",
         "procs",
         "retries",
         "service_counts",
@@ -81,6 +83,7 @@ class Nodes:
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
         self.states = bytearray(len(dag))
+        self.marks = bytearray(len(dag))
         self.services = frozenset(dag.of_kind(NodeKind.SERVICE))
         self.total = len(dag) - len(self.services) + dag.let_go.nodes
         self.counts = [0] * len(State)
@@ -151,6 +154,7 @@ class Nodes:
         first, count = len(self.states), len(waiting)
         self.waiting[first:first] = array("i", waiting)
         self.states.extend(bytes(count))
+        self.marks.extend(bytes(count))
         self.clusters.extend(repeat(0, count))
         if self.procs is not None:
             self.procs.extend(repeat(0, count))
@@ -171,6 +175,7 @@ class Nodes:
             self.values.pop(node, None)
             self.errors.pop(node, None)
             self.set_cluster(node, 0)
+            self.marks[node] = 0
         for vertex in (*brought.nodes, *brought.junctions):
             self.waiting[vertex] = 0
         self._futile_junctions.difference_update(brought.junctions)
@@ -200,6 +205,16 @@ class Nodes:
             self.turns.parent_moved(node, old, new)
         if self._counted and node in self._counted:
             self.tally.moved(node, old, new)
+            if old == State.DONE:
+                self.unmark(node, NOT_NEEDED)
+
+    def mark(self, node: int, marks: int) -> None:
+        """The node has these marks from now on, beside those that it has."""
+        self.marks[node] |= marks
+
+    def unmark(self, node: int, marks: int) -> None:
+        """The node has these marks no more."""
+        self.marks[node] &= ~marks
 
     def move_history(self, node: int) -> str:
         """The remembered moves of one node, as text."""
@@ -298,17 +313,14 @@ class Nodes:
                     todo.append(self.dag.successors(vertex))
         return taken
 
-    def mark_all_futile_anew(self, without: Collection[int], now: float) -> None:
-        """Nodes have ceased to be failed: find out anew which are FUTILE.
-
-        `without`: failed nodes that make none futile.
-        """
+    def mark_all_futile_anew(self, now: float) -> None:
+        """Nodes have ceased to be failed: find out anew which are FUTILE."""
         self._futile_junctions.clear()
         for node in list(self.in_state(State.FUTILE)):
             self.move(node, Cause.FREED, now)
         self.tally.doubt()
         for node in list(self.in_state(State.FAILED)):
-            if node not in without:
+            if not self.marks[node] & ALONE:
                 self.mark_futile(node, now)
         self.mark_hopeless(now)
 

@@ -22,7 +22,7 @@ from condor_pydagman.engine import lifecycle, present_run, run_end, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed, QueueUnknown
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import UNWANTED, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import ALL_PROCS, NOOP_CLUSTER, JournalRecord
 
@@ -82,7 +82,7 @@ def _compare(run: RunState, node: int, listed: Sequence[QueuedJob]) -> None:
     retry = run.nodes.retries.get(node, 0)
     if any(job.retry > retry or state == State.WAITING for job in listed):
         run.query.keep(node, list(listed))
-    if state == State.WAITING and (mine or old) and node in run.enough.unwanted:
+    if state == State.WAITING and (mine or old) and run.nodes.marks[node] & UNWANTED:
         _take_dropped(run, node, listed)
     elif state in _ADOPTABLE:
         lifecycle.adopt(run, node, listed)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from condor_pydagman.engine import lifecycle, site_matching
-from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.steering_rules import shown
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
@@ -124,7 +124,7 @@ def take_back(run: RunState, node: int) -> list[int]:
         run.enough.taken_back(node, unneeded_by)
     if not failed:
         taken = run.nodes.take_back(node)
-    elif node in run.steering.barren:
+    elif run.nodes.marks[node] & ALONE:
         taken = []
     else:
         taken = run.nodes.take_back(node, weak_only=True)
@@ -178,7 +178,7 @@ def settle(run: RunState) -> None:
     run.steering.settled()
     run.sites.touch_all()
     site_matching.look_at_ends(run)
-    run.nodes.mark_all_futile_anew(run.steering.barren, run.now)
+    run.nodes.mark_all_futile_anew(run.now)
     waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
     lifecycle.start_all(run, [node for node in waiting if run.nodes.may_start(node)])
     if run.status is DagStatus.NODE_FAILED and not run.nodes.counts[State.FAILED]:
@@ -199,7 +199,7 @@ def _released(run: RunState, node: int) -> Iterable[int]:
     decided = _decided(run, node) if run.nodes.turns.watched else ()
     if run.nodes.states[node] != State.FAILED:
         return chain(run.dag.children(node), decided)
-    if node in run.steering.barren:
+    if run.nodes.marks[node] & ALONE:
         return decided
     weak = (child for child in run.dag.children(node) if run.dag.is_weak(node, child))
     return chain(weak, decided)

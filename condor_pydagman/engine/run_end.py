@@ -26,7 +26,14 @@ from condor_pydagman.engine.inputs import (
     RescueWritten,
     Shutdown,
 )
-from condor_pydagman.engine.node_states import ENDED, IN_SCRIPT, NEEDS_A_START, Cause, State
+from condor_pydagman.engine.node_states import (
+    ENDED,
+    IN_SCRIPT,
+    NEEDS_A_START,
+    UNWANTED,
+    Cause,
+    State,
+)
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, JournalRecord
@@ -51,7 +58,7 @@ def check_abort(run: RunState, node: int, value: int, source: str) -> bool:
     abort = run.dag.aborts.get(node)
     if abort is None or not decisions.aborts(abort, value):
         return False
-    if run.is_over or node in run.enough.unwanted:
+    if run.is_over or run.nodes.marks[node] & UNWANTED:
         return False
     name = run.dag.names[node]
     run.say(

@@ -63,7 +63,7 @@ def _mark_done(run: RunState) -> None:
     run.say(f"Number of pre-completed nodes: {len(done)}")
     for node in done:
         if run.dag.flags[node] & NOT_NEEDED:
-            run.enough.counts.mark(node, EARLIER)
+            run.enough.mark(node, EARLIER)
             run.conditions.skip(node, True)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
         if run.dag.flags[node] & SKIPPED:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, lifecycle, run_end, views
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import CANCELLED, Cause, State
 from condor_pydagman.engine.queues import HeldProc
 from condor_pydagman.engine.script_words import (
     MacroError,
@@ -184,7 +184,7 @@ def on_pre_ended(run: RunState, node: int, status: int) -> None:
         has_post=run.dag.script(node, ScriptKind.POST) is not None,
         always_post=run.config.always_run_post,
     )
-    if verdict is decisions.NextStep.SUBMIT and node in run.steering.cancelled:
+    if verdict is decisions.NextStep.SUBMIT and run.nodes.marks[node] & CANCELLED:
         lifecycle.fail_run(run, node, status, "its PRE script had succeeded")
     elif verdict is decisions.NextStep.SUBMIT:
         lifecycle.make_ready(run, node, first=run.config.submit_depth_first)
@@ -237,7 +237,7 @@ def on_post_ended(run: RunState, node: int, event: LogEvent) -> None:
     run.nodes.returned(node, status)
     if run_end.check_abort(run, node, status, "POST script"):
         run.nodes.set_error(node, f"POST Script ended with the ABORT value {status}")
-    cancelled = node in run.steering.cancelled and jobs is not None and jobs.failed > 0
+    cancelled = run.nodes.marks[node] & CANCELLED and jobs is not None and jobs.failed > 0
     if decisions.after_post(status) is decisions.NextStep.SUCCEED and not cancelled:
         lifecycle.succeed(run, node)
     else:

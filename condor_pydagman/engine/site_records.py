@@ -6,6 +6,8 @@ from array import array
 from collections.abc import Container, Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.node_states import CLEANING
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Journal, Kind
 from condor_pydagman.engine.site_rests import SiteRests
@@ -71,10 +73,11 @@ class SiteMatching:
         *("cleaned", "clean_up_until", "force_at", "touched", "all_touched", "asked", "ask_at"),
         *("pause_until", "changed"),
         *("unfit", "without_room", "siteless", "why_siteless", "exhausted", "rests"),
-        *("_group_of", "_counts"),
+        *("_group_of", "_counts", "_nodes"),
     )
 
-    def __init__(self, dag: Dag, journal: Journal) -> None:
+    def __init__(self, dag: Dag, journal: Journal, nodes: Nodes) -> None:
+        self._nodes = nodes
         self.groups: Sequence[SiteGroup] = dag.site_groups
         count = len(self.groups)
         self._group_of = dag.group_of
@@ -131,7 +134,14 @@ class SiteMatching:
         self.group_states[group] = new
         self._counts[old] -= 1
         self._counts[new] += 1
+        self._mark(group, new)
         return new
+
+    def _mark(self, group: int, state: GroupState) -> None:
+        clean_up = self.groups[group].clean_up
+        if clean_up >= 0:
+            mark = self._nodes.mark if state is GroupState.CLEANING else self._nodes.unmark
+            mark(clean_up, CLEANING)
 
     def count(self, states: Iterable[GroupState]) -> int:
         """How many groups are in one of these states."""
@@ -170,15 +180,6 @@ class SiteMatching:
         if self.group_states[group] == GroupState.CLEANING:
             return group in self.clean_up_until and node != self.groups[group].clean_up
         return self.group_states[group] == GroupState.LEAVING
-
-    def cleans_up(self, node: int) -> bool:
-        """Whether the node runs to clean up at its group's old site."""
-        group = self._group_of.get(node)
-        return (
-            group is not None
-            and self.group_states[group] == GroupState.CLEANING
-            and node == self.groups[group].clean_up
-        )
 
     def site(self, node: int) -> tuple[str, str]:
         """The site that the node runs at and the digest of its ad; '' for both if it has none."""

@@ -28,7 +28,7 @@ from condor_pydagman.engine.limited_queues import (
     LimitedScriptQueue,
 )
 from condor_pydagman.engine.node_settings import retry_in_force, timeout_in_force
-from condor_pydagman.engine.node_states import IN_QUEUE, State
+from condor_pydagman.engine.node_states import CLEANING, IN_QUEUE, UNWANTED, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import ReadyQueue, Removals
 from condor_pydagman.engine.run_records import (
@@ -191,13 +191,13 @@ class RunState:
         finals = dag.of_kind(NodeKind.FINAL)
         self.final = finals[0] if finals else None
         self.provisioner = Provisioner(dag)
-        self.sites = SiteMatching(dag, self.written)
+        self.sites = SiteMatching(dag, self.written, self.nodes)
         active = self.mode is Mode.RUN
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
-        self.conditions = Conditions(dag, self.written)
+        self.conditions = Conditions(dag, self.written, self.nodes)
         self.results = Results(dag, self.written)
         self.feeder = Feeding(dag, active=active)
-        self.enough = Enoughs(dag, self.nodes.tally)
+        self.enough = Enoughs(dag, self.nodes)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -215,7 +215,7 @@ class RunState:
         self.scripts = Scripts(self.config.restart_pre_rate)
         self.queue_by_class()
         self.retrying = Retrying()
-        self.steering = Steering()
+        self.steering = Steering(self.nodes)
         self.removals = Removals()
         self.save_points = SavePoints()
 
@@ -353,10 +353,10 @@ class RunState:
 
     def is_closed_to(self, node: int) -> bool:
         """Whether `node` may not be started any more, since the FINAL node has begun, or since it
-        is not needed."""
+        is not wanted."""
         if node == self.final:
             return False
-        unwanted = node in self.enough.unwanted and not self.sites.cleans_up(node)
+        unwanted = self.nodes.marks[node] & (UNWANTED | CLEANING) == UNWANTED
         return unwanted or self.final_begun
 
     def is_ordinary(self, node: int) -> bool:

@@ -21,7 +21,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import want
 from condor_pydagman.engine.inputs import LogEvent, NodesSteered
 from condor_pydagman.engine.node_settings import NodeSettings
-from condor_pydagman.engine.node_states import NOT_BEGUN, Cause, State
+from condor_pydagman.engine.node_states import ALONE, CANCELLED, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.steering_records import COMMAND, SteeringRequest, commanded
 from condor_pydagman.engine.steering_rules import Words
@@ -227,7 +227,7 @@ def _cancel(run: RunState, node: int, state: State, words: Words) -> str:
         lifecycle.fail(run, node, f"Cancelled by {words.by}")
         return ""
     if rules.RETRY not in options:
-        run.steering.cancelled.add(node)
+        run.steering.cancel(node)
     if state == State.SUBMITTED:
         _remove(run, node, words.by)
     return ""
@@ -240,12 +240,12 @@ def _remove(run: RunState, node: int, by: str) -> None:
 
 def _mark_done(run: RunState, node: int, state: State) -> None:
     """The node counts as done; its children may start."""
-    failed, barren = state == State.FAILED, node in run.steering.barren
+    failed, alone = state == State.FAILED, run.nodes.marks[node] & ALONE
     rerun.leave_queues(run, node)
     run.nodes.move(node, Cause.MARKED_DONE, run.now)
     if failed:
         rerun.forget_failure(run, node)
-    weak_are_released = failed and not barren
+    weak_are_released = failed and not alone
     released = (
         run.nodes.release_strong(node) if weak_are_released else run.nodes.release_children(node)
     )
@@ -283,9 +283,12 @@ def enforce(run: RunState) -> None:
     has come to nothing."""
     for node in list(run.steering.cancelled):
         state = run.nodes.states[node]
-        if state == State.SUBMITTED:
+        if not run.nodes.marks[node] & CANCELLED:
+            run.steering.cancelled.discard(node)
+        elif state == State.SUBMITTED:
             if run.job_table.by_node[node].unfinished:
                 _remove(run, node, _DAGMAN)
         elif state in NOT_BEGUN and node not in commanded(run.written):
             run.steering.cancelled.discard(node)
+            run.nodes.unmark(node, CANCELLED)
             _journal(run, node, Words(_DAGMAN, NodeCommand.CANCEL))

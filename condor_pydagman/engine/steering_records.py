@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from condor_pydagman.engine.node_settings import NOTHING, NodeSettings
+from condor_pydagman.engine.node_states import ALONE, CANCELLED
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import Journal, Kind
 
 COMMAND = Kind("command for a node", holds=True)  # by node and number
@@ -23,17 +25,16 @@ class Steering:
 
     Attributes:
         requests: those that have not been answered, by number.
-        cancelled: nodes whose present run is to fail, whatever becomes of it.
+        cancelled: nodes that have been marked as CANCELLED, and perhaps are so no more.
         settings: what was set for nodes, by node.
         dag_priority: what is added to the priority of each node; None: as the DAG was read.
         unprioritized: nodes whose jobs may have another priority in the queue than is in force.
-        barren: nodes that failed and make no other futile (UNLESS-EXIT).
         stale: nodes have ceased to be failed, and it is not known yet which are futile now.
     """
 
     __slots__ = (
+        "_nodes",
         "_number",
-        "barren",
         "cancelled",
         "dag_priority",
         "requests",
@@ -42,13 +43,13 @@ class Steering:
         "unprioritized",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
         self.requests: dict[int, SteeringRequest] = {}
         self.cancelled: set[int] = set()
         self.settings: dict[int, NodeSettings] = {}
         self.dag_priority: int | None = None
         self.unprioritized: set[int] = set()
-        self.barren: set[int] = set()
         self.stale = False
         self._number = 0
 
@@ -74,13 +75,10 @@ class Steering:
         """The schedd is told of the node's jobs, or there are none."""
         self.unprioritized.discard(node)
 
-    def run_over(self, node: int) -> None:
-        """The node's run has ended."""
-        self.cancelled.discard(node)
-
-    def failed_alone(self, node: int) -> None:
-        """The node failed and makes no other futile."""
-        self.barren.add(node)
+    def cancel(self, node: int) -> None:
+        """The node's present run is to fail."""
+        self.cancelled.add(node)
+        self._nodes.mark(node, CANCELLED)
 
     def settled(self) -> None:
         """It is known which nodes are futile."""
@@ -91,12 +89,11 @@ class Steering:
         self.cancelled.discard(node)
         self.settings.pop(node, None)
         self.unprioritized.discard(node)
-        self.barren.discard(node)
 
     def not_failed(self, node: int) -> None:
         """The node has failed no more, or is to run anew: what is futile is found out anew."""
-        if node in self.barren:
-            self.barren.discard(node)
+        if self._nodes.marks[node] & ALONE:
+            self._nodes.unmark(node, ALONE)
         else:
             self.stale = True
 

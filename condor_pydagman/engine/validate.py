@@ -5,7 +5,15 @@ from __future__ import annotations
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE
-from condor_pydagman.engine.node_states import ENDED, State
+from condor_pydagman.engine.node_states import (
+    ALONE,
+    CLEANING,
+    ENDED,
+    NOT_NEEDED,
+    SKIPPED,
+    UNWANTED,
+    State,
+)
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.site_states import CLAIMING, GroupState
 from condor_pydagman.engine.state import RunState
@@ -65,7 +73,7 @@ def _parents(run: RunState) -> None:
     failed."""
     states = run.nodes.states
     for node, state in enumerate(states):
-        if state in (State.WAITING, State.DONE, State.FUTILE) or run.sites.cleans_up(node):
+        if state in (State.WAITING, State.DONE, State.FUTILE) or run.nodes.marks[node] & CLEANING:
             continue
         if node in run.nodes.turns.parents:
             assert state == State.FAILED or node in run.nodes.turns.opened, node
@@ -88,6 +96,10 @@ def _turns(run: RunState) -> None:
         unfinished = sum(run.nodes.states[parent] not in ENDED for parent in parents)
         assert unfinished == turns.unfinished[node], run.nodes.move_history(node)
         assert run.nodes.waiting[node] >= GATE, run.nodes.move_history(node)
+    for node, marks in enumerate(run.nodes.marks):
+        assert bool(marks & SKIPPED) == (node in run.conditions.skipped), (node, marks)
+        assert bool(marks & NOT_NEEDED) == (node in run.enough.counts.not_needed), (node, marks)
+        assert bool(marks & UNWANTED) == (node in run.enough.unwanted), (node, marks)
     for node in (*run.conditions.skipped, *run.cache.cached):
         assert run.nodes.states[node] == State.DONE, run.nodes.move_history(node)
 
@@ -162,7 +174,7 @@ def _unreleased(run: RunState, vertex: int) -> list[int]:
     state = run.nodes.states[vertex]
     if state == State.DONE:
         return []
-    if state != State.FAILED or vertex in run.steering.barren:
+    if state != State.FAILED or run.nodes.marks[vertex] & ALONE:
         return list(after)
     marks = run.dag.edges.weak_marks(vertex)
     return [one for one, weak in zip(after, marks) if not weak]

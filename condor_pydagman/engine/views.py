@@ -11,7 +11,15 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE, Jobs
-from condor_pydagman.engine.node_states import ENDED, PUBLISHED, PUBLISHED_AT_THE_END, State
+from condor_pydagman.engine.node_states import (
+    ENDED,
+    NOT_NEEDED,
+    PUBLISHED,
+    PUBLISHED_AT_THE_END,
+    SKIPPED,
+    UNWANTED,
+    State,
+)
 from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
 from condor_pydagman.engine.script_words import exit_code_macros
 from condor_pydagman.engine.site_states import GroupState
@@ -84,9 +92,8 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
-    sites, skipped, watched = run.sites, run.conditions.skipped, bool(nodes.turns.watched)
-    anew = _decided_anew(run) if skipped else skipped
-    unneeded, unwanted = run.enough.counts.not_needed, run.enough.unwanted
+    sites, marks, watched = run.sites, nodes.marks, bool(nodes.turns.watched)
+    anew = _decided_anew(run) if run.conditions.skipped else ()
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.conditions or run.cache or run.enough)
@@ -108,8 +115,8 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             details=_details(run, node) if special else "",
             settings=settings(node),
             site=sites.site(node)[0] if sites else "",
-            skipped=node in skipped,
-            not_needed=node in unneeded or node in unwanted,
+            skipped=bool(marks[node] & SKIPPED),
+            not_needed=bool(marks[node] & (NOT_NEEDED | UNWANTED)),
             anew=node in anew,
             result=_result(run, node) if watched else "",
         )
@@ -149,7 +156,7 @@ def _details(run: RunState, node: int) -> str:
 
 def outcome(run: RunState, node: int) -> str:
     """How a node has ended, as conditions call it; '' if it has not."""
-    if node in run.conditions.skipped:
+    if run.nodes.marks[node] & SKIPPED:
         return "SKIPPED"
     return _OUTCOMES.get(State(run.nodes.states[node]), "")
 

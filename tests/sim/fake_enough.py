@@ -19,7 +19,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import CLEANING, State
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.enough_commands import goal, members
 from condor_pydagman.graph.model import Dag, Enough
@@ -142,7 +142,7 @@ class EnoughOracle:
     def _may_start(self, process: Process, node: int) -> None:
         dag, run = process.dag, process.engine.run
         name = dag.names[node]
-        if name in self._world.oracles.truth.steered or run.sites.cleans_up(node):
+        if name in self._world.oracles.truth.steered or run.nodes.marks[node] & CLEANING:
             return
         for number in self._heard if self._exact else ():
             late = node in members(dag, dag.enoughs[number]) and node != self._world.oracles.goes_on

@@ -39,7 +39,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
-from condor_pydagman.engine.node_states import NOT_BEGUN, State
+from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, State
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.site_states import GroupState
@@ -207,12 +207,12 @@ class Oracles:
         node = dag.ids[name]
         live = world.schedd.live(world.era)
         before = {dag.names[parent] for parent in dag.parents(node)}
-        sites = world.process.engine.run.sites
+        sites, marks = world.process.engine.run.sites, world.process.engine.run.nodes.marks
         before -= {dag.names[one] for one in dag.parents(node) if _was_done_once(sites, one, node)}
-        before = set() if sites.cleans_up(node) or node in dag.enough_of else before
+        before = set() if marks[node] & CLEANING or node in dag.enough_of else before
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
-        checked = not (world.ever_garbled or sites.cleans_up(node))
+        checked = not (world.ever_garbled or marks[node] & CLEANING)
         world.caches.submitted(dag, name, checked=checked)
         if world.ever_garbled:
             return
@@ -226,7 +226,7 @@ class Oracles:
         )
         unneeded = fake_enough.unneeded_names(world.process)
         for parent in () if conditional else dag.parents(node):
-            if sites.cleans_up(node) or _was_done_once(sites, parent, node):
+            if marks[node] & CLEANING or _was_done_once(sites, parent, node):
                 continue
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
             require(

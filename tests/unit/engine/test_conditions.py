@@ -545,8 +545,13 @@ def test_pairs_of_a_text() -> None:
 RECORD = do.AppendJournalRecord(JournalRecord.CONDITION, 1, 0)
 
 
+def fresh_conditions(text: str) -> Conditions:
+    dag = make.dag(text)
+    return Conditions(dag, Journal(), Nodes(dag))
+
+
 def test_only_the_last_question_has_an_answer() -> None:
-    conditions = Conditions(make.dag("A -> X\nRUN_IF X true"), Journal())
+    conditions = fresh_conditions("A -> X\nRUN_IF X true")
     first, second = conditions.ask(1), conditions.ask(1)
     assert not conditions.answered(1, first)
     assert conditions.answered(1, second)
@@ -554,11 +559,11 @@ def test_only_the_last_question_has_an_answer() -> None:
 
 
 def test_whether_children_follow_what_was_skipped() -> None:
-    conditions = Conditions(make.dag("A -> X"), Journal())
+    conditions = fresh_conditions("A -> X")
     assert not conditions
     conditions.skip(1, False)
     assert not conditions.leads
-    conditions.skip(2, True)
+    conditions.skip(0, True)
     assert conditions.leads
 
 

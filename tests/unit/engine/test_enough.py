@@ -9,7 +9,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
 from condor_pydagman.engine.enough_records import Enoughs
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import STOPPED, UNWANTED, State
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
@@ -460,7 +461,7 @@ def test_the_dag_ends_though_a_node_has_waited_in_between() -> None:
 def of(*enoughs: Enough) -> tuple[Dag, Enoughs]:
     dag = make.dag("A B C")
     dag.enoughs = list(enoughs)
-    return dag, Enoughs(dag, EnoughCounts(dag))
+    return dag, Enoughs(dag, Nodes(dag))
 
 
 def test_whether_there_are_any() -> None:
@@ -476,7 +477,7 @@ def test_a_node_that_is_not_needed() -> None:
     known.give_up(0, 0)
     known.give_up(0, 1)
     known.give_up(1, 1)
-    assert (known.removes(0), known.removes(1), known.removes(2)) == (True, False, False)
+    assert list(known._nodes.marks) == [UNWANTED | STOPPED, UNWANTED, 0]
     known.ask(0)
     assert known.under_way
     known.set_aside(0, "it failed")

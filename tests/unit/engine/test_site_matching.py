@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import Journal
 from condor_pydagman.engine.site_records import IllegalGroupMove, SiteMatching
 from condor_pydagman.engine.site_states import (
@@ -195,11 +196,11 @@ def two() -> SiteMatching:
         SITE_GROUP h NODES C
         SITE_POLICY h WAIT 1
     """)
-    return SiteMatching(of, Journal())
+    return SiteMatching(of, Journal(), Nodes(of))
 
 
 def test_a_dag_without_groups() -> None:
-    sites = SiteMatching(make.dag("A"), Journal())
+    sites = SiteMatching(of := make.dag("A"), Journal(), Nodes(of))
     assert not sites
     assert not sites.under_way
     assert not sites.holds_back(0)
@@ -210,7 +211,7 @@ def test_a_dag_without_groups() -> None:
 def test_groups_with_the_same_policy_are_of_a_kind() -> None:
     assert list(two().kinds) == [0, 1]
     of = make.dag("A; B\nSITE_GROUP g NODES A\nSITE_GROUP h NODES B")
-    assert list(SiteMatching(of, Journal()).kinds) == [0, 0]
+    assert list(SiteMatching(of, Journal(), Nodes(of)).kinds) == [0, 0]
 
 
 def test_an_illegal_move_is_refused_with_the_name_of_the_group() -> None:
