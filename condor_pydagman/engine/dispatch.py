@@ -84,6 +84,8 @@ def dispatch(run: RunState) -> None:
         _work_on_results(run)
     for work in run.hooks.work:
         work()
+        if run.written.holding and _is_held(run):
+            return
     if run.save_points.due:
         _write_save_points(run)
     if has_sites:
@@ -92,6 +94,8 @@ def dispatch(run: RunState) -> None:
         _start_pending(run)
     if run.shared:
         shared_limits.ask_if_due(run)
+    for after_starts in run.hooks.after_starts:
+        after_starts()
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
 

@@ -113,7 +113,11 @@ class Engine:
         if run.phase is Phase.ENDED:
             return []
         run.now = now
-        _HANDLERS[type(an_input)](run, an_input)
+        handler = _HANDLERS.get(type(an_input))
+        if handler is not None:
+            handler(run, an_input)
+        elif type(an_input) in run.hooks.inputs:
+            run.hooks.inputs[type(an_input)](an_input)
         dispatch.dispatch(run)
         changes = run.nodes.changes + run.job_table.changes
         if changes != self._published and not (run.phase in _QUIET or run.end.rescue_asked):

@@ -21,6 +21,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import JournalRecord
 
 Methods = tuple[tuple[JournalRecord, str], ...]
+_TABLES = ("records", "attempt_records", "inputs")
 
 
 class Feature:
@@ -32,11 +33,13 @@ class Feature:
         records: journal records, and the methods that apply them when they have been read back.
         attempt_records: the same, of those that count only for the attempt of the node in which
             they were written.
+        inputs: inputs that the core does not take, and the methods that take them.
     """
 
     name: ClassVar[str] = ""
     records: ClassVar[Methods] = ()
     attempt_records: ClassVar[Methods] = ()
+    inputs: ClassVar[tuple[tuple[type, str], ...]] = ()
 
     def __init__(self, run: RunState) -> None:
         self.run = run
@@ -98,6 +101,10 @@ class Feature:
 
     # The run of the DAG.
 
+    def begins(self) -> None:
+        """The run begins: nodes that are done already are marked as such, nothing is started."""
+        raise NotImplementedError
+
     def enforce(self) -> None:
         """Live, after each input: emit what must be asked for even while a journal record that has
         not been read back keeps the DAG from starting anything."""
@@ -114,6 +121,10 @@ class Feature:
 
     def deadline(self) -> float | None:
         """When `work` has something to do without another input, seconds since the epoch."""
+        raise NotImplementedError
+
+    def after_starts(self) -> None:
+        """Live, after each input: as `work`, when what may start has been started."""
         raise NotImplementedError
 
     def under_way(self) -> bool:
@@ -148,24 +159,31 @@ class Feature:
         """What files and the job ad show of the whole DAG."""
         raise NotImplementedError
 
+    def details(self, node: int) -> str:
+        """For people: what the node waits for, or why it is done, if that is out of the ordinary;
+        the first text counts."""
+        raise NotImplementedError
+
     def validate(self) -> None:
         """Raise AssertionError if an invariant does not hold: for tests, after each input."""
         raise NotImplementedError
 
 
-_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in ("records", "attempt_records"))
+_MOMENTS = tuple(name for name in Hooks.__slots__ if name not in _TABLES)
 
 
 def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     """From now on the run has these features; their order counts."""
     active = tuple(wanted)
-    hooks = Hooks(
-        {record: getattr(one, name) for one in active for record, name in one.records},
-        {record: getattr(one, name) for one in active for record, name in one.attempt_records},
-    )
+    hooks = Hooks(*(_table(active, name) for name in _TABLES))
     for moment in _MOMENTS:
         setattr(hooks, moment, _methods(active, moment))
     run.use({feature.name: feature for feature in active}, hooks)
+
+
+def _table(active: Sequence[Feature], name: str) -> dict[Any, Callable[..., Any]]:
+    """What the features apply or take, by what that is."""
+    return {taken: getattr(one, method) for one in active for taken, method in getattr(one, name)}
 
 
 def _methods(active: Sequence[Feature], moment: str) -> tuple[Callable[..., Any], ...]:

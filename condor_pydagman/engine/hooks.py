@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
@@ -15,7 +16,8 @@ from condor_pydagman.engine.report import Shown
 from condor_pydagman.vocabulary import JournalRecord
 
 Records = Mapping[JournalRecord, Callable[[int, LogEvent], None]]
-NONE: Records = MappingProxyType({})
+Inputs = Mapping[type, Callable[[Any], None]]
+NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
 class Hooks:
@@ -23,21 +25,26 @@ class Hooks:
 
     Attributes:
         records, attempt_records: what applies a journal record.
+        inputs: what takes an input that the core does not take.
         Others: as the methods of `feature.Feature` that have these names.
     """
 
     __slots__ = (
+        "after_starts",
         "attempt_records",
         "before_done",
         "before_failed",
         "before_retry",
+        "begins",
         "begins_anew",
         "deadline",
+        "details",
         "done",
         "enforce",
         "enforce_deadline",
         "grown",
         "holds_back",
+        "inputs",
         "is_own_hold",
         "job_event",
         "jobs_seen",
@@ -54,9 +61,15 @@ class Hooks:
         "work",
     )
 
-    def __init__(self, records: Records = NONE, attempt_records: Records = NONE) -> None:
+    def __init__(
+        self, records: Records = NONE, attempt_records: Records = NONE, inputs: Inputs = NONE
+    ) -> None:
         self.records = records
         self.attempt_records = attempt_records
+        self.inputs = inputs
+        self.begins: tuple[Callable[[], None], ...] = ()
+        self.details: tuple[Callable[[int], str], ...] = ()
+        self.after_starts: tuple[Callable[[], None], ...] = ()
         self.holds_back: tuple[Callable[[int], bool], ...] = ()
         self.jobs_seen: tuple[Callable[[int, Jobs], None], ...] = ()
         self.job_event: tuple[Callable[[int, LogEvent, Change], None], ...] = ()

@@ -159,3 +159,5 @@ def _forget(run: RunState, brought: Brought) -> None:
         run.steering.let_go(node)
         run.categories.let_go(node)
         run.query.let_go(node)
+        for node_left in run.hooks.node_left:
+            node_left(node)

@@ -70,10 +70,14 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
             run.cache.came_up(node)
         elif run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
             run.sites.node_could_start(node, run.now)
-        else:
+        elif not (run.hooks.holds_back and _is_held_back(run, node)):
             start(run, node)
     if followers:
         skip(run, followers)
+
+
+def _is_held_back(run: RunState, node: int) -> bool:
+    return any(holds_back(node) for holds_back in run.hooks.holds_back)
 
 
 def _follows(run: RunState, node: int) -> bool:
@@ -178,6 +182,8 @@ def open_cluster(
         run.results.opened(node, cluster, only)
     if run.nodes.marks[node] & STOPPED:
         remove_unwanted(run, node, jobs)
+    for jobs_seen in run.hooks.jobs_seen:
+        jobs_seen(node, jobs)
     run.categories.enter(node)
     if run.query.at is None and run.config.check_queue_interval > 0:
         run.query.plan(run.now + run.config.check_queue_interval)
@@ -219,6 +225,8 @@ def succeed(run: RunState, node: int, *, publishes: bool = True) -> None:
     if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
         return
     if run.dag.published and publishes and _needs_result(run, node):
+        return
+    if run.hooks.before_done and any(waits(node) for waits in run.hooks.before_done):
         return
     conclude(run, node)
 
@@ -265,6 +273,8 @@ def end_well(run: RunState, node: int) -> list[int]:
         run.cache.ended(node)
     if run.enough:
         run.enough.ended(node)
+    for done in run.hooks.done:
+        done(node)
     _forget_run(run, node)
     return run.nodes.release_children(node)
 
@@ -291,6 +301,8 @@ def _adds_nodes(run: RunState, node: int) -> bool:
 def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     """The node failed for good; unless not `futile`, what depends on it can't run."""
     if run.sites and _has_cleaned_up(run, node, Cause.FAILED):
+        return
+    if run.hooks.before_failed and any(instead(node, error) for instead in run.hooks.before_failed):
         return
     if run.nodes.marks[node] & UNWANTED:
         set_aside(run, node, error)
@@ -354,6 +366,11 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         run.sites.run_failed(node)
         if run.sites.leaves(node):
             fail(run, node, f"Taken back from site {run.sites.site(node)[0]}; {error}")
+            return
+    for before_retry in run.hooks.before_retry:
+        instead = before_retry(node, error)
+        if instead:
+            fail(run, node, instead)
             return
     if run.hooks.run_ended:
         note_run(run, node, value, failed=True)
@@ -419,6 +436,8 @@ def begin_anew(run: RunState, node: int) -> None:
             run.enough.reopen(node)
     if run.cache:
         run.cache.forget(node)
+    for begins_anew in run.hooks.begins_anew:
+        begins_anew(node)
     taken = run.nodes.retries.get(node, 0) + 1
     run.nodes.set_retries(node, taken)
     run.retrying.extra_retries[node] = taken

@@ -196,6 +196,7 @@ def end_if_finished(run: RunState) -> None:
         or _may_be_fed(run)
         or run.enough.under_way
         or _service_is_awaited(run)
+        or (run.hooks.under_way and any(goes_on() for goes_on in run.hooks.under_way))
     ):
         return
     others = total - 1 if run.final_waits else total

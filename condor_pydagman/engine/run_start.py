@@ -28,6 +28,8 @@ def on_begin(run: RunState, begin: Begin) -> None:
     run.say("Bootstrapping...")
     _mark_done(run)
     site_matching.begin(run)
+    for begins in run.hooks.begins:
+        begins()
     if begin.recovering:
         run.say("Running in RECOVERY mode... " + ">" * 30)
         if run.config.debug_cache_enable:

@@ -30,6 +30,8 @@ def validate(run: RunState) -> None:
     _special(run)
     _groups(run)
     _grown(run)
+    for validate_feature in run.hooks.validate:
+        validate_feature()
 
 
 def _counts(run: RunState) -> None:

@@ -97,6 +97,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.conditions or run.cache or run.enough)
+    special |= bool(run.hooks.details)
     for node, name in run.dag.named():
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -147,6 +148,10 @@ def _details(run: RunState, node: int) -> str:
         return "cached: nothing has changed since it was last done"
     if run.cache.is_being_decided(node):
         return "it is found out whether it has to run (CACHE)"
+    for details in run.hooks.details:
+        text = details(node)
+        if text:
+            return text
     due = run.retrying.queue.due(node)
     if due is None:
         return ""
