@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         write_node_status,
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
-    from condor_pydagman.graph.lint.findings import Severity
     from condor_pydagman.graph.model import (
         Abort,
         Retry,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
         Tolerance,
         Variable,
     )
+    from condor_pydagman.lint.findings import Severity
     from condor_pydagman.monitor.found_state import DagState
     from condor_pydagman.trace.dag_events import DagEvent
     from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
@@ -164,7 +164,7 @@ _HOMES = {
         "PydagmanError",
         "UsageError",
     ),
-    "graph.lint.findings": ("Severity",),
+    "lint.findings": ("Severity",),
     "graph.model": (
         "Abort",
         "Retry",

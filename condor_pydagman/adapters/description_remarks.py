@@ -7,7 +7,7 @@ from typing import Any
 from condor_pydagman.adapters import files, macros
 from condor_pydagman.adapters.descriptions import BINDINGS, copy_of, expanded
 from condor_pydagman.errors import FileError
-from condor_pydagman.graph.lint.submit_remarks import remarks
+from condor_pydagman.submitfile.submit_remarks import remarks
 
 _TEXT = "PYDAGMAN_TEXT"  # a macro, only in a copy
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.api.dag_errors import Place
 from condor_pydagman.api.dag_reading import StrPath, build_options, names_of
-from condor_pydagman.graph.lint.findings import Finding, Severity
-from condor_pydagman.graph.lint.lint import lint
+from condor_pydagman.lint.findings import Finding, Severity
+from condor_pydagman.lint.lint import lint
+from condor_pydagman.lint.lint_world import DiskWorld
 
 
 @dataclass(frozen=True)

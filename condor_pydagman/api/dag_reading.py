@@ -18,8 +18,8 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.graph import model
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-from condor_pydagman.graph.lint.partial import build_partial
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.lint.partial import build_partial
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -144,8 +144,8 @@ def _cycle(dag: model.Dag, names: Sequence[str], how: BuildOptions) -> tuple[Dag
     cycle = find_cycle(dag)
     if cycle is None:
         return ()
-    from condor_pydagman.adapters.lint_world import DiskWorld  # late: few DAGs have a cycle
-    from condor_pydagman.graph.lint.lint import place_of_edge
+    from condor_pydagman.lint.lint import place_of_edge
+    from condor_pydagman.lint.lint_world import DiskWorld  # late: few DAGs have a cycle
 
     parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
     found, text = place_of_edge(parent, child, names, DiskWorld(), how)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.lint.external import OutlineOptions
+from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.named_tuple import NamedTuple
 
 USAGE = """\

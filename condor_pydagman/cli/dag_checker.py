@@ -11,14 +11,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.cli.checker_options import USAGE, CheckerOptions, parse_checker
 from condor_pydagman.cli.usage import person_reads, usage
 from condor_pydagman.dagman_job.unknown_options import UnknownOption
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.lint.outline import Issue, Outline, read_outline
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.statistics import Shape, count_arcs, shape
+from condor_pydagman.lint.lint_world import DiskWorld
+from condor_pydagman.lint.outline import Issue, Outline, read_outline
 from condor_pydagman.vocabulary import NodeKind
 
 NO_ISSUES, ISSUES, TOOL_FAILURE = 0, 1, 2

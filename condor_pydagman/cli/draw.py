@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text
-from condor_pydagman.adapters.graphviz import find_dot
 from condor_pydagman.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
@@ -18,6 +17,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.picture import States, make_picture, node_ads, page, svg
+from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.growth_outlook import Foreseen
-    from condor_pydagman.adapters.job_counts import JobCount
+    from condor_pydagman.lint.job_counts import JobCount
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
@@ -156,9 +156,9 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         described: paths of the DAGs whose Outlook has been made, or is.
     """
     from condor_pydagman.adapters import cache_outlook, growth_outlook
-    from condor_pydagman.adapters.job_counts import count_jobs
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+    from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.records.job_description import Workflow
 
     out, paths = OutLog(os.devnull), options.paths()
@@ -201,9 +201,9 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
 
 def _missing(dag: Dag) -> list[str]:
     """By the rules of -lint; submit files are told of with their jobs."""
-    from condor_pydagman.adapters.lint_world import DiskWorld
-    from condor_pydagman.graph.lint.file_rules import SUBMIT_FILE, check_files
-    from condor_pydagman.graph.lint.findings import Findings, Severity
+    from condor_pydagman.lint.file_rules import SUBMIT_FILE, check_files
+    from condor_pydagman.lint.findings import Findings, Severity
+    from condor_pydagman.lint.lint_world import DiskWorld
 
     findings = Findings()
     check_files(dag, DiskWorld(), findings)

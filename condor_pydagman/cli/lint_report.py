@@ -12,9 +12,9 @@ from typing import Any
 
 from condor_pydagman.cli.checker_options import CheckerOptions
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.lint.findings import CODES, Finding, Findings, Severity, World
-from condor_pydagman.graph.lint.lint import lint
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.findings import CODES, Finding, Findings, Severity, World
+from condor_pydagman.lint.lint import lint
 
 SCHEMA = 1
 MAX_SHOWN = 5  # of one code, in text

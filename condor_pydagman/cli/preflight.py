@@ -222,15 +222,15 @@ def refusal(prepared: Prepared) -> str:
 def _missing(dag: Dag) -> str:
     """A line for each file that is not there, and that a node needs before anything has run; and
     for an ABORT-DAG-ON after which the DAG runs again and again."""
-    from condor_pydagman.adapters.lint_world import DiskWorld
-    from condor_pydagman.graph.lint.file_rules import check_files
-    from condor_pydagman.graph.lint.findings import Findings, Severity
+    from condor_pydagman.lint.file_rules import check_files
+    from condor_pydagman.lint.findings import Findings, Severity
+    from condor_pydagman.lint.lint_world import DiskWorld
 
     findings = Findings()
     check_files(dag, DiskWorld(), findings)
     found = [one for one in findings.kept if one.severity is Severity.ERROR]
     if dag.aborts:
-        from condor_pydagman.graph.lint.graph_rules import check_aborts
+        from condor_pydagman.lint.graph_rules import check_aborts
 
         aborts = Findings()
         check_aborts(dag, aborts)
@@ -272,8 +272,8 @@ def _errors(options: SubmitOptions, first: DagFileError) -> str:
 def _errors_of_all(dag_files: Sequence[str], how: BuildOptions) -> DagFileErrors | None:
     """Everything that is wrong with DAG files; DAGMan stops after each of its steps."""
     from condor_pydagman.adapters.files import DagFiles
-    from condor_pydagman.graph.lint.partial import build_partial
     from condor_pydagman.graph.problems import DagFileErrors
+    from condor_pydagman.lint.partial import build_partial
 
     partial = build_partial(dag_files, DagFiles().read, how)
     return DagFileErrors(partial.errors, lost=partial.lost) if partial.errors else None
@@ -290,9 +290,9 @@ def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:
     cycle = find_cycle(dag)
     if cycle is None:
         return ""
-    from condor_pydagman.adapters.lint_world import DiskWorld
     from condor_pydagman.daemon.dag_input import build_options
-    from condor_pydagman.graph.lint.lint import place_of_edge
+    from condor_pydagman.lint.lint import place_of_edge
+    from condor_pydagman.lint.lint_world import DiskWorld
 
     parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
     how = build_options(options, config)

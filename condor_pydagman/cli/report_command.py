@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.graphviz import find_dot
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
@@ -22,6 +21,7 @@ from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.plan import Plan, read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
+from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report

@@ -18,9 +18,9 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.quoting import item_text
 from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.graph.building import fail
-from condor_pydagman.graph.lint.submit_commands import ALL
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.submitfile.submit_commands import ALL
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:

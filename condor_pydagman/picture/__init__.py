@@ -30,7 +30,7 @@ def make_picture(
     """A picture of a finished Dag, ready for `svg` or `page`.
 
     Args:
-        run_dot: lays graphs out, see `adapters.graphviz`.
+        run_dot: lays graphs out, see `picture.graphviz`.
         fold_above: how many boxes there may be.
 
     Raises:

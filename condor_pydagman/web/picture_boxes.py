@@ -10,9 +10,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.graphviz import find_dot
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.picture.layout import Placement, Route, place
 from condor_pydagman.picture.row_layout import place_in_rows
 from condor_pydagman.picture.shapes import face

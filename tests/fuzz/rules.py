@@ -14,9 +14,9 @@ from condor_pydagman.graph import build as building
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
-from condor_pydagman.graph.lint.partial import build_partial
 from condor_pydagman.graph.model import BY_NODE, NOT_NEEDED, Dag, Variable
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.lint.partial import build_partial
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 from tests.fuzz.round_trip import differences, rebuilt

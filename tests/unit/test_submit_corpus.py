@@ -13,10 +13,10 @@ import htcondor2
 import pytest
 
 from condor_pydagman.adapters import descriptions
-from condor_pydagman.adapters.lint_world import DiskWorld
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.lint_world import DiskWorld
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import DagStatus
 from tests import recordings

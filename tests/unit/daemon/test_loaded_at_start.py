@@ -30,9 +30,6 @@ LATE = {
     # What a DAG takes to which something is added.
     "daemon/dag_input.py": {"growth_desk"},
 }
-# What condor_dag_checker uses, and no DAGMan.
-NOT_OF_DAGMAN = {"adapters/lint_world.py"}
-
 # Modules of the standard library that a DAG without scripts, a CONFIG file, wrong lines and clients
 # of its command socket can do without.
 LARGE = {"argparse", "base64", "difflib", "hashlib", "hmac"}
@@ -56,7 +53,7 @@ def test_no_function_imports(path: Path) -> None:
         if isinstance(node, ast.ImportFrom) and "condor_pydagman" in (node.module or "")
     }
     name = str(path.relative_to(PACKAGE))
-    assert name in NOT_OF_DAGMAN or late <= LATE.get(name, set()), "import it at the top"
+    assert late <= LATE.get(name, set()), "import it at the top"
 
 
 def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
@@ -71,7 +68,6 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     there = {name for name in done.stdout.split() if name.startswith("condor_pydagman.")}
-    assert not there & {_module(file) for file in NOT_OF_DAGMAN}
     for name in there - {"condor_pydagman.cli.dagman"}:  # which imports before it begins
         path = PACKAGE.parent / (name.replace(".", "/") + ".py")
         tree = ast.parse(path.read_text("utf-8")) if path.exists() else ast.Module([], [])
@@ -119,7 +115,3 @@ def test_modules_for_scripts_are_loaded_at_the_start_if_there_are_scripts() -> N
 
 def _file(module: str) -> str:
     return module.replace(".", "/") + ".py"
-
-
-def _module(file: str) -> str:
-    return "condor_pydagman." + file[: -len(".py")].replace("/", ".")

@@ -7,8 +7,8 @@ import pytest
 from condor_pydagman.graph.brakes import members, obstacle, text
 from condor_pydagman.graph.model import Brake
 from condor_pydagman.graph.unparse import dag_lines
-from tests.unit.graph.lint.paper import codes
 from tests.unit.graph.texts import JOBS, build_text, error
+from tests.unit.lint.paper import codes
 
 TEXT = (
     "JOB A x\nJOB B x\nSUBDAG EXTERNAL C c.dag\nDATA D d\nFINAL F x\nSERVICE V x\nPROVISIONER P x\n"

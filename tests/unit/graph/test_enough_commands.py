@@ -6,9 +6,9 @@ import pytest
 
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.enough_commands import goal, members
-from condor_pydagman.graph.lint.partial import build_partial
 from condor_pydagman.graph.model import NOT_NEEDED, Enough
 from condor_pydagman.graph.unparse import dag_lines
+from condor_pydagman.lint.partial import build_partial
 from tests.unit.graph.texts import Texts, build_text, error
 
 TEXT = (

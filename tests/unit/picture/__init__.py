@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from condor_pydagman.adapters.graphviz import find_dot
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.dot_layout import RunDot
+from condor_pydagman.picture.graphviz import find_dot
 
 
 def dag_of(names: Iterable[str], edges: Iterable[tuple[Sequence[int], Sequence[int]]] = ()) -> Dag:

@@ -1,0 +1,96 @@
+"""Findings about RUN_IF: what an expression names and nothing gives a value.
+
+ClassAds have no wrong names: one that means nothing is undefined, so the node fails, or a
+comparison with it skips the node, when its parents have run for hours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from condor_pydagman.dagfile.condition_text import COUNTS, PARENTS, Reference, references
+from condor_pydagman.dagfile.expression_text import free_names
+from condor_pydagman.graph.condition_commands import parents_of
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.findings import Findings
+
+CODE = "DAG415"
+_OF_PARENTS = ("Outcome", "ExitCode", "Signal", "Retries")
+_OUTCOMES = ("DONE", "FAILED", "SKIPPED", "FUTILE")
+_LITERALS = ("true", "false", "undefined", "error", "is", "isnt")
+_TOP = frozenset(
+    (*(name.lower() for name in COUNTS), "retries", *_LITERALS, "parents", "category", "my")
+)
+_BARE_COUNT = re.compile(r"[\s(]*(Done|Failed|Skipped|Futile|Total|Retries)[\s)]*", re.IGNORECASE)
+_OUTCOME_IS = re.compile(
+    r'\bOutcome\s*(?:=\?=|=!=|==|!=)\s*(?:"([^"\\]*)"|(done|failed|skipped|futile)\b)',
+    re.IGNORECASE,
+)
+
+
+def check_conditions(dag: Dag, findings: Findings) -> None:
+    """Look at the RUN_IF lines of a DAG whose parents and categories are known to be right."""
+    for node, condition in dag.conditions.items():
+        name = dag.names[node]
+        for what, hint in _remarks(dag, node, condition.expression):
+            message = f"RUN_IF of node {name}: {what}"
+            place = dag.places.of_condition(node)
+            findings.add(CODE, message, place=place, node=name, words=("RUN_IF", name), hint=hint)
+
+
+def _remarks(dag: Dag, node: int, expression: str) -> Iterator[tuple[str, str]]:
+    """What is wrong, and what to do if that is not the usual."""
+    for name in dict.fromkeys(free_names(expression)):
+        if name.partition(".")[0].lower() not in _TOP:
+            yield f"{name} has no meaning there, so it is undefined", _hint(dag, node, name)
+    if not dag.has_parents(node):
+        for name in dict.fromkeys(
+            name for name in free_names(expression) if _is_one_of(name, COUNTS)
+        ):
+            yield f"it has no parents, so {name} is 0", "give the node parents with a PARENT line"
+    count = _BARE_COUNT.fullmatch(expression)
+    if count:  # an operand of && may be a number
+        what = f"{count[1]} is a number, which is neither true nor false"
+        yield what, f"compare it: {count[1]} > 0"
+    for one in references(expression):
+        yield from _unpublished(dag, one) if one.what == PARENTS else _uncounted(one)
+    for text, count in _OUTCOME_IS.findall(expression):
+        if count:
+            hint = f'a text stands in double quotes: "{count}"'
+            yield f"an Outcome is a string, but {count} is a number of parents", hint
+        elif text.upper() not in _OUTCOMES:
+            yield f'there is no Outcome "{text}"', f"expected {_listed(_OUTCOMES)}"
+
+
+def _hint(dag: Dag, node: int, name: str) -> str:
+    """For a text without quotes, or in the wrong ones, and for a parent without `Parents`."""
+    text, (parent, _, value) = name.strip("'"), name.partition(".")
+    if text.upper() in _OUTCOMES:
+        return f'a text stands in double quotes: "{text}"'
+    if dag.ids.get(parent) in parents_of(dag, node):
+        return f"a value of a parent is Parents.{parent}.{value or 'Outcome'}"
+    return ""
+
+
+def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:
+    node = dag.ids.get(one.name)
+    if not one.key or node is None or _is_one_of(one.key, _OF_PARENTS):
+        return
+    published = dag.published.get(node)
+    if published is None or not (published.file or _is_one_of(one.key, published.attributes)):
+        hint = f"expected {_listed(_OF_PARENTS)}, or what a PUBLISH line of {one.name} names"
+        yield f"node {one.name} does not publish {one.key}, so it is undefined", hint
+
+
+def _uncounted(one: Reference) -> Iterator[tuple[str, str]]:
+    if one.key and not _is_one_of(one.key, COUNTS):
+        yield f"a category has no {one.key}, so it is undefined", f"expected {_listed(COUNTS)}"
+
+
+def _is_one_of(key: str, names: tuple[str, ...]) -> bool:
+    return key.lower() in (name.lower() for name in names)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:-1]) + f" or {names[-1]}"

@@ -1,0 +1,179 @@
+"""The checks of files other than DAG files that stock condor_dag_checker has options for.
+
+Each method gives what is wrong, in stock's words, or ''.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Container, Iterable, Iterator
+from typing import Protocol, TypeVar
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.errors import FileError
+from condor_pydagman.lint.findings import FileKind, World
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.placement.request_ads import is_submit_file
+from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS, NodeKind
+
+_MAX_CACHED = 1000
+
+NO_DESCRIPTION = "Submit JDL does not exist"
+_INLINE = "internal-jdl"  # what stock calls a description that is no file
+_EOL = "\n"
+_WITHOUT_END = "nice_user conflicts"  # the one warning that stock ends no line behind
+
+
+class _Verdict(NamedTuple):
+    """What is known of a description; `common_input` as `World.common_input` says."""
+
+    problem: str
+    common_input: str | None = None
+    warnings: str = ""
+
+
+class OutlineOptions(NamedTuple):
+    """The options of condor_dag_checker that change what is read and checked."""
+
+    use_join_nodes: bool = True
+    allow_illegal_chars: bool = False
+    use_dag_dir: bool = False
+    check_descriptions: bool = False
+    check_scripts: bool = False
+    check_subdags: bool = False
+    strict: bool = False
+
+
+class Shared(Protocol):
+    """What a DAG file and those that it includes share."""
+
+    has_config: bool
+
+
+class External:
+    """Looks at scripts, configuration files and submit descriptions."""
+
+    def __init__(self, world: World, options: OutlineOptions) -> None:
+        self._world = world
+        self._options = options
+        self._verdicts: dict[tuple[str, str, str], _Verdict] = {}
+        self._common_input = ""
+
+    def script(self, command: commands.ScriptLine, directory: str) -> str:
+        """Whether neither the line's rest nor its first word is a file; stock asks for the former.
+
+        A script with arguments is hence found here, and not there.
+        """
+        if not self._options.check_scripts:
+            return ""
+        names = (command.command, command.command.split(None, 1)[0])
+        paths = [os.path.join(directory, name) for name in names]
+        missing = all(self._world.kind(path) is FileKind.MISSING for path in paths)
+        return "Script file does not exist" if missing else ""
+
+    def feeder(self, command: commands.FeederLine, directory: str) -> str:
+        """Whether the program is no file that can be executed."""
+        if not self._options.check_scripts:
+            return ""
+        program = command.program.split(None, 1)[0]
+        kind = self._world.kind(os.path.join(directory, program))
+        if kind is FileKind.MISSING:
+            return f"FEEDER program {program} does not exist"
+        return "" if kind is FileKind.EXECUTABLE else f"FEEDER {program} can't be executed"
+
+    def config(self, command: commands.ConfigFile, directory: str, shared: Shared) -> str:
+        """Whether there is another CONFIG before it, or its file is missing."""
+        full = self._world.absolute(os.path.join(directory, command.file))
+        if shared.has_config:
+            return "DAG configuration file is already defined"
+        shared.has_config = True
+        if self._world.kind(full) is FileKind.MISSING:
+            return f"Configuration file {full} does not exist"
+        return ""
+
+    def job(self, command: commands.Job, directory: str) -> str:
+        """What is wrong with the submit description of a node, if it has one that can be read.
+
+        `NO_DESCRIPTION`: there is no such file; a description of that name may still come.
+        """
+        if not self._options.check_descriptions:
+            return ""
+        inside = os.path.join(directory, command.directory)
+        missing = bool(command.directory) and not self._world.is_directory(inside)
+        if command.description is not None:
+            empty = not command.description.strip()
+            if empty or missing:
+                return ""
+            return self._node_text(command, command.description, inside, _INLINE)
+        if missing:
+            return "No such file or directory"
+        try:
+            text = self._world.read_text(os.path.join(inside, command.submit))
+        except FileNotFoundError:
+            return NO_DESCRIPTION if self._options.strict else ""
+        except (OSError, FileError, ValueError) as error:
+            return f"Failed to open file ({error})"
+        return self._node_text(command, text, inside, command.submit)
+
+    def _node_text(self, command: commands.Job, text: str, directory: str, name: str) -> str:
+        if command.kind == NodeKind.DATA and not is_submit_file(text):
+            return ""  # a request, which depends on the node's macros: see `request_rules`
+        return self.description(text, directory, name)
+
+    def description(self, text: str, directory: str, name: str = _INLINE) -> str:
+        """What is wrong with a submit description; each is looked at once."""
+        if not self._options.check_descriptions:
+            return ""
+        key = (text, directory, name)
+        if key not in self._verdicts:
+            if len(self._verdicts) >= _MAX_CACHED:
+                self._verdicts.clear()
+            self._verdicts[key] = self._look_at(text, directory, name)
+        verdict = self._verdicts[key]
+        return verdict.problem or self._against(verdict.common_input) or verdict.warnings
+
+    def _look_at(self, text: str, directory: str, name: str) -> _Verdict:
+        problem = self._world.submit_problem(text, directory)
+        if problem:
+            return _Verdict(problem)
+        common_input = self._world.common_input(text, directory)
+        warnings = self._world.submit_warnings(text, directory, name)
+        return _Verdict("", common_input, _as_stock(warnings))
+
+    def _against(self, common_input: str | None) -> str:
+        """Compare a list of common input files with that of the DAG, which the first makes."""
+        if common_input and not self._common_input:
+            self._common_input = common_input
+        differs = common_input is not None and self._common_input not in ("", common_input)
+        return COMMON_INPUT_DIFFERS if differs else ""
+
+
+P = TypeVar("P")
+
+
+def undescribed(
+    waiting: Iterable[tuple[P, commands.Job]], descriptions: Container[str]
+) -> Iterator[tuple[P, commands.Job]]:
+    """Those nodes, with their places, whose description is not in the DAG either.
+
+    Each name comes once for a place, that is a file.  Stock looks in that file alone; but a DAG has
+    one set of descriptions.
+    """
+    said = set()
+    for place, command in waiting:
+        key = id(place), command.submit
+        if command.submit not in descriptions and key not in said:
+            said.add(key)
+            yield place, command
+
+
+def _as_stock(warnings: list[str]) -> str:
+    """Several warnings as the one text that stock makes of them."""
+    if not warnings:
+        return ""
+    text = "".join(
+        f"|Submit:0:{_EOL if one.startswith('WARNING') else ''}{one}"
+        + ("" if one.startswith(_WITHOUT_END) else _EOL)
+        for one in warnings
+    )
+    return f"Submit warning: {text[1:].rstrip(_EOL)}"

@@ -1,0 +1,299 @@
+"""Findings that need no files but the Dag: cycles, nodes that never run, categories, idle lines."""
+
+from __future__ import annotations
+
+import re
+from array import array
+
+from condor_pydagman.dagfile.condition_text import CATEGORY as IN_CONDITIONS
+from condor_pydagman.dagfile.condition_text import references
+from condor_pydagman.dagfile.enough_lines import CATEGORY
+from condor_pydagman.dagfile.expression_text import free_names
+from condor_pydagman.graph import brakes
+from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
+from condor_pydagman.lint.condition_rules import check_conditions
+from condor_pydagman.lint.file_macro_rules import check_file_macros
+from condor_pydagman.lint.findings import Findings
+from condor_pydagman.lint.odd_characters import check_characters
+from condor_pydagman.lint.script_rules import check_scripts
+from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, ScriptKind
+
+_PREFIX = re.compile("^warning: ", re.IGNORECASE)
+_ADS = ("my", "target")  # the words for them in an expression
+_NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
+# Warnings of the builder that have a code of their own here.
+_COVERED_BY_RULES = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
+
+
+def check_graph(dag: Dag, findings: Findings) -> None:
+    """Look at everything that needs no file."""
+    for warning in dag.warnings:
+        if not warning.startswith(_COVERED_BY_RULES):
+            findings.add("DAG106", _PREFIX.sub("", " ".join(warning.split())))
+    check_cycles(dag, findings)
+    _blocked(dag, findings)
+    _done_too_early(dag, findings)
+    _categories(dag, findings)
+    _isolated(dag, findings)
+    _pre_skips(dag, findings)
+    _retries_and_aborts(dag, findings)
+    _timeouts(dag, findings)
+    _brakes(dag, findings)
+    _site_policies(dag, findings)
+    check_conditions(dag, findings)
+    check_file_macros(dag, findings)
+    check_scripts(dag, findings)
+    check_characters(dag, findings)
+    _not_of_stock(dag, findings)
+
+
+def _add(findings: Findings, code: str, dag: Dag, node: int, message: str, *words: str) -> None:
+    """A finding about a node; `words` name the command that it is about, if not its definition."""
+    name = dag.names[node]
+    findings.add(code, message, place=dag.place(node), node=name, words=words)
+
+
+def check_cycles(dag: Dag, findings: Findings) -> None:
+    """Look for nodes that wait for themselves."""
+    cycle = find_cycle(dag)
+    if not cycle:
+        return
+    message = f"these nodes wait for each other: {describe_cycle(dag, cycle)}"
+    parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
+    _add(findings, "DAG201", dag, cycle[0], message, "PARENT", parent, child)
+    on_it = set(cycle)
+    for node in _never_free(dag):
+        if node in on_it:
+            continue
+        if findings.full("DAG202"):
+            findings.count("DAG202")
+        else:
+            message = f"node {dag.names[node]} never runs: it is on a cycle or depends on one"
+            _add(findings, "DAG202", dag, node, message)
+
+
+def _never_free(dag: Dag) -> list[int]:
+    """Nodes that wait for themselves; a DONE node waits for none."""
+    waiting = dag.edges.predecessor_counts()
+    nodes = len(dag)
+    for node, flags in enumerate(dag.flags):
+        if flags & DONE:
+            waiting[node] = 0
+    free = array("i", (vertex for vertex in dag.vertices() if not waiting[vertex]))
+    while free:
+        for child in dag.successors(free.pop()):
+            if waiting[child] > 0:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    free.append(child)
+    return [n for n in range(nodes) if waiting[n] and not dag.flags[n] & JOIN]
+
+
+def _blocked(dag: Dag, findings: Findings) -> None:
+    """Categories with a limit of 0: DAGMan takes it literally, and waits for ever."""
+    closed = {category for category, limit in dag.category_limits.items() if limit == 0}
+    members: dict[str, list[int]] = {}
+    for node, category in dag.categories.items():
+        if category in closed and not dag.flags[node] & (DONE | NOOP):
+            members.setdefault(category, []).append(node)
+    for category, nodes in members.items():
+        message = f"category {category} has MAXJOBS 0: {_count(len(nodes), 'node')} of it never"
+        message += f" {'runs' if len(nodes) == 1 else 'run'}, and the DAG never ends"
+        _add(findings, "DAG203", dag, nodes[0], message, "MAXJOBS", category)
+    blocked = {node for nodes in members.values() for node in nodes}
+    for node in _behind(dag, blocked):
+        if findings.full("DAG204"):
+            findings.count("DAG204")
+        else:
+            message = f"node {dag.names[node]} never runs: it waits for a category with MAXJOBS 0"
+            _add(findings, "DAG204", dag, node, message)
+
+
+def _behind(dag: Dag, blocked: set[int]) -> list[int]:
+    """Nodes that wait for one of `blocked`, directly or not; DONE nodes wait for none."""
+    if not blocked:
+        return []
+    nodes = len(dag)
+    seen = bytearray(dag.vertex_count)
+    for node in blocked:
+        seen[node] = 1
+    reached = array("i", sorted(blocked))
+    while reached:
+        for child in dag.successors(reached.pop()):
+            if not seen[child] and not (child >= 0 and dag.flags[child] & DONE):
+                seen[child] = 1
+                reached.append(child)
+    return [n for n in range(nodes) if seen[n] and n not in blocked and not dag.flags[n] & JOIN]
+
+
+def _done_too_early(dag: Dag, findings: Findings) -> None:
+    nodes = len(dag)
+    if not any(flags & DONE for flags in dag.flags):
+        return
+    early = bytearray(dag.vertex_count)  # 1: some parent is not done
+    joins = [node for node in range(nodes) if dag.flags[node] & JOIN]
+    for node in range(nodes):
+        if not dag.flags[node] & (DONE | JOIN):
+            for child in dag.successors(node):
+                early[child] = 1
+    for vertex in (*joins, *dag.edges.junctions()):
+        if early[vertex]:
+            for child in dag.successors(vertex):
+                early[child] = 1
+    for node in range(nodes):
+        if early[node] and dag.flags[node] & DONE:
+            message = f"node {dag.names[node]} is DONE, but a parent of it is not"
+            _add(findings, "DAG205", dag, node, message)
+
+
+def _categories(dag: Dag, findings: Findings) -> None:
+    first: dict[str, int] = {}
+    for node, category in dag.categories.items():
+        first.setdefault(category, node)
+    used = _used_categories(dag)
+    for category, node in first.items():
+        if category not in dag.category_limits and category not in used:
+            message = f"category {category} has no MAXJOBS, so it limits nothing"
+            _add(findings, "DAG206", dag, node, message, "CATEGORY", dag.names[node])
+    for category, limit in dag.category_limits.items():
+        if category not in first:
+            message = f"no node is in category {category}, so MAXJOBS {limit} limits nothing"
+            findings.add("DAG207", message, words=("MAXJOBS", category))
+    for use in dag.limit_uses:
+        if use.category and use.category not in first:
+            message = (
+                f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} has no effect"
+            )
+            findings.add("DAG207", message, words=("SHARED_LIMIT", use.category))
+
+
+def _used_categories(dag: Dag) -> set[str]:
+    """Those that other lines than MAXJOBS name."""
+    conditions = (condition.expression for condition in dag.conditions.values())
+    named = (one for expression in conditions for one in references(expression))
+    return {
+        *(brake.category for brake in dag.brakes),
+        *(enough.name for enough in dag.enoughs if enough.members == CATEGORY),
+        *(use.category for use in dag.limit_uses),
+        *(one.name for one in named if one.what == IN_CONDITIONS),
+    }
+
+
+def _isolated(dag: Dag, findings: Findings) -> None:
+    """Nodes without edges, where they are an exception."""
+    inside = [n for n in range(len(dag)) if dag.kinds[n] in (NodeKind.JOB, NodeKind.SUBDAG)]
+    alone = [n for n in inside if not dag.has_parents(n) and not dag.has_children(n)]
+    if len(alone) == len(inside) or (len(alone) > 1 and 10 * len(alone) > len(inside)):
+        return
+    for node in alone:
+        message = f"node {dag.names[node]} has neither parents nor children"
+        _add(findings, "DAG208", dag, node, message)
+
+
+def _pre_skips(dag: Dag, findings: Findings) -> None:
+    for node, value in dag.pre_skips.items():
+        name = dag.names[node]
+        if value == 0:
+            message = f"PRE_SKIP 0 of node {name} has no effect: exit code 0 is success"
+            _add(findings, "DAG403", dag, node, message, "PRE_SKIP", name)
+        if dag.script(node, ScriptKind.PRE) is None:
+            message = f"node {name} has PRE_SKIP {value}, but no PRE script"
+            _add(findings, "DAG404", dag, node, message, "PRE_SKIP", name)
+
+
+def _retries_and_aborts(dag: Dag, findings: Findings) -> None:
+    for node, retry in dag.retries.items():
+        if retry.limit == 0:
+            name = dag.names[node]
+            _add(findings, "DAG405", dag, node, f"RETRY 0 of node {name}", "RETRY", name)
+        if retry[2:] != _NO_OPTIONS:
+            _retry_options(dag, node, retry, findings)
+    for node, abort in dag.aborts.items():
+        if abort.status == 0:
+            name = dag.names[node]
+            message = f"the DAG is aborted when node {name} succeeds (ABORT-DAG-ON 0)"
+            _add(findings, "DAG406", dag, node, message, "ABORT_DAG_ON", name)
+    check_aborts(dag, findings)
+
+
+def check_aborts(dag: Dag, findings: Findings) -> None:
+    """Look for an ABORT-DAG-ON after which the schedd starts the DAG again."""
+    for node, abort in dag.aborts.items():
+        code = abort.status & 0xFF if abort.exit_code is None else abort.exit_code
+        if code > MAX_FINAL_EXIT_CODE:
+            name = dag.names[node]
+            message = (
+                f"ABORT-DAG-ON {abort.status} of node {name} ends DAGMan with exit code {code}"
+            )
+            message += ", so the schedd restarts it"
+            _add(findings, "DAG419", dag, node, message, "ABORT_DAG_ON", name)
+
+
+def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> None:
+    name, messages = dag.names[node], []
+    if not retry.delay and retry.backoff != 1:
+        messages.append("has BACKOFF, but no DELAY")
+    if not retry.delay and retry.max_delay:
+        messages.append("has MAX-DELAY, but no DELAY")
+    if retry.delay and 0 < retry.max_delay < retry.delay:
+        messages.append(f"has a DELAY of {retry.delay} s and a MAX-DELAY of {retry.max_delay} s")
+    if retry.only_if and set(retry.unless_exit) - set(retry.only_if):
+        messages.append("has UNLESS-EXIT for values that are not in its ONLY-IF")
+    for message in messages:
+        _add(findings, "DAG408", dag, node, f"RETRY of node {name} {message}", "RETRY", name)
+    both = sorted(set(retry.only_if) & set(retry.unless_exit))
+    if both:
+        values = ",".join(map(str, both))
+        message = f"RETRY of node {name} has {values} in ONLY-IF and in UNLESS-EXIT"
+        _add(findings, "DAG409", dag, node, message, "RETRY", name)
+
+
+def _timeouts(dag: Dag, findings: Findings) -> None:
+    for node, (queued, running, total) in dag.timeouts.items():
+        for word, limit in (("QUEUED", queued), ("RUNNING", running)):
+            if 0 < total < limit:
+                name = dag.names[node]
+                message = f"TIMEOUT of node {name} has TOTAL {total} s, but {word} {limit} s"
+                _add(findings, "DAG410", dag, node, message, "TIMEOUT", name)
+
+
+def _brakes(dag: Dag, findings: Findings) -> None:
+    for brake in dag.brakes:
+        why = brakes.obstacle(dag, brake)
+        if why:
+            message = f"brake {brake.name} has no effect: {why}"
+            findings.add("DAG412", message, words=("BRAKE", brake.name))
+
+
+def _site_policies(dag: Dag, findings: Findings) -> None:
+    for group in dag.site_groups:
+        policy = group.policy
+        known = {*_ADS, *(name.lower() for name, _ in policy.attributes)}
+        for key in ("requirements", "rank", "rematch_if"):
+            names = (name.partition(".") for name in free_names(getattr(policy, key)))
+            for scope in dict.fromkeys(word for word, point, _ in names if point):
+                if scope.lower() not in known and not scope.startswith("'"):
+                    message = (
+                        f"{key.upper()} of group {group.name}: '{scope}.' is an unknown prefix"
+                    )
+                    findings.add("DAG414", message, words=("SITE_POLICY", group.name, key.upper()))
+
+
+def _not_of_stock(dag: Dag, findings: Findings) -> None:
+    """Once for RETRY, once for TIMEOUT: who wrote one such line knows of the others."""
+    for node, retry in dag.retries.items():
+        if len(retry.unless_exit) > 1 or retry[2:] != _NO_OPTIONS:
+            name = dag.names[node]
+            message = f"RETRY of node {name} has options that the stock condor_dagman does not have"
+            _add(findings, "DAG411", dag, node, message, "RETRY", name)
+            break
+    for node in dag.timeouts:
+        name = dag.names[node]
+        message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman does not have"
+        _add(findings, "DAG411", dag, node, message, "TIMEOUT", name)
+        break
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

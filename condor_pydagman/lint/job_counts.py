@@ -1,0 +1,115 @@
+"""How many jobs the nodes of a DAG have, by their submit descriptions; nothing is submitted.
+
+HTCondor's bindings read the descriptions, but for those that could run a command then.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+
+from condor_pydagman.adapters import descriptions
+from condor_pydagman.adapters.files import read_text, working_directory
+from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.file_rules import MAY_COME
+from condor_pydagman.lint.first_nodes import FirstNodes
+from condor_pydagman.lint.request_rules import macros_of, request_problem
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.placement.request_ads import is_submit_file
+from condor_pydagman.records.description_commands import may_run_commands
+from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.vocabulary import DagStatus, NodeKind
+
+_MACRO = "$("
+_ABSENT = os.strerror(errno.ENOENT)
+_UNCOUNTED = "jobs not counted: to read it could run a command, by `include` or `queue ... from`"
+
+
+class JobCount(NamedTuple):
+    """The jobs of all nodes with one submit description.
+
+    Attributes:
+        name: of the submit file, relative to the working directory, or of the inline description.
+        nodes: how many nodes have it.
+        jobs: how many jobs these have together.
+        problem: what is wrong with the description, '' if nothing is.
+        uncounted: why the number is not known all the same, '' if it is.
+    """
+
+    name: str
+    nodes: int
+    jobs: int
+    problem: str = ""
+    uncounted: str = ""
+
+
+def count_jobs(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> list[JobCount]:
+    """The jobs of nodes, by their submit descriptions in the order of the nodes.
+
+    A description whose queue statement has no macro is read once; another one for each node.
+
+    Args:
+        nodes: which nodes; those of sub-DAGs and NOOP nodes have none.
+    """
+    firsts = FirstNodes(dag)
+    by_description: dict[tuple[str, str], list[int]] = {}
+    for node in nodes:
+        key = dag.submits[node], dag.directories.get(node, "")
+        by_description.setdefault(key, []).append(node)
+    return [
+        _may_come(_count(dag, users, *key, workflow), users, firsts)
+        for key, users in by_description.items()
+    ]
+
+
+def _may_come(count: JobCount, nodes: list[int], firsts: FirstNodes) -> JobCount:
+    """The same, but that it is no problem if a file is missing which something may still write."""
+    if not count.problem.endswith(_ABSENT) or any(map(firsts.job_is_first, nodes)):
+        return count
+    why = f"jobs not counted: {count.problem}; {MAY_COME}"
+    return count._replace(problem="", uncounted=why)
+
+
+def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Workflow) -> JobCount:
+    inline = submit in dag.descriptions
+    name = submit if inline else os.path.normpath(os.path.join(directory, submit))
+    try:
+        with working_directory(directory):
+            text = dag.descriptions[submit] if inline else read_text(submit)
+            if dag.kinds[nodes[0]] == NodeKind.DATA and not is_submit_file(text):
+                return _count_workers(dag, nodes, name, text)
+            if may_run_commands(text):
+                return JobCount(name, len(nodes), 0, uncounted=_UNCOUNTED)
+            template = split(text)
+            differ = any(_MACRO in queue for _, queue in template.parts)
+            counted = nodes if differ else nodes[:1]
+            numbers = [
+                descriptions.procs_of(
+                    descriptions.parse(
+                        describe(
+                            dag, node, template, workflow,
+                            retry=0, dag_status=DagStatus.OK, failed_count=0,
+                        )
+                    )
+                )
+                for node in counted
+            ]  # fmt: skip
+    except OSError as error:
+        return JobCount(name, len(nodes), 0, error.strerror or str(error))
+    except (PoolError, *descriptions.BINDINGS) as error:
+        return JobCount(name, len(nodes), 0, descriptions.reason_of(error))
+    except PydagmanError as error:
+        return JobCount(name, len(nodes), 0, str(error))
+    return JobCount(name, len(nodes), sum(numbers) if differ else numbers[0] * len(nodes))
+
+
+def _count_workers(dag: Dag, nodes: list[int], name: str, text: str) -> JobCount:
+    """DATA nodes with a request: each has one job."""
+    for node in nodes:
+        error = request_problem(text, name, macros_of(dag, node, text))
+        if error is not None:
+            hint = f" ({error.hint})" if error.hint else ""
+            return JobCount(name, len(nodes), 0, f"line {error.line}: {error.message}{hint}")
+    return JobCount(name, len(nodes), len(nodes))

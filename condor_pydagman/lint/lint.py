@@ -1,0 +1,239 @@
+"""LINT: everything that the rules find in DAG files, with the place of each finding.
+
+Rules speak of nodes and categories; a finding that is about a command other than a node's
+definition gets that command's place by one more reading of the files, which looks for those few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.errors import DagFileError, DagFileWarning
+from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
+from condor_pydagman.lint.external import OutlineOptions
+from condor_pydagman.lint.file_rules import check_config, check_files
+from condor_pydagman.lint.findings import Finding, Findings, World
+from condor_pydagman.lint.graph_rules import check_cycles, check_graph
+from condor_pydagman.lint.growth_rules import check_growth
+from condor_pydagman.lint.macro_rules import check_macros
+from condor_pydagman.lint.outline import Place, read_outline
+from condor_pydagman.lint.partial import build_partial
+from condor_pydagman.lint.references import word_of
+from condor_pydagman.lint.request_rules import check_requests
+
+MAX_TEXT_LENGTH = 160
+_CUT_OFF = "The command is ignored: its last line ends in"
+
+
+def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
+    """Check the DAG that `files` make together.
+
+    Of a DAG that DAGMan would refuse all errors are found, and what can be said of the nodes that
+    are understood: missing files, and cycles.  Other rules would blame good lines for bad ones.
+
+    `findings.kept` comes sorted by file and line.
+    """
+    findings = Findings()
+    try:
+        dag = build(files, world.read_blocks, options)
+    except DagFileErrors as errors:
+        partial = build_partial(files, world.read_blocks, options)
+        dag = partial.dag
+        for error in partial.errors or errors.errors:
+            _add_error(error, findings)
+        if partial.lost:
+            findings.count("DAG101", more=partial.lost)
+        check_cycles(dag, findings)
+    else:
+        check_graph(dag, findings)
+        check_macros(dag, world, findings)
+        check_growth(dag, world, findings, options)
+        wrong = world.limit_problem(dag) if dag.limit_uses else ""
+        if wrong:
+            name = next((one.limit for one in dag.limit_uses if f" {one.limit}: " in wrong), "")
+            findings.add("DAG421", wrong, place=files[0], words=("SHARED_LIMIT", name))
+        if dag.cached:
+            for line in world.cache_outlook(dag, files[0]):
+                findings.add("DAG413", line, place=files[0])
+    _add_remarks(dag.remarks, findings)
+    check_files(dag, world, findings)
+    check_requests(dag, world, findings)
+    check_config(files, world, findings, use_dag_dir=options.use_dag_dir)
+    del dag
+    _Locator(findings, world).locate(files, options)
+    _show_lines(findings, world)
+    findings.kept.sort(key=_order)
+    return findings
+
+
+def place_of_edge(
+    parent: str, child: str, files: Sequence[str], world: World, options: BuildOptions
+) -> tuple[str, str]:
+    """Where a PARENT line makes a node the parent of another, `file:line`, and that line; a pair of
+    '' if no line names both."""
+    findings = Findings()
+    findings.add("DAG201", "", words=("PARENT", parent, child))
+    _Locator(findings, world).locate(files, options)
+    _show_lines(findings, world)
+    found = findings.kept[0]
+    return (f"{found.file}:{found.line}", found.text) if found.line else ("", "")
+
+
+def _order(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.file, finding.line, finding.column, finding.code
+
+
+def _add_error(error: DagFileError, findings: Findings) -> None:
+    code = "DAG101"
+    if isinstance(error, ProcessingError):
+        code = "DAG103" if error.message.startswith("Failed to open") else "DAG104"
+    elif "is not a valid DAG command" in error.message:
+        code = "DAG102"
+    message = error.message
+    if error.command:
+        message = f"{error.command}: {message}"
+    hint = error.hint or (f"usage: {error.usage}" if error.usage and code == "DAG101" else "")
+    findings.add(code, message, place=f"{error.file}:{error.place}", hint=hint)
+    findings.add_excerpt(code, error)
+
+
+def _add_remarks(remarks: Sequence[DagFileWarning], findings: Findings) -> None:
+    for remark in remarks:
+        code = "DAG105" if remark.message.startswith(_CUT_OFF) else "DAG106"
+        findings.add(code, remark.message, place=f"{remark.file}:{remark.line}")
+
+
+class _Locator:
+    """Looks for the commands that findings are about."""
+
+    def __init__(self, findings: Findings, world: World) -> None:
+        self._findings = findings
+        self._world = world
+        self._wanted: dict[tuple[str, ...], list[int]] = {}
+        self._prefix = ""
+        for number, finding in enumerate(findings.kept):
+            if finding.words:
+                self._wanted.setdefault(finding.words, []).append(number)
+        self._words = {words[0] for words in self._wanted}
+
+    def locate(self, files: Sequence[str], options: BuildOptions) -> None:
+        """Give findings the place of their command, where it is found."""
+        if not self._wanted:
+            return
+        outline = OutlineOptions(
+            use_join_nodes=options.use_join_nodes,
+            allow_illegal_chars=options.allow_any_node_name_characters,
+            use_dag_dir=options.use_dag_dir,
+        )
+        munge = options.munge_node_names and len(files) > 1
+        for number, file in enumerate(files):
+            self._prefix = f"{number}." if munge else ""
+            read_outline(file, self._world, outline, self._watch)
+
+    def _watch(self, place: Place, command: Command) -> None:
+        word = word_of(command)
+        if word not in self._words:
+            return
+        for key in self._keys(place, command, word):
+            for number in self._wanted.pop(key, ()):
+                finding = self._findings.kept[number]
+                self._findings.kept[number] = finding._replace(file=place.path, line=command.line)
+
+    def _keys(self, place: Place, command: Command, word: str) -> list[tuple[str, ...]]:
+        """The `words` of findings that may be about `command`."""
+        prefix = self._full_prefix(place.scope.prefix)
+        if isinstance(command, commands.ParentChild):
+            parents = {prefix + name for name in command.parents}
+            children = {prefix + name for name in command.children}
+            return [
+                key
+                for key in self._wanted
+                if key[0] == word and key[1] in parents and key[2] in children
+            ]
+        category = _category(command)
+        limit: list[tuple[str, ...]] = (
+            [(word, command.limit)] if isinstance(command, commands.SharedLimit) else []
+        )
+        if category:
+            outer = place.scope.prefix + category
+            return [(word, category), (word, outer), (word, prefix + category), *limit]
+        if limit:
+            return limit
+        if isinstance(command, (commands.SubmitDescription, commands.BrakeLine)):
+            return [(word, command.name)]
+        if isinstance(command, commands.FeederLine):
+            return [(word, command.program.split()[0])]
+        if isinstance(command, commands.NotifyLine):
+            return [(word, command.target.split()[0])]
+        if isinstance(command, commands.SitePolicyLine):
+            is_all = command.group.upper() == "ALL_GROUPS"
+            found = [key for key in self._wanted if key[0] == word and key[2] == command.key]
+            return [key for key in found if is_all or key[1] == prefix + command.group]
+        name = getattr(command, "node", "")
+        if name.upper() == "ALL_NODES":
+            return [key for key in self._wanted if key[0] == word]
+        if name in place.scope.sweeps:
+            return self._of_sweep(word, prefix + name)
+        name = prefix + name
+        if isinstance(command, commands.Vars):
+            return [(word, name, key) for key, _ in command.pairs]
+        if isinstance(command, commands.ScriptLine):
+            return [(word, command.kind.value, name)]
+        return [(word, name)]
+
+    def _of_sweep(self, word: str, sweep: str) -> list[tuple[str, ...]]:
+        """Those of findings about nodes of a sweep; its name is the pattern of theirs."""
+        pattern = re.compile(re.sub(r"\\{.*?\\}", ".*", re.escape(sweep)))
+        return [key for key in self._wanted if key[0] == word and any(map(pattern.fullmatch, key))]
+
+    def _full_prefix(self, prefix: str) -> str:
+        """With several DAG files each part of a name carries the file's number."""
+        if not self._prefix:
+            return prefix
+        parts = prefix.split("+")
+        return "+".join([self._prefix + part for part in parts[:-1]] + [self._prefix])
+
+
+def _category(command: Command) -> str:
+    """The category that the limit of a command is about; '' for other commands."""
+    if isinstance(command, commands.MaxJobs):
+        return command.category
+    return "".join(command.names[:1]) if isinstance(command, commands.SharedLimit) else ""
+
+
+def _show_lines(findings: Findings, world: World) -> None:
+    """Give findings the text of their line, and the place of the node's name there."""
+    texts: dict[str, list[str]] = {}
+    for number, finding in enumerate(findings.kept):
+        if not finding.line or finding.text:
+            continue
+        lines = texts.get(finding.file)
+        if lines is None:
+            lines = texts[finding.file] = _lines(finding.file, world)
+        if finding.line <= len(lines):
+            raw = lines[finding.line - 1].rstrip()
+            shown = raw.lstrip()[:MAX_TEXT_LENGTH]
+            caret = _caret(shown, finding)
+            column = caret + len(raw) - len(raw.lstrip()) if caret else 0
+            findings.kept[number] = finding._replace(text=shown, column=column, caret=caret)
+
+
+def _lines(file: str, world: World) -> list[str]:
+    try:
+        return world.read_text(file).split("\n")
+    except Exception:  # it could be read before; without it a finding has no excerpt
+        return []
+
+
+def _caret(text: str, finding: Finding) -> int:
+    """Where in `text` the name stands that the finding is about, from 1; 0 if nowhere."""
+    wanted = finding.words[-1] if finding.words else finding.node
+    inside = wanted.rpartition("+")[2]  # as the splice's own file calls it
+    for name in (wanted, inside, inside.partition(".")[2], "ALL_NODES"):
+        found = re.search(rf"(?<!\S){re.escape(name)}(?![^\s=])", text) if name else None
+        if found:
+            return found.start() + 1
+    return 0

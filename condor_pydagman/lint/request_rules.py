@@ -1,0 +1,103 @@
+"""Findings about the request files of DATA nodes: everything that can be known before they run."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterator, Mapping
+
+from condor_pydagman.errors import DagFileError
+from condor_pydagman.graph.model import DONE, NOOP, Dag
+from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.placement.request_ads import is_submit_file
+from condor_pydagman.placement.request_macros import Macros
+from condor_pydagman.placement.request_text import read_requests
+from condor_pydagman.vocabulary import NodeKind
+
+# Macros that DAGMan sets for every node, with what they may be.
+_OWN = {
+    **dict.fromkeys(("RETRY", "DAG_STATUS", "FAILED_COUNT"), "0"),
+    **dict.fromkeys(("DAG_PARENT_NAMES", "SUBMIT_FILE", "JOB"), "name"),
+    "DAGManJobId": "1",
+}
+_OF_MATCH = re.compile(r"\$\(\s*(MATCH_\w+)", re.IGNORECASE)
+
+
+class _AnyVariable(Mapping[str, str]):
+    """An environment in which every variable is set: nobody knows that of the worker."""
+
+    def __getitem__(self, name: str) -> str:
+        return "1"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def check_requests(dag: Dag, world: World, findings: Findings) -> None:
+    """Read the request of every DATA node; a file that several nodes name is blamed once a line."""
+    if NodeKind.DATA not in dag.kinds:
+        return
+    seen: set[tuple[str, int, str]] = set()
+    for node, kind in enumerate(dag.kinds):
+        if kind != NodeKind.DATA or dag.flags[node] & (DONE | NOOP):
+            continue
+        text = _text(dag, node, world)
+        if text is None or is_submit_file(text):
+            continue
+        first = request_problem(text, _name(dag, node), macros_of(dag, node, text))
+        for error in () if first is None else (first, *first.others):
+            if (error.file, error.line, error.message) not in seen:
+                seen.add((error.file, error.line, error.message))
+                _add(dag, node, error, findings)
+
+
+def request_problem(text: str, name: str, macros: Mapping[str, str]) -> DagFileError | None:
+    """What is wrong with the text of a request file; None if nothing is."""
+    try:
+        read_requests(text, name, Macros({**_OWN, **macros}, _AnyVariable()))
+    except DagFileError as error:
+        return error
+    return None
+
+
+def _text(dag: Dag, node: int, world: World) -> str | None:
+    inline = dag.descriptions.get(dag.submits[node])
+    if inline is not None:
+        return inline
+    path = os.path.join(dag.directories.get(node, ""), dag.submits[node])
+    if world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
+        return None  # another rule says so
+    try:
+        return world.read_text(path)
+    except Exception:  # running the node will show why
+        return None
+
+
+def _name(dag: Dag, node: int) -> str:
+    submit = dag.submits[node]
+    if submit in dag.descriptions:
+        return f"the request of node {dag.names[node]}"
+    return os.path.join(dag.directories.get(node, ""), submit)
+
+
+def macros_of(dag: Dag, node: int, text: str) -> dict[str, str]:
+    """The macros that VARS sets for a node's request, and those that a match to a site will."""
+    known = {one.key: one.value for one in dag.variables.get(node, ())}
+    if node in dag.group_of:
+        matched = (name for one in (text, *known.values()) for name in _OF_MATCH.findall(one))
+        known.update(dict.fromkeys(matched, "1"))
+    return known
+
+
+def _add(dag: Dag, node: int, error: DagFileError, findings: Findings) -> None:
+    name, inline = dag.names[node], dag.submits[node] in dag.descriptions
+    message = f"the request of node {name}: {error.message}"
+    place = dag.place(node) if inline else f"{error.file}:{max(error.line, 1)}"
+    if inline:
+        message = f"line {error.line} of {message}"
+    findings.add("DAG309", message, place=place, node=name if inline else "", hint=error.hint)
+    if not inline:
+        findings.add_excerpt("DAG309", error)

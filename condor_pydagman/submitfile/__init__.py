@@ -1,0 +1,1 @@
+"""The text of submit descriptions: commands, macros, and what HTCondor warns of."""

@@ -1,0 +1,84 @@
+"""A world on paper: files are entries of a dictionary."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator
+
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.findings import FileKind, Finding, Findings
+from condor_pydagman.lint.lint import lint
+
+SUBMIT = "executable = /bin/true\noutput = $(Cluster).out\nqueue\n"
+
+
+class PaperWorld:
+    """Files by name; what ends in .sh is a program, what ends in / a directory."""
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self.files = files
+        self.knobs = {"HOME_OF_ALL"}
+        self.no_limit = False
+
+    def read_text(self, path: str) -> str:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        return self.files[path]
+
+    def read_blocks(self, path: str) -> Iterator[str]:
+        return iter((self.read_text(path),))
+
+    def kind(self, path: str) -> FileKind:
+        if path + "/" in self.files:
+            return FileKind.OTHER
+        if path.startswith("/bin/"):
+            return FileKind.EXECUTABLE
+        if path not in self.files:
+            return FileKind.MISSING
+        return FileKind.EXECUTABLE if path.endswith(".sh") else FileKind.FILE
+
+    def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
+        yield f"{file}: {len(dag.cached)} node(s) with a CACHE command"
+
+    def is_directory(self, path: str) -> bool:
+        return path + "/" in self.files
+
+    def absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join("/place", path))
+
+    def is_knob(self, name: str) -> bool:
+        return name in self.knobs
+
+    def submit_problem(self, text: str, directory: str) -> str:
+        return "bad description" if "bad" in text else ""
+
+    def expression_problem(self, text: str) -> str:
+        return "no expression" if text.count("(") != text.count(")") else ""
+
+    def limit_problem(self, dag: Dag) -> str:
+        name = dag.limit_uses[0].limit
+        return f"SHARED_LIMIT {name}: no such limit; the limits are " * self.no_limit
+
+    def unreadable(self, text: str, directory: str) -> str:
+        return "line 2, 'nonsense': no statement" if "nonsense" in text else ""
+
+    def common_input(self, text: str, directory: str) -> str | None:
+        return text.partition("common=")[2].split()[0] if "common=" in text else None
+
+    def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
+        return [f"{name} has a typo"] if "typo" in text else []
+
+
+def linted(dag: str, **options: bool) -> Findings:
+    """Findings of a DAG beside which all submit files exist that are named *.sub."""
+    files = {"t.dag": dag, "a.sub": SUBMIT, "b.sub": SUBMIT, "pre.sh": "", "plain": ""}
+    return lint(["t.dag"], PaperWorld(files), BuildOptions(strict=0, **options))
+
+
+def found(dag: str) -> list[Finding]:
+    return linted(dag).kept
+
+
+def codes(dag: str) -> list[str]:
+    return [finding.code for finding in found(dag)]

@@ -1,0 +1,175 @@
+"""What submission would refuse, and files that are not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.lint.findings import Finding, Severity
+from condor_pydagman.lint.lint import lint
+from tests.unit.lint.paper import SUBMIT, PaperWorld
+
+GOOD = "executable = /bin/true\n"
+FILES = {"a.sub": SUBMIT, "pre.sh": "", "there": "", "d/": "", "d/in": "", "a": ""}
+
+
+def found(submit: str, dag: str = "JOB X x.sub\n", *, limit_is_known: bool = True) -> list[Finding]:
+    world = PaperWorld({"t.dag": dag, "x.sub": submit, **FILES})
+    world.no_limit = not limit_is_known
+    return lint(["t.dag"], world, BuildOptions(strict=0)).kept
+
+
+def codes(submit: str, dag: str = "JOB X x.sub\n") -> list[str]:
+    return [one.code for one in found(submit, dag)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", 'arguments = "a b', "notification = no", "+Foo = (a", "rank = (a", "my.x = (", "env = a"],
+)
+def test_what_submission_refuses(line: str) -> None:
+    (finding,) = found(f"{GOOD if line else ''}{line}\nqueue\n")
+    assert (finding.code, finding.severity, finding.line) == ("DAG310", Severity.ERROR, 1)
+    assert finding.message.startswith("x.sub of node X: ")
+
+
+def test_values_of_vars_are_looked_at() -> None:
+    dag = 'JOB A x.sub\nJOB B x.sub\nJOB C x.sub\nVARS A x="a"\nVARS B x="b"\nVARS C x="\\""\n'
+    (finding,) = found(f'{GOOD}arguments = "$(x)"\nqueue\n', dag)
+    assert (finding.code, finding.node, finding.line) == ("DAG310", "C", 3)
+    assert codes(f"{GOOD}queue\n", 'JOB X x.sub\nVARS X arguments="\\"a"\n') == ["DAG310"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("executable = gone", "DAG311"),
+        ("executable = gone\nuniverse = docker\ndocker_image = x", ""),
+        ("executable = gone\ntransfer_executable = false", ""),
+        ("executable = gone\nshould_transfer_files = NO", ""),
+        ("executable = there", ""),
+        ("executable = $(x)", ""),
+        ("transfer_input_files = there, gone", "DAG311"),
+        ("transfer_input_files = there, https://x/y, d/", ""),
+        ("transfer_input_files = gone\nshould_transfer_files = NO", ""),
+        ("initialdir = d\ntransfer_input_files = in", ""),
+        ("initialdir = d\ntransfer_input_files = there", "DAG311"),
+        ("input = gone", "DAG311"),
+        ("output = out/$(Cluster).txt", ""),
+        ("output = out/x.txt", "DAG311"),
+        ("output = d/x.txt", ""),
+        ("initialdir = gone", "DAG312"),
+        ("iwd = gone", "DAG312"),
+        ("iwd = there", "DAG312"),
+        ("initialdir = $(x)", ""),
+        ("x509userproxy = gone", "DAG312"),
+        ("x509userproxy = there", ""),
+        ("queue f from gone", "DAG312"),
+        ("queue f, g from [1:3] gone", "DAG312"),
+        ("queue f from there", ""),
+        ("queue f from (\na\n)", ""),
+    ],
+)
+def test_what_is_not_there(line: str, code: str) -> None:
+    """It is told of a node that nothing runs before; what others are given may be made by those."""
+    submit = f"{'' if 'executable' in line else GOOD}{line}\n"
+    submit += "" if "queue" in line else "queue\n"
+    told = [one for one in codes(submit) if one != "DAG402"]
+    assert told == ([code] if code else [])
+    for dag in (
+        "JOB A a.sub\nJOB X x.sub\nPARENT A CHILD X\n",
+        "JOB X x.sub\nSCRIPT PRE X pre.sh\n",
+        "JOB X x.sub\nPROVISIONER P a.sub\n",
+        "JOB X x.sub DONE\n",
+    ):
+        assert [one for one in codes(submit, dag) if one != "DAG402"] == [], dag
+
+
+def test_what_is_done_writes_nothing_any_more() -> None:
+    dag = "JOB A a.sub DONE\nJOB X x.sub\nPARENT A CHILD X\n"
+    assert codes(f"{GOOD}input = gone\nqueue\n", dag) == ["DAG311"]
+
+
+def test_what_many_nodes_share_is_told_once() -> None:
+    (finding,) = found(f"{GOOD}input = gone\n", 'JOB A x.sub\nJOB B x.sub\nVARS B universe="5"\n')
+    assert finding.message == "x.sub of node A: input gone does not exist"
+
+
+def test_a_node_with_vars_hides_no_other() -> None:
+    dag = 'JOB A x.sub\nJOB B x.sub\nVARS A APPEND input="there"\n'
+    (finding,) = found(f"{GOOD}input = gone\n", dag)
+    assert finding.node == "B"
+
+
+def test_a_command_that_each_item_sets() -> None:
+    assert found("queue executable from there\n") == []
+
+
+def test_characters_of_word_processors() -> None:
+    dag = 'JOB X x.sub\nVARS X v="\u201chello\u201d"\nSCRIPT POST X pre.sh \u2013n\n'
+    variable, script = found(f"{GOOD}arguments = $(v)\n", dag)
+    assert (variable.code, variable.line, variable.severity) == ("DAG420", 2, Severity.WARNING)
+    assert variable.message == "VARS v of node X has U+201C (left double quotation mark)"
+    assert (script.code, script.line) == ("DAG420", 3)
+    assert codes(f"{GOOD}arguments = \u201ca b\u201d\nqueue\n") == ["DAG420"]
+    assert codes(f"{GOOD}arguments = \u00fc \u4e2d\nqueue\n") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("ABORT-DAG-ON A 5 RETURN 3", 3),
+        ("ABORT-DAG-ON A 5 RETURN 2", 0),
+        ("ABORT-DAG-ON A 5 RETURN 0", 0),
+        ("ABORT-DAG-ON A 5", 5),
+        ("ABORT-DAG-ON A 1", 0),
+        ("ABORT-DAG-ON A 256", 0),
+    ],
+)
+def test_a_dag_that_the_schedd_starts_again_and_again(line: str, code: int) -> None:
+    told = [one for one in found(SUBMIT, f"JOB A a.sub\n{line}\n") if one.code == "DAG419"]
+    assert [one.line for one in told] == ([2] if code else [])
+    assert all(f"with exit code {code}, " in one.message for one in told)
+
+
+def test_a_limit_that_is_not_defined() -> None:
+    dag = "JOB A a.sub\nSHARED_LIMIT tape NODES A\n"
+    (finding,) = found(SUBMIT, dag, limit_is_known=False)
+    assert (finding.code, finding.line, finding.severity) == ("DAG421", 2, Severity.ERROR)
+    assert found(SUBMIT, dag) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("argument = x", "did you mean arguments?"),
+        ("requst_memory = 5", "did you mean request_memory?"),
+        ("zzz = 5", "check its spelling; an attribute of the job begins with My. or +"),
+    ],
+)
+def test_a_line_that_nothing_uses(line: str, hint: str) -> None:
+    dag = 'JOB X x.sub\nJOB Y x.sub\nVARS Y v="$(vv)"\n'
+    (finding,) = found(f"{GOOD}{line}\nvv = 3\noutput = $(v:)\nqueue\n", dag)
+    assert (finding.code, finding.node, finding.hint) == ("DAG422", "X", hint)
+    assert finding.message == f"x.sub of node X: nothing uses the line {line}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = 5\narguments = $(a)\nqueue\n",
+        "a = 5\nb = $(a)\narguments = $(b:1)\nqueue\n",
+        "a = 5\nqueue $(a)\n",
+        "My.A = 5\n+B = 6\nqueue\n",
+        "request_widgets = 1\nqueue\n",
+        "if true\na = 5\nendif\nqueue\n",
+    ],
+)
+def test_lines_that_are_used_or_may_be(text: str) -> None:
+    assert codes(GOOD + text) == []
+
+
+def test_a_universe_that_vars_choose() -> None:
+    dag = 'JOB X x.sub\nJOB Y x.sub\nVARS Y universe="grid"\n'
+    assert codes(f"{GOOD}grid_resource = x\nqueue\n", dag) == []
+    assert codes(f"{GOOD}grid_resource = x\nqueue\n") == ["DAG422"]

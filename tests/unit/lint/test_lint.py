@@ -1,0 +1,78 @@
+"""Findings get their places, in splices, includes and several files too."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.lint.findings import Finding, Findings, Severity
+from condor_pydagman.lint.lint import lint
+from tests.unit.lint.paper import SUBMIT, PaperWorld, codes, found
+
+
+def findings(*names: str, **files: str) -> list[Finding]:
+    paper = {f"{name}.dag": text for name, text in files.items()}
+    world = PaperWorld({"a.sub": SUBMIT, **paper})
+    return lint([f"{name}.dag" for name in names], world, BuildOptions(strict=0)).kept
+
+
+def test_what_only_follows_from_an_error_is_not_told() -> None:
+    first, second = found("JOB A\nRETRY A 0\nFOO\n")
+    assert (first.code, first.line, first.severity) == ("DAG101", 1, Severity.ERROR)
+    assert (second.code, second.line, second.column) == ("DAG102", 3, 1)
+
+
+def test_unknown_nodes_and_missing_files() -> None:
+    assert [one.code for one in found("JOB A a.sub\nRETRY Z 1\n")] == ["DAG104"]
+    assert [one.code for one in findings("none")] == ["DAG103"]
+
+
+def test_a_command_that_the_end_of_the_file_cuts_off() -> None:
+    (finding,) = found("JOB A a.sub\nRETRY A 3 \\\n")
+    assert (finding.code, finding.line, finding.text) == ("DAG105", 2, "RETRY A 3 \\")
+
+
+def test_places_in_splices() -> None:
+    inner = "JOB X a.sub\nRETRY X 0\n"
+    (finding,) = findings("t", t="SPLICE S s.dag\n", s=inner)
+    assert (finding.file, finding.line, finding.node) == ("s.dag", 2, "S+X")
+    assert finding.text[finding.column - 1 :] == "X 0"
+
+
+def test_places_in_includes_and_several_files() -> None:
+    one, two = findings("t", "u", t="INCLUDE i.dag\n", u="JOB A a.sub\nRETRY A 0\n",
+                        i="JOB A a.sub\n\nRETRY A 0\n")  # fmt: skip
+    assert (one.file, one.line, one.node) == ("i.dag", 3, "0.A")
+    assert (two.file, two.line, two.node) == ("u.dag", 2, "1.A")
+
+
+def test_a_line_for_all_nodes_is_the_place_of_each() -> None:
+    found_ones = findings("t", t="JOB A a.sub\nJOB B a.sub\nRETRY ALL_NODES 0\n")
+    assert [(one.node, one.line) for one in found_ones] == [("A", 3), ("B", 3)]
+
+
+def test_findings_come_by_file_and_line() -> None:
+    text = "JOB A none.sub\nJOB B a.sub\nPRE_SKIP B 1\nRETRY A 0\n"
+    assert [one.line for one in findings("t", t=text)] == [1, 3, 4]
+
+
+def test_which_nodes_with_a_cache_command_would_run() -> None:
+    (finding,) = found("JOB A a.sub\nCACHE A\n")
+    assert (finding.code, finding.severity, finding.file) == ("DAG413", Severity.INFO, "t.dag")
+    assert finding.message == "t.dag: 1 node(s) with a CACHE command"
+
+
+def test_a_submit_file_in_the_place_of_a_dag_is_told_once() -> None:
+    submit = "universe = vanilla\nexecutable = /bin/true\npriority = 5\nerror = e\nqueue 2\n"
+    (finding,) = found(submit)
+    assert (finding.code, finding.line) == ("DAG102", 1)
+    assert finding.hint.startswith("t.dag is a submit description, no DAG file: ")
+    spliced = linted_with({"s.sub": submit}, "JOB A a.sub\nSPLICE S s.sub\nPARENT A CHILD S\n")
+    assert [one.hint[:27] for one in spliced.kept] == ["s.sub is a submit descripti"]
+
+
+def test_submit_lines_beside_nodes_are_told_each() -> None:
+    assert codes("JOB A a.sub\nexecutable = x\nqueue\n") == ["DAG102"] * 2
+
+
+def linted_with(more: dict[str, str], dag: str) -> Findings:
+    world = PaperWorld({"t.dag": dag, "a.sub": SUBMIT, **more})
+    return lint(["t.dag"], world, BuildOptions(strict=0))

@@ -1,0 +1,154 @@
+"""DAG files as stock condor_dag_checker reads them; texts and numbers are stock's."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.statistics import count_arcs, shape
+from condor_pydagman.lint.external import OutlineOptions
+from condor_pydagman.lint.outline import Outline, read_outline
+from tests.unit.lint.paper import PaperWorld
+
+TWO = "JOB X a\nJOB Y b\n"
+DIAMOND = "JOB A a\nJOB B b\nJOB C c\nJOB D d\nPARENT A CHILD B C\nPARENT B C CHILD D\n"
+PAPER = {
+    "two.dag": TWO,
+    "diamond.dag": DIAMOND,
+    "inner.dag": "JOB W w\nSPLICE E two.dag\nSPLICE D diamond.dag\nPARENT W CHILD D\n",
+    "self.dag": "JOB A a\nSPLICE S self.dag\n",
+    "bad.dag": "JOB A a\nRETRY nope 1\nFOO\nRETRY nope2 1\n",
+    "good.sub": "",
+    "bad.sub": "bad",
+    "d/": "",
+}
+
+
+def read(text: str, files: dict[str, str] | None = None, **options: bool) -> Outline:
+    world = PaperWorld({**PAPER, **(files or {}), "t.dag": text})
+    return read_outline("t.dag", world, OutlineOptions(**options))
+
+
+def issues(text: str, files: dict[str, str] | None = None, **options: bool) -> list[str]:
+    return [
+        f"{issue.file}:{issue.line} {issue.command}: {issue.reason}"
+        for issue in read(text, files, **options).issues
+    ]
+
+
+def test_errors_of_syntax_come_after_those_of_definitions_and_before_those_of_names() -> None:
+    text = "JOB A a\nRETRY Z 1\nJOB B\nPARENT A Y CHILD Z\nJOB A a\nFOO\n"
+    assert issues(text) == [
+        "t.dag:5 JOB: Node A is already defined in the DAG",
+        "t.dag:3 JOB: No submit description provided",
+        "t.dag:6 : 'FOO' is not a valid DAG command",
+        "t.dag:4 PARENT: References to undefined nodes: Parents [Y] Children [Z]",
+        "t.dag:2 RETRY: References undefined node Z",
+    ]
+
+
+def test_names_in_commands() -> None:
+    text = "SPLICE S two.dag\nDONE ALL_NODES\nRETRY S 1\nCATEGORY Q c\nVARS S+X a=1\nREJECT\n"
+    assert issues(text) == [
+        "t.dag:4 CATEGORY: References to undefined nodes: Q",
+        "t.dag:3 RETRY: Cannot be applied to splice S",
+        "t.dag:2 DONE: ALL_NODES can not be used with DONE command",
+        "t.dag:6 : DAG marked with REJECT command",
+    ]
+
+
+def test_nodes_that_can_have_no_edges() -> None:
+    text = "JOB A a\nFINAL F f\nSERVICE S s\nPARENT S A CHILD F\nFINAL G g\n"
+    assert issues(text) == [
+        "t.dag:5 FINAL: Final node is already defined in the DAG",
+        "t.dag:4 PARENT: SERVICE node S can not have dependencies",
+        "t.dag:4 PARENT: FINAL node F can not have dependencies",
+    ]
+
+
+def test_what_can_be_joined_is_in_spite_of_errors() -> None:
+    outline = read("JOB A a\nJOB B b\nPARENT A Z CHILD B\n")
+    assert len(outline.issues) == 1
+    assert count_arcs(outline.dag) == 1
+
+
+def test_splices_stand_for_their_ends() -> None:
+    outline = read("JOB A a\nSPLICE S diamond.dag\nPARENT A CHILD S\nPARENT S CHILD A\n")
+    assert outline.issues == []
+    assert count_arcs(outline.dag) == 6
+    assert outline.dag.names == ["A", "S+A", "S+B", "S+C", "S+D"]
+
+
+def test_join_nodes() -> None:
+    text = "SPLICE S two.dag\nSPLICE T two.dag\nPARENT S CHILD T\n"
+    assert read(text).dag.names[-1] == "_condor_join_node1"
+    assert count_arcs(read(text, use_join_nodes=False).dag) == 4
+
+
+def test_the_stock_tool_counts_splices_anew_at_the_end_of_each_include() -> None:
+    assert read("INCLUDE inner.dag\nSPLICE A two.dag\nSPLICE B two.dag\n").scope.counted == 6
+    assert read("SPLICE Z inner.dag\n").scope.counted == 3
+    assert read("SPLICE Z gone.dag\n").scope.counted == 1
+
+
+def test_files_that_can_not_be_read() -> None:
+    assert issues("INCLUDE gone.dag\nSPLICE S gone.dag\nSPLICE T two.dag DIR nodir\n") == [
+        "t.dag:1 INCLUDE: Failed to read include file: Provided file path does not exist",
+        "t.dag:2 SPLICE: Failed to read splice S: Provided file path does not exist",
+        "t.dag:3 SPLICE: Failed to read splice T: No such file or directory",
+    ]
+    outline = read_outline("d/gone.dag", PaperWorld({}), OutlineOptions())
+    assert [issue.reason for issue in outline.issues] == [
+        "Failed to open DAG gone.dag: Provided file path does not exist"
+    ]
+
+
+def test_recursion() -> None:
+    assert issues("SPLICE R self.dag\n") == ["self.dag:2 SPLICE: Recursive splicing detected"]
+    assert issues("JOB A a\nINCLUDE t.dag\n")[-1].endswith("Recursive file inclusion detected")
+
+
+def test_a_deep_nest_of_includes() -> None:
+    files = {f"{n}.dag": f"JOB N{n} x\nINCLUDE {n + 1}.dag\n" for n in range(3000)}
+    files["3000.dag"] = ""
+    outline = read_outline("0.dag", PaperWorld(files), OutlineOptions())
+    assert outline.issues == []
+    assert len(outline.dag) == 3000
+
+
+def test_simple_lines_by_the_hundred_are_read_as_single_ones_are() -> None:
+    jobs = "".join(f"JOB n{n} x\n" for n in range(100))
+    edges = "".join(f"PARENT n{n} CHILD n{n + 1}\n" for n in range(99))
+    assert count_arcs(read(jobs + edges).dag) == 99
+    assert count_arcs(read(edges + jobs).dag) == 99
+    assert issues(jobs + "JOB n5 x\n" + jobs.replace("n", "m") + "RETRY z 1\n") == [
+        "t.dag:101 JOB: Node n5 is already defined in the DAG",
+        "t.dag:202 RETRY: References undefined node z",
+    ]
+    outline = read(jobs + edges + "PARENT n99 CHILD n1\n")
+    assert shape(outline.dag).cycle.endswith("n98 -> n99 -> n1")
+
+
+def test_sub_dags_are_read_to_their_first_error() -> None:
+    text = "SUBDAG EXTERNAL S bad.dag\nSUBDAG EXTERNAL T t.dag\nSUBDAG EXTERNAL U gone.dag\n"
+    assert issues(text) == []
+    assert issues(text, check_subdags=True) == [
+        "t.dag:1 SUBDAG: bad.dag:3>'FOO' is not a valid DAG command",
+        "t.dag:1 SUBDAG: bad.dag:2>References undefined node nope",
+        "t.dag:2 SUBDAG: Recursive sub-DAG detected",
+    ]
+    assert issues(text, check_subdags=True, strict=True)[-1] == (
+        "t.dag:3 SUBDAG: gone.dag does not exist"
+    )
+
+
+def test_feeders() -> None:
+    line = "FEEDER BELOW 1 PROGRAM feed x\n"
+    assert issues(line) == []
+    assert issues(line + line) == ["t.dag:2 FEEDER: The DAG has a FEEDER already"]
+    assert issues("SPLICE S f.dag\n", {"f.dag": line}) == [
+        "f.dag:1 FEEDER: FEEDER can't be used in a splice"
+    ]
+    missing = "t.dag:1 FEEDER: FEEDER program feed does not exist"
+    assert issues(line, check_scripts=True) == [missing]
+    plain = "FEEDER BELOW 1 PROGRAM plain\n"
+    assert issues(plain, {"plain": ""}, check_scripts=True) == [
+        "t.dag:1 FEEDER: FEEDER plain can't be executed"
+    ]

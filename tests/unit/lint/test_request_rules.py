@@ -1,0 +1,48 @@
+"""What the checker says of request files."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.build import BuildOptions
+from condor_pydagman.lint.lint import lint
+from tests.unit.lint.paper import PaperWorld
+
+GOOD = "dap_type = transfer\nsrc_url = http://h/$(file)\ndest_url = $ENV(HOME)/x\n"
+
+
+def findings(dag: str, **files: str) -> list[tuple[str, str, int, int, str]]:
+    world = PaperWorld(
+        {"t.dag": dag, **{name.replace("_", "."): text for name, text in files.items()}}
+    )
+    found = lint(["t.dag"], world, BuildOptions()).kept
+    return [(one.code, one.file, one.line, one.column, one.hint) for one in found]
+
+
+def test_good_requests() -> None:
+    assert findings('DATA in in.dap\nVARS in file="a"\n', in_dap=GOOD) == []
+    assert findings("DATA in in.sub\n", in_sub="executable = /bin/true\nqueue\n") == []
+
+
+def test_a_wrong_request_has_its_place() -> None:
+    assert findings("DATA in in.dap\n", in_dap=GOOD) == [
+        ("DAG309", "in.dap", 2, 11, "set it with VARS, or give a default: $(file:default)")
+    ]
+
+
+def test_a_file_that_several_nodes_name_is_blamed_once() -> None:
+    dag = "DATA in in.dap\nDATA out in.dap\n"
+    assert len(findings(dag, in_dap="dap_type = transfre\n")) == 1
+
+
+def test_inline_requests() -> None:
+    dag = "DATA in {\n dap_type = release\n dest_hots = h\n}\nDATA done nope.dap DONE\n"
+    ((code, file, line, _, hint),) = findings(dag)
+    assert (code, file, line, hint) == ("DAG309", "t.dag", 1, "did you mean dest_host?")
+
+
+def test_what_a_match_to_a_site_sets() -> None:
+    """The macros of a group's site, in the request and in VARS; nowhere else."""
+    request = GOOD.replace("http://h/", "$( match_Door )/").replace("$(file)", "$(file)$(JOB)")
+    dag = 'DATA in in.dap\nVARS in file="$(MATCH_Name)"\n'
+    assert findings(f"{dag}SITE_GROUP g NODES in\n", in_dap=request) == []
+    ((code, _, line, _, _),) = findings(dag, in_dap=request)
+    assert (code, line) == ("DAG309", 2)
