@@ -49,3 +49,14 @@ def does(count: int, verb: str) -> str:
     if verb == "be":
         return "is" if count == 1 else "are"
     return f"{verb}s" if count == 1 else verb
+
+
+def size_text(size: float) -> str:
+    """A number of bytes in at most eight characters: "1.4 GB"."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if size < 1000 and (size < 999.5 or unit == "bytes"):
+            return (
+                f"{size:.0f} {unit}" if unit == "bytes" or size >= 99.95 else f"{size:.1f} {unit}"
+            )
+        size /= 1024
+    return f"{size:.1f} PB"

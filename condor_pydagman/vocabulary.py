@@ -250,3 +250,24 @@ DAG_EVENTS = {
     "script.start": "a script has started",
     "script.end": "a script has ended",
 }
+
+# What the C library calls the signals that end programs.
+_SIGNALS = {
+    1: "Hangup",
+    2: "Interrupt",
+    3: "Quit",
+    4: "Illegal instruction",
+    6: "Aborted",
+    7: "Bus error",
+    8: "Floating point exception",
+    9: "Killed",
+    11: "Segmentation fault",
+    13: "Broken pipe",
+    15: "Terminated",
+}
+
+
+def signal_name(status: int) -> str:
+    """A signal as stock names it; it does so of PRE scripts only."""
+    name = f" ({_SIGNALS[-status]})" if -status in _SIGNALS else ""
+    return f"signal {-status}{name}"

@@ -20,12 +20,13 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob("*.py")
 )
 
-# Lowest first: a layer may import itself and what stands before it.
-LAYERS = (
-    ("vocabulary", "errors", "names", "printable", "compiled", "named_tuple"),
+# Lowest first: a layer may import itself and what stands before it.  First DAGMan itself, then what
+# stands around it: people's programs, of which a running DAGMan needs none.
+DAGMAN = (
+    ("vocabulary", "errors", "names", "printable", "words", "compiled", "named_tuple"),
     ("config",),
     ("dagfile", "submitfile"),
-    ("placement",),
+    ("data_requests",),
     ("sites",),
     ("shared_limits",),
     ("graph",),
@@ -33,44 +34,45 @@ LAYERS = (
     ("features",),
     ("records",),
     ("adapters",),
-    ("trace",),
-    ("picture", "lint", "pool"),
-    ("report", "diagnosis"),
-    ("transfer",),
     ("matchmaking",),
     ("limit_claims",),
     ("dagman_job",),
-    ("monitor",),
     ("daemon",),
+)
+OUTER = (
+    ("lint", "picture", "pool", "placement"),
+    ("trace",),
+    ("report",),
+    ("transfer",),
+    ("monitor",),
+    ("diagnosis",),
     ("web",),
     ("cli",),
     ("api",),
 )
+LAYERS = DAGMAN + OUTER
+# What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
+DAGMANS_COMMAND = "cli/dagman.py"
+# Programs around DAGMan that it starts as other processes, by their names.  Those of a version may
+# be started by a DAGMan that runs since an earlier one: the names stay.
+STARTED = {
+    "condor_pydagman.monitor.notifier",  # NOTIFY
+    "condor_pydagman.monitor.subscription",  # a subscription to the events of a DAG
+    "condor_pydagman.transfer.data_node",  # the worker of a DATA node
+}
 PURE = (
-    "vocabulary",
-    "errors",
-    "names",
-    "named_tuple",
-    "printable",
-    "config",
-    "dagfile",
-    "submitfile",
-    "placement",
-    "sites",
-    "shared_limits",
-    "graph",
-    "engine",
-    "features",
-    "records",
-    "lint",
-    "picture",
-    "trace",
-    "report",
-    "diagnosis",
+    *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "config"),
+    *("dagfile", "submitfile", "data_requests", "sites", "shared_limits"),
+    *("graph", "engine", "features", "records"),
+    *("lint", "picture", "placement", "trace", "report", "diagnosis"),
 )
 
 # Modules of pure layers that fetch what the others are given, and why they are beside them.
 FETCHERS = {
+    "diagnosis/fact_collection.py": "what is to be known for an explanation",
+    "diagnosis/last_lines.py": "what failed jobs and scripts have written",
+    "diagnosis/machine_fit.py": "which machines could run a job, told by their ads",
+    "diagnosis/queued_jobs.py": "the jobs that are idle or held",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",
     "picture/graphviz.py": "the program dot",
@@ -171,6 +173,42 @@ def imports_from_above(path: Path) -> list[str]:
 
 def test_layers_import_downwards_only() -> None:
     assert not [wrong for path in MODULES for wrong in imports_from_above(path)]
+
+
+def of_dagman(path: Path) -> bool:
+    """Whether a module is DAGMan itself; the package's own `__init__` is the Python interface."""
+    name = path.relative_to(PACKAGE)
+    number = layer(name.with_suffix("").parts)
+    return name.as_posix() == DAGMANS_COMMAND or (number is not None and number < len(DAGMAN))
+
+
+def test_nothing_of_dagman_imports_what_stands_around_it() -> None:
+    """Neither at its top nor in a function: move what both need down, or hand it over."""
+    dagman = [path for path in MODULES if of_dagman(path)]
+    around = [path for path in MODULES if path not in dagman and path.parent != PACKAGE]
+    for name, paths in (("DAGMan", dagman), ("around it", around)):
+        rooms = [path.relative_to(PACKAGE).with_suffix("").parts[0] for path in paths]
+        print(f"{name}: { ({room: rooms.count(room) for room in sorted(set(rooms))}) }")
+    outer = {module_name(path) for path in around}
+    wrong = {module_name(path): imported_modules(path) & outer for path in dagman}
+    assert not {name: modules for name, modules in wrong.items() if modules}
+
+
+def test_what_stands_around_dagman_is_started_by_names_that_stay() -> None:
+    named = re.compile(r"\bcondor_pydagman(?:\.\w+)+")
+    found = {
+        name
+        for path in MODULES
+        if of_dagman(path)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for name in named.findall(node.value)
+    }
+    places = {name: ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in found}
+    programs = {name for name, path in places.items() if path.exists() and not of_dagman(path)}
+    assert programs == STARTED
+    for name in STARTED:
+        assert re.search(r"^def main\(", places[name].read_text("utf-8"), re.M), name
 
 
 def imported_beside(path: Path) -> set[str]:

@@ -9,13 +9,13 @@ from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.api.dag_reading import StrPath
+from condor_pydagman.data_requests.request_keys import read_checksum
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP, Placement, Transfer
+from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.request_keys import read_checksum
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.requests import FAIL, OVERWRITE, SKIP, Placement, Transfer
-from condor_pydagman.placement.urls import Url, masked_text, parse_url
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
 from condor_pydagman.transfer.attempt_lines import ends_of
 from condor_pydagman.transfer.configured_settings import configured_settings
@@ -70,8 +70,8 @@ def run_requests(
         macros: values for `$(NAME)`, as VARS sets them for a node.
         text: its text, if it is not to be read.
         say: told what happens, in lines of text.
-        settings: fields of `condor_pydagman.placement.settings.Settings` that are to differ from
-            the configuration: `max_streams=8`.
+        settings: fields of `condor_pydagman.data_requests.settings.Settings` that are to differ
+            from the configuration: `max_streams=8`.
 
     Returns:
         one result for each file that was transferred, and for each allocation and release.

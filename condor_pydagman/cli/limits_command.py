@@ -12,8 +12,8 @@ from condor_pydagman.cli.sites_command import columns
 from condor_pydagman.limit_claims.configured import PLACES
 from condor_pydagman.limit_claims.listing import all_limits
 from condor_pydagman.printable import printable
-from condor_pydagman.report.words import duration
 from condor_pydagman.shared_limits.limit_overview import LimitRow
+from condor_pydagman.words import duration
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

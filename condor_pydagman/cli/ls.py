@@ -18,8 +18,8 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, s
 from condor_pydagman.monitor.found_state import DagState, state_of_files
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.report.words import duration
 from condor_pydagman.shared_limits.limit_overview import waits_for
+from condor_pydagman.words import duration
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
+from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.plan import Plan, read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
@@ -26,10 +26,10 @@ from condor_pydagman.printable import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
-from condor_pydagman.report.words import result
 from condor_pydagman.trace.futile import mark_futile
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
+from condor_pydagman.words import result
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -15,7 +15,7 @@ from condor_pydagman.matchmaking import site_ads, site_overview
 from condor_pydagman.matchmaking.site_monitor import INTERVAL_S, PROBE_TIMEOUT_S
 from condor_pydagman.matchmaking.site_overview import SiteRow
 from condor_pydagman.printable import printable
-from condor_pydagman.report.words import duration
+from condor_pydagman.words import duration
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

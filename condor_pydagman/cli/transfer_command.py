@@ -13,16 +13,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
+from condor_pydagman.data_requests.request_keys import read_checksum
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.requests import Placement, Transfer
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import masked_text, parse_url
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.placement.faults import FaultKind, exit_code
-from condor_pydagman.placement.request_keys import read_checksum
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.requests import Placement, Transfer
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.units import size_text
-from condor_pydagman.placement.urls import masked_text, parse_url
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import printable, size_text
 from condor_pydagman.records.placement_event import COMPLETED
 from condor_pydagman.transfer.attempt_lines import attempt_line, name_of, rate_text
 from condor_pydagman.transfer.configured_settings import configured_settings

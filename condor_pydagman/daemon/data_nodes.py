@@ -17,16 +17,16 @@ from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.work_orders import SUFFIX
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.data_requests.knob_settings import OF_HTCONDOR, settings_of
+from condor_pydagman.data_requests.request_ads import is_submit_file
+from condor_pydagman.data_requests.request_macros import Macros, variables_named
+from condor_pydagman.data_requests.request_text import RequestFile, read_requests
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.work_order import WorkOrder, file_stem, passed_on
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.knob_settings import OF_HTCONDOR, settings_of
-from condor_pydagman.placement.request_ads import is_submit_file
-from condor_pydagman.placement.request_macros import Macros, variables_named
-from condor_pydagman.placement.request_text import RequestFile, read_requests
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.work_order import WorkOrder, file_stem, passed_on
 from condor_pydagman.records import job_description, placement_job
 from condor_pydagman.records.placement_job import WorkerCommand
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import htcondor2
 
 from condor_pydagman.adapters.knobs import lookup, without_config_file
+from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -31,7 +32,6 @@ from condor_pydagman.limit_claims.own_file import OwnFile, file_name
 from condor_pydagman.limit_claims.queued_dags import queued_dags
 from condor_pydagman.matchmaking.queued_dagmans import queue_name
 from condor_pydagman.shared_limits.definitions import RESTART, Kind, Limit, unknown
-from condor_pydagman.transfer.shared_directory import SharedDirectory
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.schedd_process import ScheddProcess

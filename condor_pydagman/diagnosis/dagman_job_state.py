@@ -11,7 +11,6 @@ from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of
 from condor_pydagman.printable import message, number_of
-from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import (
     EXIT_RESTART,
@@ -20,6 +19,7 @@ from condor_pydagman.vocabulary import (
     NodeKind,
     NodeStatus,
 )
+from condor_pydagman.words import duration
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 MAX_ERRORS = 5  # lines of `.dagman.out`

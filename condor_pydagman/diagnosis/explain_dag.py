@@ -21,9 +21,9 @@ from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.diagnosis.phrases import nodes_named
 from condor_pydagman.diagnosis.waiting_groups import group_findings
 from condor_pydagman.printable import number_of
-from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.words import duration
 
 _STATES = {
     DagState.NOT_STARTED: "has not started",

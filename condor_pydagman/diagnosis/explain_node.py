@@ -30,9 +30,9 @@ from condor_pydagman.graph.enough_commands import words
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
-from condor_pydagman.report.words import duration, result
 from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+from condor_pydagman.words import duration, result
 
 MAX_CHAINS = 5  # of nodes that it waits for
 MAX_LINKS = 6  # names in a chain

@@ -14,10 +14,10 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import message
-from condor_pydagman.report.words import result
 from condor_pydagman.trace.growth_seen import REFUSED
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+from condor_pydagman.words import result
 
 MAX_EXAMPLES = 3  # of failures of one kind
 _VARYING = re.compile(r"\d+|\S*[/.]\S*")  # numbers, names of files

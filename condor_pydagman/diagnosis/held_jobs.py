@@ -9,8 +9,8 @@ from condor_pydagman.diagnosis.hold_codes import RELEASE, hold_code
 from condor_pydagman.diagnosis.known_facts import HELD, Facts, QueuedJob
 from condor_pydagman.diagnosis.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.words import duration
 
 MAX_EXAMPLES = 3
 MAX_JOBS = 5  # in a command

@@ -9,9 +9,9 @@ from condor_pydagman.diagnosis.full_throttles import idle_jobs
 from condor_pydagman.diagnosis.known_facts import IDLE, Clause, Facts, Fit, QueuedJob
 from condor_pydagman.diagnosis.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.report.words import duration
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.words import duration
 
 MAX_CLAUSES = 4
 

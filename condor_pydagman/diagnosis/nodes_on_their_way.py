@@ -11,9 +11,9 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import capitalized, nodes_named
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.report.words import duration, result
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.words import duration, result
 
 
 def running_findings(facts: Facts, state: GraphState | None) -> list[Finding]:

@@ -10,7 +10,7 @@ from condor_pydagman.diagnosis.phrases import capitalized, names_of
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.printable import does, message
-from condor_pydagman.report.words import duration
+from condor_pydagman.words import duration
 
 _LEAVES = (GroupState.LEAVING.name, GroupState.CLEANING.name)
 _LOOK = "To list the sites: condor_pydagman sites list"

@@ -16,6 +16,7 @@ from condor_pydagman.vocabulary import (
     RETURN_PRE_FAILED,
     RETURN_SUBMIT_FAILED,
     ScriptKind,
+    signal_name,
 )
 
 NOT_IN_PRE = frozenset(
@@ -83,21 +84,6 @@ def exit_code_macros(codes: Mapping[int, int | None]) -> dict[str, str]:
 
 # How the end of a script is told.
 
-# What the C library calls the signals that end programs.
-_SIGNALS = {
-    1: "Hangup",
-    2: "Interrupt",
-    3: "Quit",
-    4: "Illegal instruction",
-    6: "Aborted",
-    7: "Bus error",
-    8: "Floating point exception",
-    9: "Killed",
-    11: "Segmentation fault",
-    13: "Broken pipe",
-    15: "Terminated",
-}
-
 
 def script_ended(kind: ScriptKind, name: str, status: int) -> str:
     """The line that tells that a PRE or POST script of node `name` ended with `status`."""
@@ -131,9 +117,3 @@ def before_post(value: int, pre_value: int) -> str:
 def how_it_failed(status: int) -> str:
     """How a script failed, by its exit status; negative for a signal."""
     return f"failed with status {status}" if status >= 0 else f"died on signal {-status}"
-
-
-def signal_name(status: int) -> str:
-    """A signal as stock names it; it does so of PRE scripts only."""
-    name = f" ({_SIGNALS[-status]})" if -status in _SIGNALS else ""
-    return f"signal {-status}{name}"

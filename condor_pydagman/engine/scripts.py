@@ -22,7 +22,6 @@ from condor_pydagman.engine.script_words import (
     expand,
     how_it_failed,
     script_ended,
-    signal_name,
 )
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.model import Script
@@ -31,6 +30,7 @@ from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     JournalRecord,
     ScriptKind,
+    signal_name,
 )
 
 _BEFORE_PRE_END = (State.PRE_WAIT, State.PRE_UNCONFIRMED)

@@ -18,6 +18,14 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from condor_pydagman.adapters.shared_directory import (
+    OTHER_NAME,
+    Crowded,
+    SharedDirectory,
+    Usual,
+    label,
+    open_this,
+)
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.limit_claims.own_file import is_alive, open_to_read, overwrite
 from condor_pydagman.named_tuple import NamedTuple
@@ -26,14 +34,6 @@ from condor_pydagman.shared_limits import stakes as text
 from condor_pydagman.shared_limits.definitions import Kind, Limit
 from condor_pydagman.shared_limits.rounds import Demand, Outcome, decide
 from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
-from condor_pydagman.transfer.shared_directory import (
-    OTHER_NAME,
-    Crowded,
-    SharedDirectory,
-    Usual,
-    label,
-    open_this,
-)
 
 DEFAULT = "/var/tmp/condor_pydagman-limits"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_LIMITS_DIR"

@@ -14,8 +14,8 @@ import os
 import stat
 import struct
 
+from condor_pydagman.adapters.shared_directory import SharedDirectory, label
 from condor_pydagman.errors import FileError
-from condor_pydagman.transfer.shared_directory import SharedDirectory, label
 
 LENGTH = 4096
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

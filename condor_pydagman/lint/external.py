@@ -10,10 +10,10 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from condor_pydagman.dagfile import commands
+from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.errors import FileError
 from condor_pydagman.lint.findings import FileKind, World
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.request_ads import is_submit_file
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS, NodeKind
 
 _MAX_CACHED = 1000

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.files import read_text, working_directory
+from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.request_ads import is_submit_file
 from condor_pydagman.records.description_commands import may_run_commands
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.vocabulary import DagStatus, NodeKind

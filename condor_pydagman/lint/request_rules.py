@@ -6,12 +6,12 @@ import os.path
 import re
 from collections.abc import Iterator, Mapping
 
+from condor_pydagman.data_requests.request_ads import is_submit_file
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.lint.findings import FileKind, Findings, World
-from condor_pydagman.placement.request_ads import is_submit_file
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
 from condor_pydagman.vocabulary import NodeKind
 
 # Macros that DAGMan sets for every node, with what they may be.

@@ -18,17 +18,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
-from condor_pydagman.errors import FileError
-from condor_pydagman.printable import printable
-from condor_pydagman.sites import claims
-from condor_pydagman.sites.claims import Claims
-from condor_pydagman.transfer.shared_directory import (
+from condor_pydagman.adapters.shared_directory import (
     OTHER_NAME,
     SharedDirectory,
     Usual,
     label,
     open_this,
 )
+from condor_pydagman.errors import FileError
+from condor_pydagman.printable import printable
+from condor_pydagman.sites import claims
+from condor_pydagman.sites.claims import Claims
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_SITES_DIR"

@@ -1,7 +1,4 @@
-"""Data placement without I/O: the language of requests, what an error means, whose turn it is.
+"""Data placement without I/O: what an error means, whose turn it is, what fits into a space.
 
-A request file says what is to be transferred, which space is to be allocated and what is to be
-released; `request_text` reads it, `transfer/` does it.  The format and its words are those of
-Stork, the data placement scheduler that HTCondor once had (Kosar and Livny, "Stork: Making Data
-Placement a First Class Citizen in the Grid", ICDCS 2004).
+`data_requests/` is the language of requests, `transfer/` performs them.
 """

@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Sequence
 from enum import Enum, auto
 
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.settings import Settings
 
 # What another way between the same two URLs may do better; all else is in the files or servers.
 _OF_THE_WAY = (FaultKind.NO_WAY, FaultKind.MODULE, FaultKind.REFUSED, FaultKind.REQUEST)

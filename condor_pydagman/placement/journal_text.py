@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 
+from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.requests import Placement, Transfer
 
 COMPLETE = "complete"  # every placement of an attempt is done
 

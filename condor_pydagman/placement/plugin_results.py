@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
+from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.plugin_ads import Ad, Value
-from condor_pydagman.placement.urls import masked_text
 from condor_pydagman.printable import message
 
 _TRANSIENT_STATUS = frozenset((408, 421, 425, 429))

@@ -13,9 +13,9 @@ import zlib
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote, unquote
 
+from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.units import size_text
-from condor_pydagman.placement.urls import Url, parse_url
+from condor_pydagman.printable import size_text
 
 MAX_LEDGER_BYTES = 4 << 20
 MAX_ROWS = 10_000

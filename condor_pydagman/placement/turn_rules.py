@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.settings import Settings
 
 LONG_WAIT_S = 600.0  # who has waited longer goes before all who have not, whatever their priority
 MAX_NUMBER = 10**15

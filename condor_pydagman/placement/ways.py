@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import CACHE, WAYS
+from condor_pydagman.data_requests.urls import LOCAL, QUERY_SCHEMES, Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.settings import CACHE, WAYS
-from condor_pydagman.placement.urls import LOCAL, QUERY_SCHEMES, Url
 
 # Schemes whose servers listen at one port: it is kept if one of them replaces another.
 _SAME_PORT = (

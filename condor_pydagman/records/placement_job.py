@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.requests import Placement, Transfer
 from condor_pydagman.records.submit_values import literal
 
 # Attributes of the job's ad; the worker changes them while it runs.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from condor_pydagman.placement.units import size_text
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import printable, size_text
 from condor_pydagman.records.placement_event import (
     COMPLETED,
     FAILED,

@@ -12,7 +12,7 @@ from math import ceil
 from condor_pydagman.printable import printable
 from condor_pydagman.report.concurrency import Concurrency, concurrency
 from condor_pydagman.report.spans import PARTS, Span
-from condor_pydagman.report.words import duration, number
+from condor_pydagman.words import duration, number
 
 WIDTH = 1000  # of a picture, in its own units
 LABELS = 170  # of it for names

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from condor_pydagman.placement.units import size_text
-from condor_pydagman.printable import printable
-from condor_pydagman.report.words import result
+from condor_pydagman.printable import printable, size_text
 from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.words import result
 
 
 def event_words(event: DagEvent) -> str:

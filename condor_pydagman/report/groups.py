@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import Span
-from condor_pydagman.report.words import result
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import NodeRun, Run, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+from condor_pydagman.words import result
 
 _DIGITS = re.compile(r"\d+")
 MAX_NODES_SHOWN = 3

@@ -7,8 +7,7 @@ from html import escape
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.units import size_text
-from condor_pydagman.printable import number_of, printable
+from condor_pydagman.printable import number_of, printable, size_text
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path
@@ -16,10 +15,10 @@ from condor_pydagman.report.groups import failure_kinds, group_names, groups, re
 from condor_pydagman.report.site_table import sites_used
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
-from condor_pydagman.report.words import duration, number
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.words import duration, number
 
 MAX_TABLE_ROWS = 25
 MAX_PATH_ROWS = 60

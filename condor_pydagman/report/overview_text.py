@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
-from condor_pydagman.placement.units import size_text
-from condor_pydagman.printable import number_of, printable
-from condor_pydagman.report.words import duration, number, rate, result
+from condor_pydagman.printable import number_of, printable, size_text
 from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.overview import STATES, Overview
 from condor_pydagman.trace.tally import WINDOW_S
+from condor_pydagman.words import duration, number, rate, result
 
 Piece = tuple[str, str]  # text, style
 Line = Sequence[Piece]

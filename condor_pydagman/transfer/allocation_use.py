@@ -15,9 +15,9 @@ import threading
 import time
 from collections.abc import Iterator
 
+from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.live_files import LiveFile, is_alive
-from condor_pydagman.transfer.shared_directory import SharedDirectory
 
 _NAME = "usage.sqlite"
 _BUSY_S = 20.0

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from condor_pydagman.data_requests.requests import Placement, Transfer
+from condor_pydagman.data_requests.units import duration_text
+from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.placement.faults import FaultKind
-from condor_pydagman.placement.requests import Placement, Transfer
-from condor_pydagman.placement.units import duration_text, size_text
-from condor_pydagman.placement.urls import masked_text
+from condor_pydagman.printable import size_text
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
 from condor_pydagman.transfer.worker import AttemptEnd
 

@@ -16,9 +16,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.settings import Settings
 from condor_pydagman.transfer.local_part import guarded
 from condor_pydagman.transfer.private_places import locked, make_private
 from condor_pydagman.transfer.way import Progress

@@ -11,10 +11,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
+from condor_pydagman.data_requests.requests import OVERWRITE, Transfer
+from condor_pydagman.data_requests.settings import CACHE
+from condor_pydagman.data_requests.urls import LOCAL, Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import OVERWRITE, Transfer
-from condor_pydagman.placement.settings import CACHE
-from condor_pydagman.placement.urls import LOCAL, Url
 from condor_pydagman.transfer.cache_space import Cache, CacheEntry
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings, Way
 

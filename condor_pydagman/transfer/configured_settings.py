@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from condor_pydagman.config import Config
-from condor_pydagman.placement.knob_settings import OF_HTCONDOR, settings_of
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.knob_settings import OF_HTCONDOR, settings_of
+from condor_pydagman.data_requests.settings import Settings
 
 
 def configured_settings() -> Settings:

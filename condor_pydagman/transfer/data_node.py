@@ -10,14 +10,14 @@ import threading
 import time
 
 from condor_pydagman.adapters import files
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.urls import masked_text
+from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.placement.faults import FaultKind, exit_code
 from condor_pydagman.placement.journal_text import Done
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.urls import masked_text
-from condor_pydagman.placement.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent
 from condor_pydagman.transfer.attempt_lines import attempt_line, ends_of

@@ -13,15 +13,9 @@ import os
 import threading
 from collections.abc import Iterator
 
+from condor_pydagman.adapters.shared_directory import Crowded, SharedDirectory, label
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.transfer.shared_directory import (
-    Crowded,
-    SharedDirectory,
-    label,
-    open_own,
-    open_shared,
-    private_directory,
-)
+from condor_pydagman.transfer.placement_directory import open_own, open_shared, private_directory
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 WAIT_S = 0.2  # between looks at whether another placement has ended

@@ -13,12 +13,12 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.data_requests.request_text import is_several
+from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP, Transfer
+from condor_pydagman.data_requests.settings import DIRECT
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.request_text import is_several
-from condor_pydagman.placement.requests import FAIL, OVERWRITE, SKIP, Transfer
-from condor_pydagman.placement.settings import DIRECT
-from condor_pydagman.placement.urls import Url
 from condor_pydagman.transfer.checksums import same_digits
 from condor_pydagman.transfer.destination_locks import DestinationLocks
 from condor_pydagman.transfer.endpoints import choose

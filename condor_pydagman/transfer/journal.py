@@ -6,8 +6,8 @@ import os
 import threading
 
 from condor_pydagman.adapters import own_files
+from condor_pydagman.data_requests.requests import Allocate, Placement, Transfer
 from condor_pydagman.placement.journal_text import Done, complete_line, done_line, read_done
-from condor_pydagman.placement.requests import Allocate, Placement, Transfer
 
 MAX_BYTES = 256 * 1024**2  # of a journal that is read
 

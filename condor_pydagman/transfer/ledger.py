@@ -15,8 +15,9 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 
+from condor_pydagman.adapters.shared_directory import Crowded, spread
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.settings import Settings
 from condor_pydagman.placement.space_rules import (
     MAX_LEDGER_BYTES,
     MAX_ROWS,
@@ -27,12 +28,7 @@ from condor_pydagman.placement.space_rules import (
     without_forgotten,
 )
 from condor_pydagman.transfer.endpoints.disk_faults import FULL
-from condor_pydagman.transfer.shared_directory import (
-    Crowded,
-    open_shared,
-    private_directory,
-    spread,
-)
+from condor_pydagman.transfer.placement_directory import open_shared, private_directory
 from condor_pydagman.transfer.way import Progress
 
 _LOCK = "ledger.lock"

@@ -12,7 +12,7 @@ import os
 import stat
 import struct
 
-from condor_pydagman.transfer.shared_directory import SharedDirectory
+from condor_pydagman.adapters.shared_directory import SharedDirectory
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

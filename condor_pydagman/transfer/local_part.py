@@ -24,9 +24,9 @@ import shutil
 import stat
 from collections.abc import Iterator
 
+from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import FAIL, SKIP, Transfer
-from condor_pydagman.placement.urls import Url
 from condor_pydagman.transfer.checksums import new_hash, same_digits
 from condor_pydagman.transfer.endpoints.local_files import mode_of
 from condor_pydagman.transfer.way import Progress, Surroundings

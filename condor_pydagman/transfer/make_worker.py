@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 
-from condor_pydagman.placement.requests import Placement
+from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.module_way import ModuleWay

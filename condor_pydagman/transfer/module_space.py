@@ -19,9 +19,9 @@ import os
 import re
 from typing import Union
 
+from condor_pydagman.data_requests.requests import Allocate, Release
+from condor_pydagman.data_requests.urls import LOCAL, Url, parse_url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Allocate, Release
-from condor_pydagman.placement.urls import LOCAL, Url, parse_url
 from condor_pydagman.transfer import child_process, site_modules
 from condor_pydagman.transfer.way import Progress, Surroundings
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 
-from condor_pydagman.placement.urls import Url
+from condor_pydagman.data_requests.urls import Url
 
 _NAME_BYTES = 255  # of one name in most file systems
 _END = ".part"

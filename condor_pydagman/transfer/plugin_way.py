@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 from condor_pydagman.adapters import files
+from condor_pydagman.data_requests.requests import OVERWRITE, Transfer
+from condor_pydagman.data_requests.settings import PLUGIN
+from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement import plugin_ads, plugin_results
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.plugin_ads import Ad
 from condor_pydagman.placement.plugin_results import Ability
-from condor_pydagman.placement.requests import OVERWRITE, Transfer
-from condor_pydagman.placement.settings import PLUGIN
-from condor_pydagman.placement.urls import Url, masked_text
 from condor_pydagman.printable import message
 from condor_pydagman.transfer import child_process, local_part, site_modules
 from condor_pydagman.transfer.local_part import grown, local_size

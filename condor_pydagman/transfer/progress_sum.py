@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from condor_pydagman.placement.units import duration_text, size_text
-from condor_pydagman.placement.urls import masked_text
+from condor_pydagman.data_requests.units import duration_text
+from condor_pydagman.data_requests.urls import masked_text
+from condor_pydagman.printable import size_text
 from condor_pydagman.records.placement_event import COMPLETED, FAILED
 from condor_pydagman.transfer.attempt_lines import WORTH_A_RATE, rate_text
 from condor_pydagman.transfer.work import Work

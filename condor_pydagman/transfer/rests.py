@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Iterable
 
+from condor_pydagman.adapters.shared_directory import SharedDirectory, label
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement.rest_rules import (
     Rest,
     forgotten_after_s,
@@ -18,8 +20,6 @@ from condor_pydagman.placement.rest_rules import (
     read_rest_name,
     rest_name,
 )
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.transfer.shared_directory import SharedDirectory, label
 
 _LOOK_AGAIN_S = 1.0  # seconds; for a host whose rest nobody of this worker has just waited for
 

@@ -9,16 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from condor_pydagman.adapters.shared_directory import label, spread
+from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement import space_rules as rules
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Allocate, Release, Transfer
-from condor_pydagman.placement.settings import Settings
 from condor_pydagman.placement.space_rules import Allocation
-from condor_pydagman.placement.units import size_text
+from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.allocation_use import AllocationUse
 from condor_pydagman.transfer.ledger import Ledgers
 from condor_pydagman.transfer.live_files import LiveFile, is_alive, remove_dead
-from condor_pydagman.transfer.shared_directory import label, spread
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 LEDGER = "ledger"

@@ -7,10 +7,10 @@ import os
 import time
 from collections.abc import Mapping
 
+from condor_pydagman.data_requests.requests import FAIL, Transfer
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import FAIL, Transfer
-from condor_pydagman.placement.urls import Url
 from condor_pydagman.transfer.checksums import Hash, new_hash, same_digits
 from condor_pydagman.transfer.endpoints.disk_faults import writing
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry, Reader, Writer

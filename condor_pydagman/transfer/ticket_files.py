@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from condor_pydagman.adapters.shared_directory import SharedDirectory, spread
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.rest_rules import Rest
 from condor_pydagman.placement.turn_rules import (
@@ -27,7 +28,6 @@ from condor_pydagman.placement.turn_rules import (
 )
 from condor_pydagman.transfer.live_files import LiveFile, is_alive, remove_dead
 from condor_pydagman.transfer.rests import Rests
-from condor_pydagman.transfer.shared_directory import SharedDirectory, spread
 from condor_pydagman.transfer.way import Progress
 
 _LOCK_S = 20.0  # the lock of the directory is held for milliseconds

@@ -14,11 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from condor_pydagman.adapters.shared_directory import Crowded, label
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.settings import Settings
 from condor_pydagman.placement.turn_rules import Ticket, as_others_see_it, places_of
+from condor_pydagman.transfer.placement_directory import open_own, open_shared
 from condor_pydagman.transfer.rests import Rests
-from condor_pydagman.transfer.shared_directory import Crowded, label, open_own, open_shared
 from condor_pydagman.transfer.ticket_files import DirectoryBusy, TicketBoard, View
 from condor_pydagman.transfer.way import Progress
 

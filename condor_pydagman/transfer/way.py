@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
 
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.settings import Settings
 
 
 class Progress:

@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from condor_pydagman.data_requests.request_text import is_several
+from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement import attempts
 from condor_pydagman.placement.attempts import Candidate, Next
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.journal_text import key_of
-from condor_pydagman.placement.request_text import is_several
-from condor_pydagman.placement.requests import Placement, Transfer
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer.journal import is_still_done
 from condor_pydagman.transfer.performer import Performer, Stream

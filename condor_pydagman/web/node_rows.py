@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.report.words import result
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus
@@ -20,6 +19,7 @@ from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.json_answers import number_of
 from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.words import result
 
 MAX_ROWS = 200
 MAX_SEARCH = 1000  # characters

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.errors import PoolError
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.urls import Url, parse_url
 from condor_pydagman.transfer.endpoints.choose import endpoint_for
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
 from condor_pydagman.transfer.way import Surroundings

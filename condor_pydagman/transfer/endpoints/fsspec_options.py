@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.placement.urls import Url
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.way import Surroundings
 
 # Settings of XRootD's client (seconds).  Its own would have a refused connection take ten minutes.

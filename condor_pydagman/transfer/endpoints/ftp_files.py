@@ -12,8 +12,8 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url, masked_text
 from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,

@@ -16,9 +16,9 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping
 
+from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import masked_text
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 from condor_pydagman.transfer.endpoints.reach import Reach
 

@@ -11,8 +11,8 @@ import ssl
 from collections.abc import Mapping
 
 from condor_pydagman.adapters.tls import client_context
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url
 
 MAX_TOKEN_BYTES = 65536
 

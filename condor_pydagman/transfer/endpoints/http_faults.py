@@ -6,8 +6,8 @@ import email.utils
 import time
 from collections.abc import Mapping
 
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 
 _KINDS = {

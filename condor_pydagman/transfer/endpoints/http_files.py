@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urljoin, urlsplit
 
 from condor_pydagman import __version__
+from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url, masked_text, parse_url
 from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,

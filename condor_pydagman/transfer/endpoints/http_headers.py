@@ -7,8 +7,8 @@ import binascii
 import re
 from collections.abc import Mapping
 
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 
 _DIGEST_BYTES = {"md5": 16, "sha256": 32}

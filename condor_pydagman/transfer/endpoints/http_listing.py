@@ -9,9 +9,9 @@ from html import unescape
 from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
 
+from condor_pydagman.data_requests.urls import unquote_path
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import unquote_path
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 
 PROPFIND_BODY = (

@@ -12,8 +12,8 @@ import re
 import socket
 from types import TracebackType
 
+from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url, masked_text
 from condor_pydagman.printable import message
 
 _BY_ERRNO = {

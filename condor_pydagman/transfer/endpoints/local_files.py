@@ -14,8 +14,8 @@ import os
 import stat
 from collections.abc import Iterator
 
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import Url
 from condor_pydagman.transfer.endpoints.disk_faults import reading, writing
 from condor_pydagman.transfer.endpoints.endpoint import Closing, Entry, no_file
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli import pydagman
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.settings import Settings
 from tests.waiting import LIMIT_S
 
 

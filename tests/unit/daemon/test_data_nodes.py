@@ -13,15 +13,15 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import data_nodes
 from condor_pydagman.daemon.data_nodes import DataNodes
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.work_order import WorkOrder, parse_work_order
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.work_order import WorkOrder, parse_work_order
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.vocabulary import DagStatus
 

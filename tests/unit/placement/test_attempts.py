@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.data_requests.requests import Release, Transfer
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.attempts import (
     Candidate,
     Next,
@@ -12,9 +15,6 @@ from condor_pydagman.placement.attempts import (
     policy,
 )
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Release, Transfer
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.urls import parse_url
 
 POLICY = Policy(3, 1, 60)
 TRANSFER = Transfer(parse_url("http://h/a"), parse_url("/b"))

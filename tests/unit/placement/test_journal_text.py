@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from condor_pydagman.data_requests.requests import Allocate, Transfer
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.journal_text import (
     Done,
     complete_line,
@@ -9,8 +11,6 @@ from condor_pydagman.placement.journal_text import (
     key_of,
     read_done,
 )
-from condor_pydagman.placement.requests import Allocate, Transfer
-from condor_pydagman.placement.urls import parse_url
 
 TRANSFER = Transfer(parse_url("http://me:pw@h/a"), parse_url("/b"))
 

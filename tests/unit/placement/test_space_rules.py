@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement import space_rules as rules
 from condor_pydagman.placement.space_rules import Allocation, DamagedLedger
-from condor_pydagman.placement.urls import parse_url
 
 NOW = 1e9
 stamps = st.integers(0, 10**11).map(float)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement.turn_rules import (
     LONG_WAIT_S,
     Ticket,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import WAYS
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement import ways
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.settings import WAYS
-from condor_pydagman.placement.urls import parse_url
 
 
 def transfer(source: str, destination: str, *protocols: tuple[str, str]) -> Transfer:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.data_requests.requests import Allocate, Transfer
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.placement.requests import Allocate, Transfer
-from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.records.own_events import PLACEMENT_NOTE, with_info
 from condor_pydagman.records.placement_event import (
     COMPLETED,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.servers.faulty_http import STALL_S, FaultyServer, faulty_http
 from tests.waiting import LIMIT_S

@@ -7,9 +7,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 

@@ -14,9 +14,9 @@ import threading
 from types import FrameType
 from typing import Any
 
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import (
     http_files,  # noqa: F401  # imported before the steps are counted

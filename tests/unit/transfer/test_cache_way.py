@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Transfer
 from condor_pydagman.transfer import cache_space
 from condor_pydagman.transfer.cache_space import Cache
 from condor_pydagman.transfer.cache_way import CacheWay

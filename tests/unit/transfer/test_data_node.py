@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.data_requests.requests import Allocate, Release
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.placement.journal_text import read_done
-from condor_pydagman.placement.requests import Allocate, Release
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.records.placement_event import parse_event
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import log_events

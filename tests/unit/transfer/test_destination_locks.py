@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.data_requests.requests import SKIP, Transfer
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import SKIP, Transfer
 from condor_pydagman.transfer.destination_locks import DestinationLocks
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
@@ -21,7 +21,7 @@ from tests.waiting import LIMIT_S
 
 HOLD = """
 import sys, threading
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.transfer.destination_locks import DestinationLocks
 from condor_pydagman.transfer.way import Progress, Surroundings
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from condor_pydagman.transfer.worker import WHOLE

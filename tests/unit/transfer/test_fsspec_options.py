@@ -12,8 +12,8 @@ from tests.waiting import LIMIT_S
 REFUSED = """
 import time
 from condor_pydagman.placement.faults import Fault
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.endpoints import choose, fsspec_files
 from condor_pydagman.transfer.way import Surroundings
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import http_files
 from condor_pydagman.transfer.endpoints.endpoint import whole_number

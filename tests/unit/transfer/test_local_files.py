@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints.disk_faults import reading, writing
 from condor_pydagman.transfer.endpoints.local_files import BusyFault, LocalFiles
@@ -154,7 +154,7 @@ def test_a_copy_of_a_file_that_nobody_may_write_to_goes_on(tmp_path: Path) -> No
 def test_the_umask_counts(tmp_path: Path) -> None:
     code = (
         "import os, sys; from condor_pydagman.transfer.endpoints.local_files import LocalFiles;"
-        "from condor_pydagman.placement.urls import parse_url; os.umask(0o027);"
+        "from condor_pydagman.data_requests.urls import parse_url; os.umask(0o027);"
         "w = LocalFiles().write(parse_url(sys.argv[1]), 0, None, 0o755); w.finish(); w.commit();"
         "print(oct(os.stat(sys.argv[1]).st_mode & 0o777))"
     )

@@ -11,9 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from condor_pydagman.adapters import shared_directory
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.transfer import shared_directory, ticket_files, turns
+from condor_pydagman.transfer import placement_directory, ticket_files, turns
 from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Progress
 from tests.waiting import LIMIT_S, until
@@ -141,7 +142,7 @@ def test_a_held_lock_of_the_directory_leaves_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ticket_files, "_LOCK_S", 0.05)
-    monkeypatch.setattr(shared_directory, "DEFAULT", str(tmp_path / "none" / "default"))
+    monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "none" / "default"))
     monkeypatch.setenv("HOME", str(tmp_path))
     fd = os.open(bench.path, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)
@@ -155,7 +156,7 @@ def test_too_many_files_leave_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_directory, "MAX_ENTRIES", 10)
-    monkeypatch.setattr(shared_directory, "DEFAULT", str(tmp_path / "none" / "default"))
+    monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "none" / "default"))
     monkeypatch.setenv("HOME", str(tmp_path))
     for number in range(20):
         (bench.path / str(number)).touch()

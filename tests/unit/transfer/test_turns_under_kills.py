@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.placement.requests import Allocate, Release
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.requests import Allocate, Release
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.transfer.ledger import Ledgers
 from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.turns import Turns

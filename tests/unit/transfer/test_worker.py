@@ -10,11 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.placement.journal_text import key_of
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.requests import Placement
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer import performer
 from condor_pydagman.transfer.make_worker import make_worker

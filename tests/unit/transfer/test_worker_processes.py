@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from condor_pydagman.placement.requests import Transfer
-from condor_pydagman.placement.urls import parse_url
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.worker_processes import MANY, processes_for
 
 ONE = Transfer(parse_url("/a"), parse_url("/b"))
@@ -17,9 +17,9 @@ SEVERAL = Transfer(parse_url("/a/"), parse_url("/b/"))
 PROGRAM = """
 import os, signal, sys, threading
 from pathlib import Path
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.settings import Settings
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker_processes import WorkerProcesses

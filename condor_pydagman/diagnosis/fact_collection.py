@@ -20,6 +20,8 @@ from condor_pydagman.dagman_job.manager_commands import read_dag_files
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.diagnosis.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
 from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, RescueFile
+from condor_pydagman.diagnosis.last_lines import excerpt_of
+from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.limit_claims.listing import all_limits
@@ -27,11 +29,9 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
-from condor_pydagman.monitor.last_lines import excerpt_of
 from condor_pydagman.monitor.limit_places import limit_places
 from condor_pydagman.monitor.plan import Plan, is_of_earlier_run, read_plan
 from condor_pydagman.monitor.queue import queued_dagman_ad
-from condor_pydagman.monitor.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.printable import printable
 from condor_pydagman.records.rescue import newest
 from condor_pydagman.trace.local_times import LocalTimes

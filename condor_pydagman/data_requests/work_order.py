@@ -12,8 +12,8 @@ from collections.abc import Container, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.settings import Settings
 
 VERSION = 1
 MAX_NAME = 120  # characters of a node's name in names of its files

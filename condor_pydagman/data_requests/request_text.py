@@ -9,10 +9,8 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from condor_pydagman.dagfile.hints import nearest
-from condor_pydagman.errors import DagFileError
-from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.request_ads import TYPE_KEY, Ad, RequestText, Value, read_ads
-from condor_pydagman.placement.request_keys import (
+from condor_pydagman.data_requests.request_ads import TYPE_KEY, Ad, RequestText, Value, read_ads
+from condor_pydagman.data_requests.request_keys import (
     ALLOCATE,
     BY_NAME,
     KEYS,
@@ -20,9 +18,11 @@ from condor_pydagman.placement.request_keys import (
     TYPES,
     Key,
 )
-from condor_pydagman.placement.request_macros import Macros, UndefinedMacro
-from condor_pydagman.placement.requests import Allocate, Placement, Release, Transfer
-from condor_pydagman.placement.urls import Url, parse_url
+from condor_pydagman.data_requests.request_macros import Macros, UndefinedMacro
+from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
+from condor_pydagman.data_requests.urls import Url, parse_url
+from condor_pydagman.errors import DagFileError
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_ERRORS = 20  # of a file that are told
 _PATTERN = frozenset("*?[")

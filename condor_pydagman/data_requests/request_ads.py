@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.urls import masked_text
 
 MAX_LENGTH = 64 * 1024**2  # characters of a request file
 TYPE_KEY = "dap_type"

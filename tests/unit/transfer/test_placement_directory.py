@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import shared_directory
 from condor_pydagman.placement.faults import Fault
-from condor_pydagman.transfer import shared_directory
-from condor_pydagman.transfer.shared_directory import open_shared, private_directory
+from condor_pydagman.transfer import placement_directory
+from condor_pydagman.transfer.placement_directory import open_shared, private_directory
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(shared_directory, "DEFAULT", str(tmp_path / "default"))
+    monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "default"))
     monkeypatch.setattr(shared_directory, "_MAKING_S", 0.05)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
@@ -75,7 +76,7 @@ def test_that_of_another_user_is_used_only_by_default(home: Path) -> None:
 
 def test_without_any_place_it_is_a_fault(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(home / "none"))
-    monkeypatch.setattr(shared_directory, "DEFAULT", str(home / "none" / "default"))
+    monkeypatch.setattr(placement_directory, "DEFAULT", str(home / "none" / "default"))
     with pytest.raises(Fault, match="no directory to keep limits in"):
         opened("")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from condor_pydagman.config import Config
+from condor_pydagman.data_requests.settings import WAYS, Settings
+from condor_pydagman.data_requests.units import read_size
 from condor_pydagman.errors import ConfigError
-from condor_pydagman.placement.settings import WAYS, Settings
-from condor_pydagman.placement.units import read_size
 
 PLUGINS, LIBEXEC = "FILETRANSFER_PLUGINS", "LIBEXEC"
 OF_HTCONDOR = (PLUGINS, LIBEXEC)

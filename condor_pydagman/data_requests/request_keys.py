@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP
+from condor_pydagman.data_requests.settings import WAYS
+from condor_pydagman.data_requests.units import read_duration, read_size
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.requests import FAIL, OVERWRITE, SKIP
-from condor_pydagman.placement.settings import WAYS
-from condor_pydagman.placement.units import read_duration, read_size
 
 TRANSFER, ALLOCATE, RELEASE = "transfer", "allocate", "release"
 TYPES = {TRANSFER: TRANSFER, ALLOCATE: ALLOCATE, "reserve": ALLOCATE, RELEASE: RELEASE}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.node_files import node_files
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.trace.run_history import Attempt
+from condor_pydagman.web.node_files import node_files
 
 pytest.importorskip("htcondor2")
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.placement.settings import Settings
-from condor_pydagman.placement.work_order import (
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.work_order import (
     Ended,
     WorkOrder,
     file_stem,

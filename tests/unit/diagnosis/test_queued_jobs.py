@@ -8,8 +8,8 @@ from typing import Any
 import classad2
 import pytest
 
+from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.monitor import queue
-from condor_pydagman.monitor.queued_jobs import fits_of, idle_and_held, queued_job
 
 HELD = {"ClusterId": 7, "ProcId": 1, "JobStatus": 5, "DAGNodeName": "A", "JobUniverse": 5}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.data_requests.request_macros import Macros
+from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.placement.request_macros import Macros
-from condor_pydagman.placement.request_text import read_requests
-from condor_pydagman.placement.requests import Allocate, Release, Transfer
-from condor_pydagman.placement.urls import parse_url
 
 BRACKETED = """
 // as Stork's manual has it

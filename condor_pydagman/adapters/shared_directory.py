@@ -1,4 +1,4 @@
-"""The directory that all users of an access point share: tickets, rests, ledgers.
+"""A directory that all users of an access point share: what they take of limits, and of sites.
 
 Anyone may make files in it, and remove only their own (the sticky bit).  Nothing in it is trusted:
 a file counts for who owns it, whatever its name says.
@@ -14,18 +14,16 @@ import pwd
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from condor_pydagman.adapters.inotify import is_remote
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import printable
 
-DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and never trusted
 OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name ends in if its usual one was taken
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
 _MAKING_S = 2.0  # seconds between mkdir and chmod, at most
-_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Usual(NamedTuple):
@@ -118,29 +116,6 @@ class SharedDirectory:
             os.unlink(name, dir_fd=self.fd)
 
 
-def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
-    """The directory of the settings ('' for the default), or the user's own if it can't be used.
-
-    Raises:
-        Fault: neither can be used.
-    """
-    try:
-        found = _open(path or DEFAULT, 0o1777, say)
-        whose = _distrusted(found)
-        if whose and path not in ("", DEFAULT):
-            found.close()
-            raise PermissionError(0, f"it {whose}")
-        if whose:
-            say(f"{found.path} {whose}; PYDAGMAN_PLACEMENT_DIR may name another")
-        return found
-    except OSError as error:
-        reason = printable(error.strerror or str(error))
-    found = open_own(say)
-    kept = "limits and rests of hosts hold only for this user"
-    say(f"{path or DEFAULT}: {reason}; {kept}, in {found.path}")
-    return found
-
-
 def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDirectory:
     """The directory of the settings ('' for the usual one), and no other.
 
@@ -148,18 +123,18 @@ def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDire
         OSError: it can't be used; the reason says why, and what makes it usable.
     """
     try:
-        found = _open(path or usual.path, 0o1777, say)
+        found = open_safe(path or usual.path, 0o1777, say)
     except OSError as error:
         reason = printable(error.strerror or str(error))
         raise PermissionError(0, f"{reason}; {usual.knob} may name another") from None
-    whose = _distrusted(found)
+    whose = distrusted(found)
     if whose:
         found.close()
         raise PermissionError(0, f"it {whose}; {usual.knob} may name another")
     return found
 
 
-def _distrusted(found: SharedDirectory) -> str:
+def distrusted(found: SharedDirectory) -> str:
     """Whose a directory is that can't be trusted, and what to do; '' if it can be."""
     owner = os.fstat(found.fd).st_uid
     if owner in (0, os.geteuid(), _user_number("condor")):
@@ -167,25 +142,6 @@ def _distrusted(found: SharedDirectory) -> str:
     return (
         f"belongs to the user {_user_name(owner)}, who could remove files of others in it; the"
         f" administrator takes it over with: chown root {found.path}"
-    )
-
-
-def open_own(say: Callable[[str], None]) -> SharedDirectory:
-    """A directory that no other user can write to.
-
-    Raises:
-        Fault: there is no place for one.
-    """
-    reasons = []
-    for path in _own_paths():
-        try:
-            return _open(path, 0o700, say)
-        except OSError as error:
-            reasons.append(f"{path}: {error.strerror or error}")
-    raise Fault(
-        FaultKind.DESTINATION,
-        f"there is no directory to keep limits in: {printable('; '.join(reasons))}",
-        transient=True,
     )
 
 
@@ -200,50 +156,14 @@ def spread(seconds: float) -> float:
     return seconds * (0.75 + os.urandom(1)[0] / 512)
 
 
-def private_directory(shared: SharedDirectory) -> SharedDirectory:
-    """The user's own directory in the shared one.
-
-    Raises:
-        OSError: it can't be made or opened.
-    """
-    user = os.geteuid()
-    usual = f"own.{user}"
-    for name in [usual, *sorted(n for n in shared.names() if n.startswith(usual + "."))]:
-        with contextlib.suppress(OSError):
-            return _private(shared, name)
-    return _private(shared, f"{usual}.{os.urandom(8).hex()}")
-
-
-def _private(shared: SharedDirectory, name: str) -> SharedDirectory:
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(name, 0o700, dir_fd=shared.fd)
-    fd = os.open(name, _OPEN, dir_fd=shared.fd)
-    there = os.fstat(fd)
-    if there.st_uid != os.geteuid() or there.st_mode & 0o077:
-        os.close(fd)
-        raise PermissionError(f"{name} is another user's")
-    return SharedDirectory(f"{shared.path}/{name}", fd)
-
-
-def _own_paths() -> Iterator[str]:
-    user = os.geteuid()
-    yield f"{DEFAULT}.{user}"
-    home = os.environ.get("HOME", "")
-    if not home.startswith("/"):
-        with contextlib.suppress(KeyError):
-            home = pwd.getpwuid(user).pw_dir
-    if home.startswith("/"):
-        yield f"{home}/.condor_pydagman-placement"
-
-
-def _open(path: str, mode: int, say: Callable[[str], None]) -> SharedDirectory:
+def open_safe(path: str, mode: int, say: Callable[[str], None]) -> SharedDirectory:
     """Open it; make it if it is not there.
 
     Raises:
         OSError: it can't be made or is not safe; the reason says why.
     """
     try:
-        fd = os.open(path, _OPEN)
+        fd = os.open(path, OPEN)
     except FileNotFoundError:
         fd = _make(path, mode)
     try:
@@ -263,10 +183,10 @@ def _open(path: str, mode: int, say: Callable[[str], None]) -> SharedDirectory:
 def _make(path: str, mode: int) -> int:
     with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o700)
-        fd = os.open(path, _OPEN)
+        fd = os.open(path, OPEN)
         os.fchmod(fd, mode)
         return fd
-    return os.open(path, _OPEN)
+    return os.open(path, OPEN)
 
 
 def _finish(fd: int, mode: int) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Union
 
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.urls import Url
 
 OVERWRITE, SKIP, FAIL = "overwrite", "skip", "fail"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.config import Config
+from condor_pydagman.data_requests.knob_settings import settings_of
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.errors import ConfigError
-from condor_pydagman.placement.knob_settings import settings_of
-from condor_pydagman.placement.settings import Settings
 
 
 def test_the_defaults_agree() -> None:

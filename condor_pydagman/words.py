@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from condor_pydagman.engine.script_words import signal_name
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, RETURN_PRE_FAILED, RETURN_SUBMIT_FAILED
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    RETURN_PRE_FAILED,
+    RETURN_SUBMIT_FAILED,
+    signal_name,
+)
 
 _UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 _RETURNS = {

@@ -7,6 +7,7 @@ import re
 
 from condor_pydagman.adapters.files import open_ordinary, read_text, working_directory
 from condor_pydagman.config import Config
+from condor_pydagman.data_requests.work_order import file_stem
 from condor_pydagman.diagnosis.failed_nodes import Failure
 from condor_pydagman.diagnosis.known_facts import Excerpt
 from condor_pydagman.errors import PydagmanError
@@ -14,7 +15,6 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.placement.work_order import file_stem
 from condor_pydagman.printable import printable
 from condor_pydagman.records.description_commands import may_run_commands
 from condor_pydagman.records.job_description import Workflow, describe, split

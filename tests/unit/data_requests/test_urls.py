@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.placement.urls import Url, masked_text, parse_url
+from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 
 
 @pytest.mark.parametrize(

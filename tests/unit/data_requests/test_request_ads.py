@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.data_requests.request_ads import RequestText, is_submit_file, read_ads
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.placement.request_ads import RequestText, is_submit_file, read_ads
 
 
 def test_which_files_are_submit_files() -> None:

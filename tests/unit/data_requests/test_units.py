@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.placement.units import duration_text, read_duration, read_size, size_text
+from condor_pydagman.data_requests.units import duration_text, read_duration, read_size
+from condor_pydagman.printable import size_text
 
 
 @pytest.mark.parametrize(
