@@ -20,7 +20,7 @@ import classad2
 import htcondor2
 
 from condor_pydagman.adapters import macros
-from condor_pydagman.dagfile.quoting import ITEM_DOLLAR
+from condor_pydagman.dagfile.lexer import ITEM_DOLLAR
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
 from condor_pydagman.records.job_description import split

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.files import DagFiles
 from condor_pydagman.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.cli.output_file import write_output
-from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import ConfigFile
-from condor_pydagman.dagfile.parser import manager_commands
+from condor_pydagman.dagfile.parser import lines_of, manager_commands
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag
@@ -96,4 +95,4 @@ def _submit_lines(arguments: argparse.Namespace) -> Iterator[str]:
             if arguments.usedagdir and isinstance(command, ConfigFile):
                 place = os.path.realpath(os.path.dirname(path))
                 command = command._replace(file=os.path.join(place, command.file))
-            yield printer.lines(command)
+            yield lines_of(command)

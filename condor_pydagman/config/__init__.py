@@ -7,8 +7,15 @@ business.
 from __future__ import annotations
 
 from condor_pydagman.config.knob import Kind, Knob
-from condor_pydagman.config.table import FORMER, Config, knobs
-from condor_pydagman.config.values import effective_limit, limited_by, read, read_one
+from condor_pydagman.config.table import (
+    FORMER,
+    Config,
+    effective_limit,
+    knobs,
+    limited_by,
+    read,
+    read_one,
+)
 
 __all__ = [
     "FORMER",

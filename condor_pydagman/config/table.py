@@ -6,22 +6,255 @@ The limits, and which of them are enforced, were determined by running stock DAG
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-from condor_pydagman.config.growth_knobs import GrowthKnobs
 from condor_pydagman.config.knob import (
     DAGMAN,
     SUBMIT,
+    TRANSFER,
     Kind,
     Knob,
+    Value,
     boolean,
     integer,
     real,
     text,
 )
-from condor_pydagman.config.limit_knobs import LimitKnobs
-from condor_pydagman.config.placement_knobs import PlacementKnobs
-from condor_pydagman.config.site_knobs import SiteKnobs
+from condor_pydagman.errors import ConfigError
+
+# The knobs of data placement: the workers of DATA nodes and `condor_pydagman transfer` obey them.
+#
+# DAGMan reads them with its own, a DAG's CONFIG file included, and passes them on to its workers.
+
+_MORE: dict[str, Any] = {"programs": (DAGMAN, TRANSFER), "label": ""}
+
+
+class PlacementKnobs:
+    """The rows of the table that are about data placement.  Times in seconds."""
+
+    placement_ways: str = text(
+        "PYDAGMAN_PLACEMENT_WAYS",
+        "Which ways from one URL to another are looked at, in order.",
+        default="module, direct, plugin, cache",
+        **_MORE,
+    )
+    placement_modules: str = text(
+        "PYDAGMAN_PLACEMENT_MODULES",
+        "Directories of the site's modules, stork.transfer.http-file and the like; default:"
+        " HTCondor's LIBEXEC.",
+        **_MORE,
+    )
+    placement_dir: str = text(
+        "PYDAGMAN_PLACEMENT_DIR",
+        "Directory (mode 1777) that all users of the access point share, for the limits on"
+        " placements and the ledgers of allocations; default: one in /var/tmp.",
+        **_MORE,
+    )
+    placement_max: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX",
+        10,
+        "Placements at once, over all DAGs and users of the access point; 0 is no limit.",
+        0,
+        **_MORE,
+    )
+    placement_max_per_host: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_PER_HOST",
+        0,
+        "Of these, how many with the same host; 0 is no limit.",
+        0,
+        **_MORE,
+    )
+    placement_max_per_protocol: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_PER_PROTOCOL",
+        0,
+        "Of these, how many with the same protocol; 0 is no limit.",
+        0,
+        **_MORE,
+    )
+    placement_limits: str = text(
+        "PYDAGMAN_PLACEMENT_LIMITS",
+        "Limits of single hosts and protocols: data.example.org=4, s3=2.",
+        **_MORE,
+    )
+    placement_streams: int = integer(
+        "PYDAGMAN_PLACEMENT_STREAMS",
+        4,
+        "Placements of one request file at once.",
+        1,
+        high=64,
+        **_MORE,
+    )
+    placement_max_retries: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_RETRIES",
+        10,
+        "Attempts of a placement after its first, for faults that may pass.",
+        0,
+        high=1000,
+        **_MORE,
+    )
+    placement_first_delay: int = integer(
+        "PYDAGMAN_PLACEMENT_FIRST_DELAY",
+        1,
+        "Delay before the second attempt; it doubles each time.",
+        0,
+        unit="seconds",
+        **_MORE,
+    )
+    placement_max_delay: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_DELAY",
+        600,
+        "Longest delay before an attempt, and longest rest of a host that fails.",
+        0,
+        unit="seconds",
+        **_MORE,
+    )
+    placement_connect_timeout: int = integer(
+        "PYDAGMAN_PLACEMENT_CONNECT_TIMEOUT",
+        20,
+        "How long a server may take to accept a connection.",
+        1,
+        unit="seconds",
+        **_MORE,
+    )
+    placement_stall_timeout: int = integer(
+        "PYDAGMAN_PLACEMENT_STALL_TIMEOUT",
+        60,
+        "A connection that moves no data for so long is broken off.",
+        1,
+        unit="seconds",
+        **_MORE,
+    )
+    placement_module_timeout: int = integer(
+        "PYDAGMAN_PLACEMENT_MODULE_TIMEOUT",
+        86400,
+        "A module or plugin that takes longer is killed; 0 is no limit.",
+        0,
+        unit="seconds",
+        **_MORE,
+    )
+    placement_host_rest: int = integer(
+        "PYDAGMAN_PLACEMENT_HOST_REST",
+        10,
+        "For how long a host that fails is left alone by all placements, at first.",
+        0,
+        unit="seconds",
+        **_MORE,
+    )
+    placement_cache_dir: str = text(
+        "PYDAGMAN_PLACEMENT_CACHE_DIR",
+        "Directory for transfers in two steps; default: one of the user's in /var/tmp.",
+        **_MORE,
+    )
+    placement_cache_size: str = text(
+        "PYDAGMAN_PLACEMENT_CACHE_SIZE",
+        "How much a user's transfers in two steps may hold there.",
+        default="10 GB",
+        **_MORE,
+    )
+    placement_capacity: str = text(
+        "PYDAGMAN_PLACEMENT_CAPACITY",
+        "Space that can be allocated, by host, URL or directory: /scratch=500 GB, s3://out=1 TB.",
+        **_MORE,
+    )
+    placement_fsync: bool = boolean(
+        "PYDAGMAN_PLACEMENT_FSYNC",
+        False,
+        "A placement counts as done only when its file is on the disk (fsync).",
+        **_MORE,
+    )
+
+
+# The knobs of site matching: groups of nodes that run at one site.
+
+
+class SiteKnobs:
+    """The rows of the table that are about sites.  Times in seconds."""
+
+    sites_interval: int = integer(
+        "PYDAGMAN_SITES_INTERVAL",
+        60,
+        "How often the collector is asked for sites at most, for all groups of a DAG together; and"
+        " how long a site rests at first that a group has left by its SITE_POLICY.",
+        1,
+        unit="seconds",
+        label="",
+    )
+    sites_dir: str = text(
+        "PYDAGMAN_SITES_DIR",
+        "Directory (mode 1777) that all users of the access point share, for the claims of sites;"
+        " default: one in /var/tmp.",
+    )
+
+
+# The knobs of limits that DAGs share, and of the pace of one DAG.
+
+
+class LimitKnobs:
+    """The rows of the table that are about them."""
+
+    shared_limits: str = text(
+        "PYDAGMAN_SHARED_LIMITS",
+        "Limits that DAGs of all users of the access point share, for SHARED_LIMIT in DAG files:"
+        " NAME = JOBS <n> IDLE <n> PRE <n> POST <n> STARTS-PER-MINUTE <n>; several with semicolons"
+        " between them. It counts as the administrator sets it, not as a DAG does.",
+    )
+    limits_dir: str = text(
+        "PYDAGMAN_LIMITS_DIR",
+        "Directory (mode 1777) that all users of the access point share, for what their DAGs have"
+        " taken of shared limits; default: one in /var/tmp.",
+    )
+    max_starts_per_minute: int = integer(
+        "PYDAGMAN_MAX_STARTS_PER_MINUTE",
+        0,
+        "Nodes of one DAG submitted in a minute, retries included, at most; 0 is no limit.",
+        0,
+        high=10**7,
+        refused=True,
+        label="",
+    )
+    all_restart_pre_rate: int = integer(
+        "PYDAGMAN_ALL_PRE_SCRIPTS_PER_SECOND",
+        0,
+        "PRE scripts started in a second after a restart, over all DAGs of the access point"
+        " together, at most; 0 is no limit. It counts as the administrator sets it.",
+        0,
+        high=10**5,
+        refused=True,
+        label="",
+    )
+
+
+# The knobs of DAGs that grow while they run.
+
+
+class GrowthKnobs:
+    """The rows of the table that are about what is added to a DAG that runs."""
+
+    max_grown_nodes: int = integer(
+        "PYDAGMAN_MAX_GROWN_NODES",
+        2_000_000,
+        "How many nodes a DAG can grow to while it runs; 0: no limit. See docs/growth.md.",
+        0,
+        label="",
+    )
+    kept_grown_nodes: int = integer(
+        "PYDAGMAN_KEPT_GROWN_NODES",
+        100_000,
+        "How many nodes are kept that were added to a DAG while it runs and are done; when there"
+        " are more, the first of them are let go. 0: all are kept. See docs/growth.md.",
+        0,
+        label="",
+    )
+    max_piece_mb: int = integer(
+        "PYDAGMAN_MAX_PIECE_MB",
+        200,
+        "How large a text can be that is added to a DAG at once, with all files that it names.",
+        1,
+        unit="MB",
+        label="",
+    )
+
 
 FORMER = frozenset({"DAGMAN_COPY_TO_SPOOL"})  # HTCondor up to 25.0 has a default of them
 MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
@@ -499,3 +732,97 @@ def fields_of_knobs() -> list[tuple[str, Knob]]:
 def knobs() -> list[Knob]:
     """The table without the fields' names."""
     return [knob for _, knob in fields_of_knobs()]
+
+
+# From the texts of knobs that are set to the values in force, with a message for each mistake.
+
+
+def _nowhere(name: str) -> str:
+    return "the configuration"
+
+
+def _never_set(name: str) -> bool:
+    return False
+
+
+def read(
+    get: Callable[[Knob], str | None],
+    where: Callable[[str], str] = _nowhere,
+    is_set: Callable[[str], bool] = _never_set,
+) -> Config:
+    """Build a Config from `get`, which gives a knob's text or None where nothing is set.
+
+    Expressions have to be evaluated by then.  `where` names the place where a knob was set;
+    `is_set` tells whether it is set, since `get` may give HTCondor's default as well.
+
+    Raises:
+        ConfigError: a value is of the wrong type or out of the enforced range.
+    """
+    values: dict[str, Any] = {}
+    remarks: list[str] = []
+    for name, knob in fields_of_knobs():
+        value, remark = read_one(knob, get, where, is_set)
+        values[name] = value
+        if remark:
+            remarks.append(remark)
+    explicit = (knob.name for knob in knobs() if knob.unlike_unset and is_set(knob.name))
+    return Config(**values, explicit=frozenset(explicit), remarks=tuple(remarks))
+
+
+def read_one(
+    knob: Knob,
+    get: Callable[[Knob], str | None],
+    where: Callable[[str], str] = _nowhere,
+    is_set: Callable[[str], bool] = _never_set,
+) -> tuple[Value, str]:
+    """The value of one knob, and a line to show if it was brought into its range.
+
+    Raises:
+        ConfigError: it is of the wrong type or out of the enforced range.
+    """
+    text = (get(knob) or "").strip()
+    if not text:
+        return knob.default, ""
+    try:
+        value = knob.parse(text)
+    except ConfigError:
+        raise _wrong(knob, text, where) from None
+    meant, remark = knob.within(value), ""
+    if meant != value:
+        if knob.refused:
+            raise _wrong(knob, text, where)
+        remark = (
+            f"Note: {knob.name} = {text} (set in {where(knob.name)}) is out of range; "
+            f"{meant} is taken instead, the range is {knob.range()}"
+        )
+    unset = meant == knob.stock and not is_set(knob.name)
+    return (knob.default if unset else meant), remark
+
+
+def _wrong(knob: Knob, text: str, where: Callable[[str], str]) -> ConfigError:
+    return ConfigError(
+        f"ERROR: {knob.name} = {text} (set in {where(knob.name)}): expected {knob.expected()};"
+        f" the default is {knob.default}"
+    )
+
+
+def limited_by(administrator: Config, config: Config) -> Config:
+    """A DAG's `config`, its scan interval not below the administrator's (stock rule)."""
+    least = administrator.user_log_scan_interval
+    if administrator.disable_admin_throttle_limiting or config.user_log_scan_interval >= least:
+        return config
+    remark = (
+        f"Warning: Specified scan interval {config.user_log_scan_interval} is less than "
+        "administrator limit"
+    )
+    return config.but(user_log_scan_interval=least, remarks=(*config.remarks, remark))
+
+
+def effective_limit(user: int, administrator: int) -> int:
+    """A user's throttle, capped by the administrator's; 0 or less means no limit.
+
+    Stock rule: the user's value counts only if it is positive and not above the administrator's.
+    """
+    if user > 0 and (administrator <= 0 or user < administrator):
+        return user
+    return max(administrator, 0)

@@ -16,7 +16,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.work_orders import SUFFIX
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.data_requests.knob_settings import OF_HTCONDOR, settings_of
 from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.data_requests.request_macros import Macros, variables_named

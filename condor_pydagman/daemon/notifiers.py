@@ -14,8 +14,7 @@ from typing import Any
 
 from condor_pydagman.adapters import detached_process
 from condor_pydagman.adapters.program_start import program_path
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.dagfile.notify_lines import Notification, read_notification
 
 _MODULE = "condor_pydagman.monitor.notifier"

@@ -6,9 +6,8 @@ import re
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import (
+from condor_pydagman.dagfile.lexer import LineError, Words, name_word
+from condor_pydagman.dagfile.lines import (
     Context,
     needed,
     normal,
@@ -16,7 +15,6 @@ from condor_pydagman.dagfile.line_parts import (
     number_or_share,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import name_word
 
 EXIT_CODE, HOLD_REASON, SITE = ALIKE = ("EXIT_CODE", "HOLD_REASON", "SITE")
 HALT, HOLD, ABORT = EFFECTS = ("HALT", "HOLD", "ABORT")

@@ -8,10 +8,8 @@ from __future__ import annotations
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.file_macros import checked_file
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import Context, node_name, normal, unexpected
-from condor_pydagman.dagfile.quoting import file_word, node_word
+from condor_pydagman.dagfile.lexer import LineError, Words, file_word, node_word
+from condor_pydagman.dagfile.lines import Context, node_name, normal, unexpected
 
 CHECKSUM, INPUTS, OUTPUTS = WORDS = ("CHECKSUM", "INPUTS", "OUTPUTS")
 

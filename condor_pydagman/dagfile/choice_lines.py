@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_parts import Context, needed, normal, unexpected
-from condor_pydagman.dagfile.quoting import name_word
+from condor_pydagman.dagfile.lexer import Words, name_word
+from condor_pydagman.dagfile.lines import Context, needed, normal, unexpected
 
 FROM, UNTIL, ONLY = EXTENTS = ("FROM", "UNTIL", "ONLY")
 

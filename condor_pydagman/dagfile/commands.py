@@ -8,22 +8,196 @@ from __future__ import annotations
 
 from typing import Union
 
-from condor_pydagman.dagfile.cache_command import Cache as Cache
-from condor_pydagman.dagfile.decision_commands import BrakeLine as BrakeLine
-from condor_pydagman.dagfile.decision_commands import EnoughLine as EnoughLine
-from condor_pydagman.dagfile.decision_commands import NodeResult as NodeResult
-from condor_pydagman.dagfile.decision_commands import NotDone as NotDone
-from condor_pydagman.dagfile.decision_commands import NotNeeded as NotNeeded
-from condor_pydagman.dagfile.decision_commands import Publish as Publish
-from condor_pydagman.dagfile.decision_commands import RunIf as RunIf
-from condor_pydagman.dagfile.decision_commands import Skipped as Skipped
-from condor_pydagman.dagfile.growth_commands import ExtendLine as ExtendLine
-from condor_pydagman.dagfile.growth_commands import FeederLine as FeederLine
-from condor_pydagman.dagfile.growth_commands import GrownLine as GrownLine
-from condor_pydagman.dagfile.growth_commands import LetGoLine as LetGoLine
-from condor_pydagman.dagfile.growth_commands import ScatterLine as ScatterLine
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+# The command CACHE.
+
+
+class Cache(NamedTuple):
+    """CACHE: the node is not run again while nothing of it has changed.
+
+    Attributes:
+        checksum: files are compared by what is in them, not by size and time.
+        inputs, outputs: names of files, which may hold `$(JOB)` and names of VARS.
+    """
+
+    line: int
+    node: str
+    checksum: bool = False
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+# The commands by which a DAG decides what runs: RUN_IF, PUBLISH, ENOUGH, BRAKE, and the lines of
+# rescue files that tell what has been decided.
+#
+# All are ours.
+
+
+class RunIf(NamedTuple):
+    """RUN_IF: the node runs if the ClassAd expression is true; `otherwise` is SKIP or DONE."""
+
+    line: int
+    node: str
+    expression: str
+    otherwise: str = "SKIP"
+
+
+class Publish(NamedTuple):
+    """PUBLISH: values of the node that conditions can name, of a file or attributes of its job."""
+
+    line: int
+    node: str
+    file: str = ""
+    attributes: tuple[str, ...] = ()
+
+
+class Skipped(NamedTuple):
+    """SKIPPED: the node's RUN_IF was false, or all its parents were skipped; of a rescue file."""
+
+    line: int
+    node: str
+
+
+class NodeResult(NamedTuple):
+    """NODE_RESULT: what conditions can ask of a node that is done; `text` is a ClassAd."""
+
+    line: int
+    node: str
+    text: str
+
+
+class BrakeLine(NamedTuple):
+    """BRAKE: what the DAG does when more nodes fail than so many, or percent (see
+    `graph.model.Brake`)."""
+
+    line: int
+    name: str
+    limit: int
+    percent: bool
+    last: int
+    alike: str
+    category: str
+    effect: str
+
+
+class EnoughLine(NamedTuple):
+    """ENOUGH: what is left of some nodes is not needed when so many of them, or percent, are done.
+
+    `members` is ALL_NODES, CATEGORY or PARENTS; `name` is the category, or the node whose parents
+    are meant; `effect` is REMOVE or WAIT.
+    """
+
+    line: int
+    members: str
+    name: str
+    limit: int
+    percent: bool = False
+    effect: str = "REMOVE"
+
+
+class NotNeeded(NamedTuple):
+    """NOT_NEEDED: the node was not needed any more, since an ENOUGH was reached; of a rescue
+    file."""
+
+    line: int
+    node: str
+
+
+class NotDone(NamedTuple):
+    """NOT_DONE: a JOB line calls the node DONE, and a person has run it anew; of a rescue file."""
+
+    line: int
+    node: str
+
+
+# The commands by which a DAG grows while it runs.
+
+FEEDER_TIMEOUT_S = 3600
+FEEDER_RETRIES = 5
+
+
+class ExtendLine(NamedTuple):
+    """EXTEND: the commands of a DAG file are added to the DAG when the node has ended well.
+
+    Attributes:
+        between: whether the new nodes stand between the node and its children.
+        directory: of the new nodes; '' for that of the file with the line.
+        prefix: what their names begin with; None: as names of this file.
+        trusted: whether the file may have every command.
+    """
+
+    line: int
+    node: str
+    file: str
+    between: bool = True
+    directory: str = ""
+    prefix: str | None = None
+    trusted: bool = False
+
+
+class ScatterLine(NamedTuple):
+    """SCATTER: a node for each line of a file is added when the node has ended well.
+
+    Attributes:
+        pattern: of the nodes' names.
+        pairs: variables of the nodes, with {item} and so on in their values.
+        directory, prefix: as of EXTEND.
+        retries: of each of the nodes, as of RETRY.
+    """
+
+    line: int
+    node: str
+    file: str
+    pattern: str
+    submit: str
+    pairs: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+    prefix: str | None = None
+    retries: int = 0
+
+
+class FeederLine(NamedTuple):
+    """FEEDER: a program whose output is added to the DAG while few nodes are left.
+
+    Attributes:
+        below: it runs when fewer nodes than this have not ended.
+        program: its file and its arguments, as they are written.
+        at_most: nodes that it may add in all; 0 for no limit.
+        timeout_s: seconds that it may run.
+        retries: how often it runs again after a failure, in a row.
+    """
+
+    line: int
+    below: int
+    program: str
+    at_most: int = 0
+    timeout_s: int = FEEDER_TIMEOUT_S
+    retries: int = FEEDER_RETRIES
+
+
+class LetGoLine(NamedTuple):
+    """LET_GO: what has been let go of that had been added to the DAG, in a rescue file.
+
+    Attributes: as of `graph.parts.LetGo`.
+    """
+
+    line: int
+    number: int
+    nodes: int
+    fed: int
+    fed_nodes: int
+    last: bool = False
+    adders: tuple[str, ...] = ()
+
+
+class GrownLine(NamedTuple):
+    """GROWN: what had been added to the DAG, in a rescue file."""
+
+    line: int
+    number: int
+    digest: str
 
 
 class Job(NamedTuple):

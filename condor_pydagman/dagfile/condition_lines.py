@@ -13,9 +13,8 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.expression_text import first_mistake
 from condor_pydagman.dagfile.file_macros import checked_file
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import (
+from condor_pydagman.dagfile.lexer import LineError, Words, file_word, node_word
+from condor_pydagman.dagfile.lines import (
     Context,
     end,
     needed,
@@ -24,7 +23,6 @@ from condor_pydagman.dagfile.line_parts import (
     normal,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import file_word, node_word
 
 ELSE = "ELSE"
 SKIP, DONE = OTHERWISE = ("SKIP", "DONE")

@@ -9,8 +9,8 @@ import re
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_parts import (
+from condor_pydagman.dagfile.lexer import Words, name_word, node_word
+from condor_pydagman.dagfile.lines import (
     Context,
     end,
     needed,
@@ -18,7 +18,6 @@ from condor_pydagman.dagfile.line_parts import (
     number_or_share,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import name_word, node_word
 
 ALL_NODES, CATEGORY, PARENTS = MEMBERS = ("ALL_NODES", "CATEGORY", "PARENTS")
 REMOVE, WAIT = EFFECTS = ("REMOVE", "WAIT")

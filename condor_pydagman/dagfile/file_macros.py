@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.quoting import ITEM_DOLLAR
+from condor_pydagman.dagfile.lexer import ITEM_DOLLAR, LineError, Words
 
 _MACRO = re.compile(r"(?<!\$)\$\(([\w.+-]+)\)")
 # What begins as a macro does elsewhere: $(x, ${x}, $$(x), $ENV(x), and $JOB as in a SCRIPT line.

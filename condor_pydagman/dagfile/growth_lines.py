@@ -6,11 +6,9 @@ from __future__ import annotations
 import re
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.growth_commands import FEEDER_RETRIES, FEEDER_TIMEOUT_S
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import (
+from condor_pydagman.dagfile.commands import FEEDER_RETRIES, FEEDER_TIMEOUT_S, Command
+from condor_pydagman.dagfile.lexer import LineError, Words, file_word, joined, name_word, node_word
+from condor_pydagman.dagfile.lines import (
     Context,
     needed,
     needed_file,
@@ -19,7 +17,6 @@ from condor_pydagman.dagfile.line_parts import (
     number_alone,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import file_word, joined, name_word, node_word
 from condor_pydagman.vocabulary import LAST
 
 BETWEEN, ANYWHERE, TRUSTED = "BETWEEN", "ANYWHERE", "TRUSTED"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from condor_pydagman.dagfile.lexer import QuotingError
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import normal
+from condor_pydagman.dagfile.lexer import LineError, QuotingError
+from condor_pydagman.dagfile.lines import normal
 
 MAX_SEARCHED = 200  # characters of a word or of the rest of a line that are looked at
 MIN_SIMILARITY = 0.62  # similarity, of 1, that two swapped letters in a word of three still have

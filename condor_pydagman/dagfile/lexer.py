@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
+
 TRIMMED = " \t\r\n\v\f"
 SEPARATORS = " \t\r"
 
@@ -157,3 +160,147 @@ def first_word(line: str) -> str:
     """The first word of a trimmed line, quotes meaning nothing."""
     found = _SEPARATOR.search(line)
     return line[: found.start()] if found else line
+
+
+# What is wrong with a command's line, before it is known in which file and where that line is.
+
+
+class LineError(ValueError):
+    """A word of `words` is not what the command needs there.
+
+    Attributes:
+        message: stock DAGMan's, word for word.
+        line: the line.
+        column: of the wrong word, from 0; of the word read last unless said otherwise.
+        expected: the words of the language that could have stood there.
+        hint: what else a person should know.
+        usage: the example that is shown, '' for that of the command.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        words: Words,
+        expected: tuple[str, ...] = (),
+        hint: str = "",
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = words.line
+        self.column = words.column if column is None else column
+        self.expected = expected
+        self.hint = hint
+        self.usage = ""
+
+
+# How names, files and values are written in a line so that the lexer reads them as they are.
+
+ITEM_DOLLAR = "$(DAGMAN_DOLLAR)"
+_BLANKS = " \t\r"
+_QUOTES = "\"'"
+
+
+def name_word(name: str) -> str:
+    """The word that the lexer reads as `name`, of which it keeps the quotes.
+
+    What stands between quotes gets its backslashes back.  A quote that was escaped is inside, one
+    that was not opens or closes; several readings may be possible, and one of them that fits the
+    whole word is taken.
+
+    Raises:
+        ValueError: a quote in `name` is not closed.
+    """
+    closes = _closing_quotes(name)
+    written: list[str] = []
+    position = 0
+    while position < len(name):
+        character = name[position]
+        position += 1
+        written.append(character)
+        if character in _QUOTES:
+            end = closes.get(position - 1)
+            if end is None:
+                raise ValueError(f"a quote of {name!r} is not closed")
+            inside = name[position:end].replace("\\", "\\\\").replace(character, "\\" + character)
+            written += (inside, character)
+            position = end + 1
+    return "".join(written)
+
+
+def node_word(name: str) -> str:
+    """A node's name as the word that is read as that name; as it is if no word can say it."""
+    if '"' not in name and "'" not in name:
+        return name
+    try:
+        return name_word(name)
+    except ValueError:
+        return name
+
+
+def file_word(name: str) -> str:
+    """The word that the lexer reads as the file `name`, of which it drops the quotes."""
+    if name and not any(c in name for c in " \t\r\v\f\"'\\"):
+        return name
+    return quoted(name)
+
+
+def quoted(text: str) -> str:
+    """`text` in double quotes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def item_text(text: str) -> str:
+    """`text` as the value of a variable in which no macro counts, since somebody else has written
+    it: whoever uses the value puts a dollar for ITEM_DOLLAR, as the language of that use has it."""
+    return text.replace("$", ITEM_DOLLAR)
+
+
+def joined(*words: str) -> str:
+    """The words that are not empty, with blanks between them."""
+    return " ".join(word for word in words if word)
+
+
+def _closing_quotes(name: str) -> dict[int, int]:
+    """For each quote that can open a quoted part, where that part may end so that the rest fits."""
+    fits = True  # whether what follows the position can be read by itself
+    ends: dict[str, int] = {}
+    closes: dict[int, int] = {}
+    for position in range(len(name) - 1, -1, -1):
+        character = name[position]
+        if character not in _QUOTES:
+            fits = fits and character not in _BLANKS
+            continue
+        rest_fits = fits
+        fits = character in ends
+        if fits:
+            closes[position] = ends[character]
+        if rest_fits:
+            ends[character] = position
+    return closes
+
+
+# Lines and words of a DAG file as a message can show them: in part, and with nothing invisible.
+
+MAX_EXCERPT_LENGTH = 160  # characters of a line that a message shows
+
+
+class Excerpt(NamedTuple):
+    """Part of a line, and where the caret goes under it, from 1 to the text's length + 1."""
+
+    text: str
+    caret: int
+
+
+def excerpt(line: str, column: int) -> Excerpt:
+    """The part of `line` around `column`, from 0, in one row of printable characters."""
+    indent = len(line) - len(line.lstrip(TRIMMED))
+    length = max(len(line.rstrip(TRIMMED)), indent)
+    column = min(max(column, indent), length)
+    begin = indent
+    if length - indent > MAX_EXCERPT_LENGTH:
+        begin = max(indent, min(column - MAX_EXCERPT_LENGTH // 2, length - MAX_EXCERPT_LENGTH))
+    end = min(length, begin + MAX_EXCERPT_LENGTH)
+    before = printable(line[begin:column])
+    text = before + printable(line[column:end])
+    return Excerpt(text, len(before) + 1)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import Context, end, needed, normal, unexpected
-from condor_pydagman.dagfile.quoting import name_word
+from condor_pydagman.dagfile.lexer import LineError, Words, name_word
+from condor_pydagman.dagfile.lines import Context, end, needed, normal, unexpected
 
 _DEFINED = "PYDAGMAN_SHARED_LIMITS and ~/.condor/pydagman_limits define limits; this line uses one"
 ALL_NODES, CATEGORY, NODES = _KINDS = ("ALL_NODES", "CATEGORY", "NODES")

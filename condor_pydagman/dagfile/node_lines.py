@@ -1,26 +1,36 @@
-"""How lines that define nodes are read and written: JOB and its like, SUBDAG, SPLICE, ...
+"""How stock's lines are read and written that make a DAG: nodes, edges, settings of it.
 
-An inline submit description is part of such a line: `{` or `@=TOKEN` opens it, a line that is `}`
-or `@TOKEN`, or begins with that and a blank, ends it; options follow there (manual: "Inline Submit
-Descriptions").
+An inline submit description is part of a line that defines a node, or a description: `{` or
+`@=TOKEN` opens it, a line that is `}` or `@TOKEN`, or begins with that and a blank, ends it;
+options follow there (manual: "Inline Submit Descriptions").
 """
 
 from __future__ import annotations
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import QuotingError, Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import (
+from condor_pydagman.dagfile.hints import nearest
+from condor_pydagman.dagfile.lexer import (
+    LineError,
+    QuotingError,
+    Words,
+    file_word,
+    joined,
+    name_word,
+)
+from condor_pydagman.dagfile.lines import (
     Context,
+    checked_number,
     end,
+    integer,
     needed,
     needed_file,
     new_node_name,
+    node_name,
     normal,
+    number,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import file_word, joined, name_word
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
@@ -207,3 +217,167 @@ def _description(opening: str, words: Words, context: Context) -> tuple[str, Wor
 
 def _inline(opening: str, description: str, closing: str) -> str:
     return "\n".join([opening, *([description] if description else []), closing])
+
+
+# How the lines are read and written that join nodes: PARENT, WEAK PARENT, PIN_IN and PIN_OUT.
+
+MAX_SEARCHED_NAMES = 50  # names among which a misspelled CHILD is looked for
+
+
+def read_parent(words: Words, context: Context, weak: bool = False) -> Command:
+    """PARENT ... CHILD ...; a second CHILD among the children means nothing, except at the end."""
+    plain = _plain_parent(words, context, weak)
+    if plain is not None:
+        return plain
+    begin = words.position
+    parents: list[str] = []
+    while True:
+        word = words.next()
+        if word.upper() == "CHILD":
+            break
+        if not word:
+            raise _no_child(words, begin, parents)
+        parents.append(word)
+    if not parents:
+        raise LineError("No parent node(s) specified", words)
+    children: list[str] = []
+    last = word
+    while word:
+        last, word = word, words.next()
+        if word and word.upper() != "CHILD":
+            children.append(word)
+    if last.upper() == "CHILD":
+        raise LineError("No children node(s) specified", words)
+    return commands.ParentChild(context.lines.number, tuple(parents), tuple(children), weak)
+
+
+def _plain_parent(words: Words, context: Context, weak: bool) -> Command | None:
+    """The command of a good line without quotes, which may name very many nodes; else None."""
+    names = words.all_plain()
+    if names is None or "CHILD" not in names:
+        return None
+    middle = names.index("CHILD")
+    parents, children = tuple(names[:middle]), tuple(names[middle + 1 :])
+    if not parents or not children or "CHILD" in map(str.upper, parents + children):
+        return None
+    return commands.ParentChild(context.lines.number, parents, children, weak)
+
+
+def _no_child(words: Words, begin: int, parents: list[str]) -> LineError:
+    if not parents:
+        return LineError("No parent node(s) specified", words)
+    message = "Missing CHILD specifier"
+    again = Words(words.line, begin)
+    for _ in parents[:MAX_SEARCHED_NAMES]:
+        word = again.next()
+        if word.isalpha() and nearest(word, ("CHILD",)):
+            return LineError(message, words, ("CHILD",), column=again.column)
+    hint = "the nodes that wait for these follow a CHILD: PARENT p1 p2 CHILD c1 c2"
+    return LineError(message, words, hint=hint)
+
+
+def read_weak(words: Words, context: Context) -> Command:
+    """WEAK PARENT ... CHILD ..."""
+    missing = "WEAK dependency missing PARENT keyword"
+    if normal(needed(words, missing, ("PARENT",))) != "PARENT":
+        raise LineError(missing, words, ("PARENT",))
+    return read_parent(words, context, weak=True)
+
+
+def write_parent(command: commands.ParentChild) -> str:
+    """[WEAK] PARENT ... CHILD ..."""
+    sides = command.parents, command.children
+    parents, children = (" ".join(map(name_word, side)) for side in sides)
+    return joined("WEAK" * command.weak, f"PARENT {parents} CHILD {children}")
+
+
+def read_pin_in(words: Words, context: Context) -> Command:
+    """PIN_IN."""
+    return _pin(words, context, out=False)
+
+
+def read_pin_out(words: Words, context: Context) -> Command:
+    """PIN_OUT."""
+    return _pin(words, context, out=True)
+
+
+def _pin(words: Words, context: Context, out: bool) -> Command:
+    node = node_name(words)
+    pin = number(words, "No pin number specified", "Invalid pin number '{}'", 1)
+    end(words)
+    return commands.Pin(context.lines.number, node, pin, out)
+
+
+def write_pin(command: commands.Pin) -> str:
+    """PIN_IN or PIN_OUT."""
+    return f"PIN_{'OUT' if command.out else 'IN'} {name_word(command.node)} {command.number}"
+
+
+# How the lines are read and written that concern the whole DAG: DOT, NODE_STATUS_FILE, ENV.
+
+_DOT_WORDS = ("UPDATE", "DONT-UPDATE", "OVERWRITE", "DONT-OVERWRITE", "INCLUDE")
+
+
+def read_node_status_file(words: Words, context: Context) -> Command:
+    """NODE_STATUS_FILE; its options may come in any order, the last of a kind counts."""
+    file = needed_file(words, "No file specified")
+    interval, always = 60, False
+    while True:
+        word = words.next()
+        if not word:
+            return commands.NodeStatusFile(context.lines.number, file, interval, always)
+        if normal(word) == "ALWAYS_UPDATE":
+            always = True
+        elif integer(word) is not None:
+            interval = checked_number(word, words, "")
+        else:
+            unexpected(word, words, "ALWAYS-UPDATE", "a number of seconds")
+
+
+def write_node_status_file(command: commands.NodeStatusFile) -> str:
+    """NODE_STATUS_FILE."""
+    always = "ALWAYS-UPDATE" * command.always
+    return joined(f"NODE_STATUS_FILE {file_word(command.file)} {command.interval}", always)
+
+
+def read_dot(words: Words, context: Context) -> Command:
+    """DOT; its options may come in any order, the last of a kind counts."""
+    file = needed_file(words, "No file specified")
+    update, overwrite, include = False, False, ""
+    while True:
+        word = words.next()
+        option = normal(word)
+        if not word:
+            return commands.Dot(context.lines.number, file, update, overwrite, include)
+        if option in ("UPDATE", "DONT_UPDATE"):
+            update = option == "UPDATE"
+        elif option in ("OVERWRITE", "DONT_OVERWRITE"):
+            overwrite = option == "OVERWRITE"
+        elif option == "INCLUDE":
+            include = needed_file(words, "Missing INCLUDE header file")
+        else:
+            unexpected(word, words, *_DOT_WORDS)
+
+
+def write_dot(command: commands.Dot) -> str:
+    """DOT."""
+    include = f"INCLUDE {file_word(command.include)}" if command.include else ""
+    options = ("UPDATE" * command.update, "OVERWRITE" * command.overwrite, include)
+    return joined(f"DOT {file_word(command.file)}", *options)
+
+
+def read_env(words: Words, context: Context) -> Command:
+    """ENV."""
+    actions = ("SET", "GET")
+    action = needed(words, "Missing action (SET or GET) and variables", actions)
+    if normal(action) not in actions:
+        unexpected(action, words, *actions)
+    variables = words.rest()
+    if not variables:
+        raise LineError("No environment variables provided", words)
+    return commands.Env(context.lines.number, normal(action) == "SET", variables)
+
+
+def write_env(command: commands.Env) -> str:
+    """ENV."""
+    return f"ENV {'SET' if command.set else 'GET'} {command.variables}"

@@ -9,9 +9,8 @@ import re
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import Context, needed, normal
+from condor_pydagman.dagfile.lexer import LineError, Words
+from condor_pydagman.dagfile.lines import Context, needed, normal
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DAG_EVENTS, NodeStatus
 

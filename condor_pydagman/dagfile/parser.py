@@ -12,20 +12,27 @@ from collections.abc import Container, Iterable, Iterator
 from condor_pydagman.dagfile import bulk, hints
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.excerpts import excerpt
 from condor_pydagman.dagfile.language import LANGUAGE, SUBMIT_ONLY
 from condor_pydagman.dagfile.lexer import (
     TRIMMED,
+    LineError,
     QuotingError,
     Words,
+    excerpt,
     first_word,
     splits_plainly,
 )
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import Context, normal
-from condor_pydagman.dagfile.lines import MAX_COMMAND_LENGTH, Lines, Where, in_blocks, is_comment
+from condor_pydagman.dagfile.lines import (
+    MAX_COMMAND_LENGTH,
+    Context,
+    Lines,
+    Where,
+    in_blocks,
+    is_comment,
+    normal,
+)
 from condor_pydagman.dagfile.node_lines import skip_description
-from condor_pydagman.dagfile.syntax import SYNTAX, Syntax
+from condor_pydagman.dagfile.syntax import SYNTAX, SYNTAX_OF, Syntax
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -333,3 +340,27 @@ class _Parser:
                 hint=message(hints.of_unknown(word, line, LANGUAGE, where.number)),
             )
         )
+
+
+# From a command to its line in a DAG file: what the parser reads from it is the same command.
+#
+# Every line is read back before it is given out: what no line can say (a file name with a newline,
+# a node called CHILD) is refused, never written as something else.
+
+
+def lines_of(command: Command, *, allow_any_node_name_characters: bool = False) -> str:
+    """The line of `command`, or the lines if it has an inline description; no newline at the end.
+
+    Raises:
+        ValueError: the command can't be written in the DAG language.
+    """
+    text = SYNTAX_OF[type(command)].write(command)
+    reading = Reading("", allow_any_node_name_characters=allow_any_node_name_characters)
+    read = list(iter_commands(text, reading))
+    if reading.errors or len(read) != 1 or not _same(read[0], command):
+        raise ValueError(f"can't be written in a DAG file: {command!r}")
+    return text
+
+
+def _same(one: Command, other: Command) -> bool:
+    return type(one) is type(other) and one[1:] == other[1:]

@@ -13,9 +13,8 @@ from typing import Any
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION, first_mistake
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import (
+from condor_pydagman.dagfile.lexer import LineError, Words, name_word
+from condor_pydagman.dagfile.lines import (
     Context,
     end,
     needed,
@@ -23,8 +22,7 @@ from condor_pydagman.dagfile.line_parts import (
     number_alone,
     unexpected,
 )
-from condor_pydagman.dagfile.quoting import name_word
-from condor_pydagman.dagfile.retry_lines import read_time
+from condor_pydagman.dagfile.modifier_lines import read_time
 from condor_pydagman.named_tuple import NamedTuple
 
 ALL_GROUPS = "ALL_GROUPS"

@@ -14,30 +14,91 @@ from condor_pydagman.dagfile import cache_lines as cache
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import condition_lines as condition
-from condor_pydagman.dagfile import edge_lines as edge
 from condor_pydagman.dagfile import enough_lines as enough
 from condor_pydagman.dagfile import growth_lines as growth
 from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
-from condor_pydagman.dagfile import retry_lines as retry
 from condor_pydagman.dagfile import site_lines as site
 from condor_pydagman.dagfile import sweep_lines as sweep
-from condor_pydagman.dagfile import whole_dag_lines as whole
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.fixed_lines import (
-    NODE,
-    Argument,
-    FixedLine,
-    file,
-    name,
-    rest,
-    whole_number,
+from condor_pydagman.dagfile.lexer import LineError, Words, file_word, name_word
+from condor_pydagman.dagfile.lines import (
+    LOWEST,
+    Context,
+    end,
+    needed,
+    needed_file,
+    node_name,
+    number,
 )
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_parts import Context
 from condor_pydagman.named_tuple import NamedTuple
+
+# Lines of a fixed number of arguments: a list of the arguments says how to read and write one.
+#
+# Each argument is read with stock DAGMan's messages, and any word after the last is an error.
+
+
+class Argument(NamedTuple):
+    """How an argument is read from the words of a line, and written as one.
+
+    Attributes:
+        read: raises LineError or QuotingError.
+        write: raises ValueError for a value that can't be written.
+    """
+
+    read: Callable[[Words], Any]
+    write: Callable[[Any], str]
+
+
+NODE = Argument(node_name, name_word)  # ALL_NODES included
+
+
+def name(missing: str) -> Argument:
+    """A name of something else; `missing` is the message if there is none."""
+    return Argument(lambda words: needed(words, missing), name_word)
+
+
+def file(missing: str) -> Argument:
+    """A file."""
+    return Argument(lambda words: needed_file(words, missing), file_word)
+
+
+def whole_number(missing: str, invalid: str, low: int = LOWEST) -> Argument:
+    """A number, `low` or more; `invalid` has a place for the word."""
+    return Argument(lambda words: number(words, missing, invalid, low), str)
+
+
+def rest(missing: str) -> Argument:
+    """The rest of the line as it stands."""
+
+    def read(words: Words) -> str:
+        text = words.rest()
+        if not text:
+            raise LineError(missing, words)
+        return text
+
+    return Argument(read, str)
+
+
+class FixedLine(NamedTuple):
+    """The line of a command whose fields, after the number of its line, are its arguments."""
+
+    word: str
+    command: Callable[..., Command]
+    arguments: tuple[Argument, ...]
+
+    def read(self, words: Words, context: Context) -> Command:
+        """The command that the words after the command word say."""
+        values = [argument.read(words) for argument in self.arguments]
+        end(words)
+        return self.command(context.lines.number, *values)
+
+    def write(self, command: Command) -> str:
+        """The line of the command."""
+        values = zip(self.arguments, command[1:])
+        return " ".join([self.word, *(argument.write(value) for argument, value in values)])
 
 
 class Syntax(NamedTuple):
@@ -91,24 +152,24 @@ _TABLE = (
         node.write_submit_description,
     ),
     _fixed("REJECT", commands.Reject),
-    Syntax("DOT", commands.Dot, whole.read_dot, whole.write_dot),
+    Syntax("DOT", commands.Dot, node.read_dot, node.write_dot),
     Syntax(
         "NODE_STATUS_FILE",
         commands.NodeStatusFile,
-        whole.read_node_status_file,
-        whole.write_node_status_file,
+        node.read_node_status_file,
+        node.write_node_status_file,
     ),
     _fixed("JOBSTATE_LOG", commands.JobstateLog, _INCLUDE),  # stock's message is INCLUDE's
     Syntax("NOTIFY", commands.NotifyLine, notify.read_notify, notify.write_notify),
     _fixed("INCLUDE", commands.Include, _INCLUDE),
-    Syntax("PARENT", commands.ParentChild, edge.read_parent, edge.write_parent),
-    Syntax("WEAK", commands.ParentChild, edge.read_weak, edge.write_parent),
+    Syntax("PARENT", commands.ParentChild, node.read_parent, node.write_parent),
+    Syntax("WEAK", commands.ParentChild, node.read_weak, node.write_parent),
     Syntax("SWEEP_PARENT", commands.SweepParent, sweep.read_sweep_parent, sweep.write_sweep_parent),
     _fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
-    Syntax("PIN_IN", commands.Pin, edge.read_pin_in, edge.write_pin),
-    Syntax("PIN_OUT", commands.Pin, edge.read_pin_out, edge.write_pin),
+    Syntax("PIN_IN", commands.Pin, node.read_pin_in, node.write_pin),
+    Syntax("PIN_OUT", commands.Pin, node.read_pin_out, node.write_pin),
     Syntax("SCRIPT", commands.ScriptLine, modifier.read_script, modifier.write_script),
-    Syntax("RETRY", commands.RetryLine, retry.read_retry, retry.write_retry),
+    Syntax("RETRY", commands.RetryLine, modifier.read_retry, modifier.write_retry),
     Syntax(
         "ABORT_DAG_ON",
         commands.AbortDagOn,
@@ -119,7 +180,7 @@ _TABLE = (
     _fixed("PRIORITY", commands.Priority, NODE, _PRIORITY),
     _fixed("PRE_SKIP", commands.PreSkip, NODE, _EXIT_CODE),
     Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
-    Syntax("TIMEOUT", commands.TimeoutLine, retry.read_timeout, retry.write_timeout),
+    Syntax("TIMEOUT", commands.TimeoutLine, modifier.read_timeout, modifier.write_timeout),
     _fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     _fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
     Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),
@@ -155,7 +216,7 @@ _TABLE = (
     ),
     _fixed("CONFIG", commands.ConfigFile, _CONFIG),
     _fixed("SET_JOB_ATTR", commands.SetJobAttr, _ATTRIBUTE),
-    Syntax("ENV", commands.Env, whole.read_env, whole.write_env),
+    Syntax("ENV", commands.Env, node.read_env, node.write_env),
 )
 
 SYNTAX: dict[str, Syntax] = {syntax.word: syntax for syntax in _TABLE}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
-from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.named_tuple import NamedTuple

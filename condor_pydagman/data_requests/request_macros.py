@@ -37,7 +37,7 @@ class Macros:
 
     def __init__(self, values: Mapping[str, str] = {}, environment: Mapping[str, str] = {}) -> None:
         self._values = {name.lower(): value for name, value in values.items()}
-        self._values["dagman_dollar"] = "$(DOLLAR)"  # see `dagfile.quoting.item_text`
+        self._values["dagman_dollar"] = "$(DOLLAR)"  # see `dagfile.lexer.item_text`
         self._names = list(values)
         self._environment = environment
 

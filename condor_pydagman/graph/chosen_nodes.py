@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
 from condor_pydagman.dagfile.hints import nearest
-from condor_pydagman.dagfile.line_parts import normal
+from condor_pydagman.dagfile.lines import normal
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag

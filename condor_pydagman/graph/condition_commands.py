@@ -19,7 +19,7 @@ from condor_pydagman.dagfile.condition_text import (
     references,
     renamed,
 )
-from condor_pydagman.dagfile.excerpts import excerpt
+from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import STRICT_HIGH, Building, fail
 from condor_pydagman.graph.model import JOIN_NAME, Condition, Dag, Published

@@ -12,8 +12,8 @@ from itertools import compress
 from operator import not_
 
 from condor_pydagman.dagfile.growth_lines import PLACE
+from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.quoting import file_word, item_text
 from condor_pydagman.graph import (
     cache_commands,
     enough_commands,

@@ -16,9 +16,9 @@ from typing import Union
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.dagfile.quoting import node_word
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, LetGo, Retry, Variable

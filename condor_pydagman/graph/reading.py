@@ -20,8 +20,8 @@ from typing import Union
 from condor_pydagman.dagfile import bulk, commands, hints
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.excerpts import excerpt
 from condor_pydagman.dagfile.language import DEFINING, USING
+from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError

@@ -13,9 +13,8 @@ from itertools import chain, repeat
 from typing import NoReturn
 
 from condor_pydagman.dagfile.commands import Dimension, Sweep, SweepParent
-from condor_pydagman.dagfile.line_parts import RESERVED_NAMES
-from condor_pydagman.dagfile.sweep_lines import is_variable
-from condor_pydagman.dagfile.sweep_values import count, values
+from condor_pydagman.dagfile.lines import RESERVED_NAMES
+from condor_pydagman.dagfile.sweep_lines import count, is_variable, values
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.scope import Swept
 from condor_pydagman.named_tuple import NamedTuple

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph import connect
 from condor_pydagman.graph.building import Building, fail

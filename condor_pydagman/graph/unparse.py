@@ -18,11 +18,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from operator import gt, lt
 
-from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.condition_lines import DONE as ELSE_DONE
 from condor_pydagman.dagfile.condition_lines import SKIP
 from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY
+from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.dagfile.site_lines import NODES
 from condor_pydagman.graph.model import (
     DONE,
@@ -56,7 +57,7 @@ def dag_lines(dag: Dag) -> Iterator[str]:
             their numbers, as that of splices can be when join nodes are not used.
     """
     for command in _commands(dag):
-        yield printer.lines(command, allow_any_node_name_characters=True)
+        yield lines_of(command, allow_any_node_name_characters=True)
 
 
 def _commands(dag: Dag) -> Iterator[Command]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.model import JOIN

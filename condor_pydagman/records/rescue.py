@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.choice_lines import write_choose
 from condor_pydagman.dagfile.growth_lines import write_let_go
-from condor_pydagman.dagfile.quoting import name_word, node_word
-from condor_pydagman.dagfile.retry_lines import retry_options
+from condor_pydagman.dagfile.lexer import name_word, node_word
+from condor_pydagman.dagfile.modifier_lines import retry_options
 from condor_pydagman.engine.node_settings import retry_in_force
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError

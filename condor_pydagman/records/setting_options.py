@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from condor_pydagman.dagfile import commands, printer
-from condor_pydagman.dagfile.parser import parse
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
 
 MAX_NUMBER = 2**31 - 1
@@ -92,7 +92,7 @@ def _fits(key: str, value: str) -> bool:
     """Whether a DAG file can have it: JSON can have halves of characters, which no file can."""
     try:
         (key + value).encode("utf-8", "surrogateescape")
-        printer.lines(commands.Vars(_NO_LINE, _ANY, False, ((key, value),)))
+        lines_of(commands.Vars(_NO_LINE, _ANY, False, ((key, value),)))
     except ValueError:
         return False
     return True
@@ -120,4 +120,4 @@ def setting_lines(name: str, settings: NodeSettings) -> Iterator[str]:
     for variable in settings.variables:
         found.append(commands.Vars(_NO_LINE, name, False, (variable,)))
     for command in found:
-        yield printer.lines(command, allow_any_node_name_characters=True) + "\n"
+        yield lines_of(command, allow_any_node_name_characters=True) + "\n"

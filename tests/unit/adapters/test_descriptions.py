@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.description_remarks import of_description
 from condor_pydagman.adapters.per_proc import values
-from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.errors import PoolError
 
 ME = pwd.getpwuid(os.geteuid()).pw_name

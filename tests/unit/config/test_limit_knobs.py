@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.config import Config
-from condor_pydagman.config.limit_knobs import LimitKnobs
+from condor_pydagman.config.table import LimitKnobs
 
 
 def test_they_are_in_the_table_and_limit_nothing_unless_they_are_set() -> None:

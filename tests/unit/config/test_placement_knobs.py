@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.config import Config, knobs
 from condor_pydagman.config.knob import TRANSFER, Knob
-from condor_pydagman.config.placement_knobs import PlacementKnobs
+from condor_pydagman.config.table import PlacementKnobs
 
 
 def test_every_knob_of_it_is_in_the_table() -> None:

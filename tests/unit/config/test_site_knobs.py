@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.config import Config
-from condor_pydagman.config.site_knobs import SiteKnobs
+from condor_pydagman.config.table import SiteKnobs
 
 
 def test_they_are_in_the_table() -> None:

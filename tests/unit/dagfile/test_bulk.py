@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.commands import Job, ParentChild, RetryLine, ScriptLine, Vars
 from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.modifier_lines import read_pairs
 from condor_pydagman.dagfile.parser import Reading, iter_commands, parse
-from condor_pydagman.dagfile.variables import read_pairs
 
 SIMPLE = [
     "JOB A a.sub",

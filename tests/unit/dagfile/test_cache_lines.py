@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import Cache
+from condor_pydagman.dagfile.parser import lines_of
 from tests.unit.dagfile.one_line import good, message, warnings
 
 
@@ -23,7 +23,7 @@ from tests.unit.dagfile.one_line import good, message, warnings
 )
 def test_lines(line: str, command: Cache) -> None:
     assert good(line + "\n") == command
-    assert good(printer.lines(command) + "\n") == command
+    assert good(lines_of(command) + "\n") == command
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands, printer
-from condor_pydagman.dagfile.parser import parse
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.parser import lines_of, parse
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from condor_pydagman.dagfile.parser import parse
 )
 def test_lines(line: str, command: commands.Choose) -> None:
     assert parse(line, "x.dag").commands == [command]
-    assert parse(printer.lines(command), "x.dag").commands == [command]
+    assert parse(lines_of(command), "x.dag").commands == [command]
 
 
 @pytest.mark.parametrize(

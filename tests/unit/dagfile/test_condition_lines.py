@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.condition_text import attribute_name, bare, references, renamed
+from condor_pydagman.dagfile.parser import lines_of
 from tests.unit.dagfile.one_line import good, message, wrong
 
 ROUND_TRIPS = [
@@ -36,7 +37,7 @@ ROUND_TRIPS = [
 @pytest.mark.parametrize(("line", "command"), ROUND_TRIPS)
 def test_lines_are_read_and_written(line: str, command: commands.Command) -> None:
     assert good(line + "\n") == command
-    assert good(printer.lines(command) + "\n") == command
+    assert good(lines_of(command) + "\n") == command
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
-from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.dagfile.lexer import item_text
 from tests.unit.dagfile.one_line import good, wrong
 
 LINES = ["PUBLISH A FILE {}", "CACHE A INPUTS x OUTPUTS y {}"]

@@ -6,11 +6,10 @@ import pytest
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.fixed_lines import NODE, FixedLine, file, rest, whole_number
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.line_parts import Context
-from condor_pydagman.dagfile.lines import Lines
+from condor_pydagman.dagfile.lexer import LineError, Words
+from condor_pydagman.dagfile.lines import Context, Lines
+from condor_pydagman.dagfile.parser import lines_of
+from condor_pydagman.dagfile.syntax import NODE, FixedLine, file, rest, whole_number
 from tests.unit.dagfile.one_line import good
 
 PRIORITY = FixedLine("PRIORITY", commands.Priority, (NODE, whole_number("missing", "not '{}'", 0)))
@@ -53,6 +52,5 @@ def test_files_and_the_rest_of_a_line() -> None:
     ],
 )
 def test_commands_of_this_form(line: str) -> None:
-    from condor_pydagman.dagfile.printer import lines
 
-    assert lines(good(line)) == line
+    assert lines_of(good(line)) == line

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.excerpts import MAX_EXCERPT_LENGTH, excerpt
 from condor_pydagman.dagfile.hints import nearest, odd_character
+from condor_pydagman.dagfile.lexer import MAX_EXCERPT_LENGTH, excerpt
 from condor_pydagman.dagfile.syntax import SYNTAX
 from tests.unit.dagfile.one_line import wrong
 

@@ -12,7 +12,7 @@ from condor_pydagman.dagfile.language import (
     USING,
     concerns_submit_dag,
 )
-from condor_pydagman.dagfile.line_parts import normal
+from condor_pydagman.dagfile.lines import normal
 from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.dagfile.syntax import SYNTAX, SYNTAX_OF
 from tests.corpora import dag_cases

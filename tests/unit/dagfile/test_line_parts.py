@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_parts import integer, normal
-from condor_pydagman.dagfile.quoting import file_word, joined, name_word, node_word, quoted
+from condor_pydagman.dagfile.lexer import Words, file_word, joined, name_word, node_word, quoted
+from condor_pydagman.dagfile.lines import integer, normal
 
 
 @pytest.mark.parametrize(

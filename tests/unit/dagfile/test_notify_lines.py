@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.line_error import LineError
+from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.dagfile.notify_lines import Notification, read_notification
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile import bulk, plain_lines
+from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.bulk import SimpleLines
 
 NAMES = st.sampled_from(["A", "n1", "Child", "childish", "PARENT", "all_nodes", "x.y-z", "é", ""])
@@ -46,7 +46,7 @@ def searched(kind: str, text: str) -> list[tuple[str, str]]:
     return [(node, " ".join(rest.split()) if kind == "PARENT" else rest) for node, rest in rows]
 
 
-def rows_of(edges: plain_lines.Edges) -> list[tuple[str, str]]:
+def rows_of(edges: bulk.Edges) -> list[tuple[str, str]]:
     return list(zip(edges.parents, map(" ".join, zip(*edges.children))))
 
 
@@ -55,7 +55,7 @@ def rows_of(edges: plain_lines.Edges) -> list[tuple[str, str]]:
 @example(["JOB A a", "JOB B b "])
 def test_jobs(lines: list[str]) -> None:
     text = text_of(lines)
-    found = plain_lines.jobs(text, len(lines))
+    found = bulk.jobs(text, len(lines))
     if found is not None:
         assert list(zip(*found)) == searched("JOB", text)
         assert len(found[0]) == len(lines)
@@ -67,7 +67,7 @@ def test_jobs(lines: list[str]) -> None:
 @example(["PARENT A B CHILD C"])
 def test_edges(lines: list[str]) -> None:
     text = text_of(lines)
-    found = plain_lines.edges(text, len(lines))
+    found = bulk.edges(text, len(lines))
     if found is not None:
         assert rows_of(found) == searched("PARENT", text)
         assert len(found.parents) == len(lines)
@@ -76,7 +76,7 @@ def test_edges(lines: list[str]) -> None:
 @given(st.lists(VARS, min_size=1, max_size=4))
 def test_variables(lines: list[str]) -> None:
     text = text_of(lines)
-    found = plain_lines.variables(text, len(lines))
+    found = bulk.variables(text, len(lines))
     if found is not None:
         assert found == searched("VARS", text)
         assert len(found) == len(lines)
@@ -84,11 +84,11 @@ def test_variables(lines: list[str]) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 1000])
 def test_lines_as_programs_write_them_are_plain(number: int) -> None:
-    jobs = plain_lines.jobs(text_of([GOOD["JOB"]] * number), number)
+    jobs = bulk.jobs(text_of([GOOD["JOB"]] * number), number)
     assert jobs == (["A"] * number, ["a.sub"] * number)
-    edges = plain_lines.edges(text_of([GOOD["PARENT"]] * number), number)
+    edges = bulk.edges(text_of([GOOD["PARENT"]] * number), number)
     assert edges == (["A"] * number, [["B"] * number, ["C"] * number])
-    variables = plain_lines.variables(text_of([GOOD["VARS"]] * number), number)
+    variables = bulk.variables(text_of([GOOD["VARS"]] * number), number)
     assert variables == [("A", 'x="1" +y="a b"')] * number
 
 
@@ -96,14 +96,14 @@ def test_lines_as_programs_write_them_are_plain(number: int) -> None:
     "line", ["JOB A", "JOB A a b", "JOB A a.condor.sub", "JOB child a", "JOB A a\r", "FOO A a"]
 )
 def test_other_lines_among_jobs(line: str) -> None:
-    assert plain_lines.jobs(text_of([GOOD["JOB"], line]), 2) is None
-    assert plain_lines.jobs(text_of([line, GOOD["JOB"]]), 2) is None
+    assert bulk.jobs(text_of([GOOD["JOB"], line]), 2) is None
+    assert bulk.jobs(text_of([line, GOOD["JOB"]]), 2) is None
 
 
 def test_many_children_are_left_to_others() -> None:
-    line = "PARENT A CHILD" + " B" * plain_lines.MAX_CHILDREN
-    assert plain_lines.edges(text_of([line]), 1) is not None
-    assert plain_lines.edges(text_of([line + " C"]), 1) is None
+    line = "PARENT A CHILD" + " B" * bulk.MAX_CHILDREN
+    assert bulk.edges(text_of([line]), 1) is not None
+    assert bulk.edges(text_of([line + " C"]), 1) is None
 
 
 @given(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile import commands, printer
+from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import Words
-from condor_pydagman.dagfile.parser import Reading, iter_commands, parse
+from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, parse
 from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.unit.dagfile.one_line import good
@@ -48,7 +48,7 @@ from tests.unit.dagfile.one_line import good
     ],
 )
 def test_printed_lines(command: Command, line: str) -> None:
-    assert printer.lines(command) == line
+    assert lines_of(command) == line
 
 
 @pytest.mark.parametrize(
@@ -80,14 +80,14 @@ def test_printed_lines(command: Command, line: str) -> None:
 )
 def test_what_can_not_be_written_is_refused(command: Command) -> None:
     with pytest.raises(ValueError, match=r"can't be written|not closed"):
-        printer.lines(command)
+        lines_of(command)
 
 
 def test_plus_is_written_where_it_can_be_read() -> None:
     job = commands.Job(1, "S+A", "x")
     with pytest.raises(ValueError, match="can't be written"):
-        printer.lines(job)
-    assert printer.lines(job, allow_any_node_name_characters=True) == "JOB S+A x"
+        lines_of(job)
+    assert lines_of(job, allow_any_node_name_characters=True) == "JOB S+A x"
 
 
 # Words that can stand in a line as they are, and words that need care.
@@ -175,7 +175,7 @@ _POLICY = st.one_of(
 @given(_commands())
 def test_what_is_printed_is_read_as_the_same(command: Command) -> None:
     try:
-        text = printer.lines(command)
+        text = lines_of(command)
     except ValueError:
         assume(False)
         raise
@@ -192,7 +192,7 @@ _ODD = ('"', "'", "\\", "x=1", '="a b"', "{\nx\n}", "@=E\nx\n@E", "INCLUDE", "UP
 def test_whatever_is_read_can_be_printed(pieces: list[str], blanks: bool) -> None:
     for command in parse((" " if blanks else "").join(pieces), "x.dag").commands:
         reading = Reading("x.dag")
-        assert [one[1:] for one in iter_commands(printer.lines(command), reading)] == [command[1:]]
+        assert [one[1:] for one in iter_commands(lines_of(command), reading)] == [command[1:]]
 
 
 @given(st.text(alphabet="a\"' \\", max_size=12))
@@ -200,4 +200,4 @@ def test_every_name_that_can_be_read_can_be_printed(text: str) -> None:
     name = _word(text)
     assume(name)
     command = commands.Priority(1, name or "", 1)
-    assert good(printer.lines(command)) == command
+    assert good(lines_of(command)) == command

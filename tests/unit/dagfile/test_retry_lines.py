@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.commands import Command, RetryLine, TimeoutLine
-from condor_pydagman.dagfile.retry_lines import RETRY_USAGE
+from condor_pydagman.dagfile.modifier_lines import RETRY_USAGE
 from tests.unit.dagfile.one_line import good, message, warnings, wrong
 
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile import printer
 from condor_pydagman.dagfile.commands import Command, Dimension, Sweep, SweepParent
-from condor_pydagman.dagfile.parser import parse
-from condor_pydagman.dagfile.sweep_values import count, mistake, values
+from condor_pydagman.dagfile.parser import lines_of, parse
+from condor_pydagman.dagfile.sweep_lines import count, mistake, values
 from tests.unit.dagfile.one_line import warnings, wrong
 
 
@@ -40,7 +39,7 @@ from tests.unit.dagfile.one_line import warnings, wrong
 )
 def test_lines(line: str, command: Command) -> None:
     assert parse(line, "x.dag").commands == [command]
-    assert parse(printer.lines(command), "x.dag").commands == [command]
+    assert parse(lines_of(command), "x.dag").commands == [command]
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.lexer import QuotingError, Words
-from condor_pydagman.dagfile.line_error import LineError
-from condor_pydagman.dagfile.variables import read_pairs
+from condor_pydagman.dagfile.lexer import LineError, QuotingError, Words
+from condor_pydagman.dagfile.modifier_lines import read_pairs
 
 
 @pytest.mark.parametrize(

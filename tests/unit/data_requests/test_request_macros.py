@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.quoting import item_text
+from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.data_requests.request_macros import Macros, UndefinedMacro, variables_named
 
 MACROS = Macros({"A": "1", "b": "$(a)/$(A)", "C": "$(d)", "d": "$(C)"}, {"HOME": "/h"})

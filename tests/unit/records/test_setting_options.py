@@ -71,7 +71,7 @@ def test_what_no_record_has_room_for_is_not_read(
 ) -> None:
     """The loop of DAGMan would stand still for a minute."""
     monkeypatch.setattr(setting_options, "parse", None)
-    monkeypatch.setattr(setting_options, "printer", None)
+    monkeypatch.setattr(setting_options, "lines_of", None)
     with pytest.raises(SettingError):
         read_setting_options(options)
 
