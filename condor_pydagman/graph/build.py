@@ -1,23 +1,649 @@
-"""From DAG files to a Dag."""
+"""From DAG files to a Dag: which file is read when, splices, what is applied in what order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os.path
+import re
+from array import array
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import chain, islice
+from operator import ne
+from typing import Union
 
+from condor_pydagman.dagfile import bulk, commands, hints
+from condor_pydagman.dagfile.bulk import SimpleLines
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import DEFINING, USING
+from condor_pydagman.dagfile.lexer import excerpt
+from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
+from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.graph import (
     cache_commands,
     condition_commands,
+    define,
     enough_commands,
     limit_uses,
-    splices,
-    whole,
+    sweeps,
 )
-from condor_pydagman.graph.apply_bulk import NotSimple
-from condor_pydagman.graph.building import Building, BuildOptions
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.apply import NotSimple, apply, apply_many, define_jobs
+from condor_pydagman.graph.building import STRICT_MIDDLE, Building, BuildOptions, fail
+from condor_pydagman.graph.model import Dag, Splice
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
-from condor_pydagman.graph.reading import MAX_ERRORS, DagReader, ReadText
+from condor_pydagman.graph.scope import Scope
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import message
+from condor_pydagman.vocabulary import NodeKind
+
+# Entering the file of a SPLICE, leaving it, and lifting its nodes into the file that names it.
+
+MAX_PREFIX_LENGTH = 10_000  # of a node's name, for the splices that it is in
+# With so many no further splice is read: a few lines can define more nodes than memory holds.
+MAX_NODES = 20_000_000
+MAX_EDGES = 10 * MAX_NODES  # each PARENT line that shares its edges counts once
+
+_FORBIDDEN = (NodeKind.FINAL, NodeKind.PROVISIONER)
+
+
+def enter(building: Building, command: commands.Splice) -> Scope:
+    """The scope of a new splice, which becomes the present one."""
+    _refuse_flood(building)
+    outer = building.scope
+    name = outer.munge + command.name
+    clash = "give the splice another name"
+    if name in building.dag.ids and building.find(command.name) is not None:
+        fail(
+            f"Splice name {command.name} already associated with a node in DAG.",
+            clash,
+            at=command.name,
+        )
+    if name in outer.splices:
+        fail(f"Splice named {command.name} already exists in DAG.", clash, at=command.name)
+    scope = Scope(outer, name, command.file)
+    if len(scope.prefix) > MAX_PREFIX_LENGTH:
+        fail(
+            f"The names of its nodes would be longer than {MAX_PREFIX_LENGTH:,} characters",
+            "splices nest too deep",
+        )
+    scope.enter_directory(command.directory)
+    building.scope = scope
+    building.has_splices = True
+    return scope
+
+
+def _refuse_flood(building: Building) -> None:
+    for count, limit, what in (
+        (len(building.dag), MAX_NODES, "nodes"),
+        (len(building.dag.edges), MAX_EDGES, "edges"),
+    ):
+        if count > limit:
+            fail(
+                f"More than {limit:,} {what}: no further splice is taken in",
+                "do splices hold splices that hold splices? A SUBDAG has a DAGMan of its own",
+            )
+
+
+def leave(building: Building, *, good: bool) -> None:
+    """The splice's file has been read: its scope ends, and if it was `good` waits to be lifted."""
+    scope = building.scope
+    outer = scope.outer
+    if outer is None:
+        raise ValueError("the root can't be left")
+    building.scope = outer
+    if not good:
+        return
+    _refuse_forbidden(building, scope)
+    outer.splices[scope.name] = scope
+
+
+def end_file(building: Building) -> None:
+    """At the end of a file, INCLUDEd or not: what the scope's splices hold becomes its own."""
+    outer = building.scope
+    for splice in outer.lift():
+        _lift_limits(building, outer, splice)
+        _lift_descriptions(building, outer, splice)
+    if outer.outer is not None:
+        _note_ends(building, outer)
+
+
+def arrange(building: Building) -> None:
+    """After all files: number the nodes in the order of stock DAGMan's list, and note splices."""
+    note(building)
+    order = array("i", chain.from_iterable(building.scope.ranges()))
+    if any(map(ne, order, range(len(order)))):
+        building.dag.renumber(order)
+
+
+def note(building: Building) -> None:
+    """Have the Dag tell which of its nodes are of which splice."""
+    count, found = 0, building.dag.splices
+    open_splices: dict[Scope, int] = {}
+    for piece in building.scope.walk():
+        if isinstance(piece, range):
+            count += len(piece)
+        elif piece in open_splices:
+            place = open_splices.pop(piece)
+            found[place] = found[place]._replace(end=count)
+        else:
+            open_splices[piece] = len(found)
+            found.append(Splice(piece.prefix[:-1], piece.file, piece.directory, count, count))
+
+
+def _refuse_forbidden(building: Building, scope: Scope) -> None:
+    for node in sorted(building.special):
+        kind = NodeKind(building.dag.kinds[node])
+        if kind in _FORBIDDEN and node in scope:
+            name = scope.name[len(scope.munge) :]
+            fail(
+                f"Splice {name} has a {kind.name} node. This is not permitted.",
+                f"put the {kind.name} node into the DAG file that names the splice",
+            )
+
+
+def _note_ends(building: Building, scope: Scope) -> None:
+    """The initial and terminal nodes among those that are new: what is noted here stays noted, even
+    if the file goes on after an INCLUDE and gives them parents (as in stock)."""
+    building.mark_ends()
+    special = building.special
+    for piece in scope.new_pieces():
+        nodes = (piece, piece) if isinstance(piece, range) else (piece.initial, piece.terminal)
+        has_parents, has_children = building.has_parents, building.has_children
+        scope.initial += [n for n in nodes[0] if not has_parents[n] and n not in special]
+        scope.terminal += [n for n in nodes[1] if not has_children[n] and n not in special]
+
+
+def _lift_limits(building: Building, outer: Scope, splice: Scope) -> None:
+    cut = len(outer.prefix)
+    for category in sorted(splice.categories | set(splice.limits)):
+        outer.categories.add(category)
+        limit, higher = splice.limits.get(category, -1), outer.limits.get(category)
+        if higher is None:
+            if limit >= 0:
+                outer.limits[category] = limit
+        elif higher != limit:
+            shown = category if category[0] == "+" else category[cut:]
+            building.warn(
+                f"Warning: higher-level ({outer}) maxjobs value of {higher} for category {shown}"
+                f" overrides splice {splice.name} value of {limit}",
+                STRICT_MIDDLE,
+            )
+
+
+def _lift_descriptions(building: Building, outer: Scope, splice: Scope) -> None:
+    where = f"splice {outer}" if outer.outer else "root"
+    for name, text in splice.descriptions.items():
+        if outer.descriptions.setdefault(name, text) != text:
+            building.keep_warning(
+                "WARNING: Conflicting inline descriptions using the same name"
+                f" '{name}' between {where} and splice {splice.name}."
+            )
+
+
+# A cache of small files that many SPLICEs name.
+#
+# What has been understood of a file's text does not depend on the splice; it is kept from the
+# second reading on and played back from the third on.
+
+MAX_LINES = 50_000  # of all kept files together
+
+_Item = Union[Command, SimpleLines]
+Key = tuple[str, str, bool]
+
+
+class FileCache:
+    """Readers of files, by path, by name in messages, and by whether it is the second reading.
+
+    Attributes:
+        room: lines that may still be kept.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[Key] = set()
+        self._kept: dict[Key, _Kept] = {}
+        self.room = MAX_LINES
+
+    def reader(
+        self, key: Key, reading: Reading, make: Callable[[], CommandReader]
+    ) -> CommandReader | Recorder | Player:
+        """What `make` gives, or something that does the same."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            return Player(kept, reading)
+        if key not in self._seen or self.room <= 0:
+            self._seen.add(key)
+            return make()
+        return Recorder(make(), reading, self, key)
+
+    def keep(self, key: Key, kept: _Kept) -> None:
+        """A file that has been read without an error, to its end."""
+        self.room -= sum(
+            item.lines if isinstance(item, SimpleLines) else 1 for item, _ in kept.items
+        )
+        self._kept[key] = kept
+
+
+class _Kept:
+    def __init__(self) -> None:
+        self.items: list[tuple[_Item, str]] = []
+        self.skipped: list[int] = []  # Reading.skipped when the item was given
+
+
+class Recorder:
+    """As a CommandReader, but records its items."""
+
+    def __init__(self, reader: CommandReader, reading: Reading, files: FileCache, key: Key) -> None:
+        self._reader = reader
+        self._reading = reading
+        self._files = files
+        self._key = key
+
+    def __iter__(self) -> Iterator[_Item]:
+        kept, reading = _Kept(), self._reading
+        before, room = len(reading.errors) + reading.lost, self._files.room
+        for item in self._reader:
+            text = "" if isinstance(item, SimpleLines) else self._reader.text()
+            kept.items.append((item, text))
+            kept.skipped.append(reading.skipped)
+            yield item
+            room -= item.lines if isinstance(item, SimpleLines) else 1
+            if room < 0:
+                kept.items.clear()
+                yield from self._reader
+                return
+        kept.skipped.append(reading.skipped)
+        if len(reading.errors) + reading.lost == before and not reading.warnings:
+            self._files.keep(self._key, kept)
+
+    def text(self) -> str:
+        """See CommandReader."""
+        return self._reader.text()
+
+    def commands_of(self, simple: SimpleLines) -> Iterator[tuple[Command, str]]:
+        """See CommandReader."""
+        return self._reader.commands_of(simple)
+
+
+class Player:
+    """As the CommandReader whose items it plays back."""
+
+    def __init__(self, kept: _Kept, reading: Reading) -> None:
+        self._kept = kept
+        self._reading = reading
+        self._text = ""
+
+    def __iter__(self) -> Iterator[_Item]:
+        for (item, text), skipped in zip(self._kept.items, self._kept.skipped):
+            self._text, self._reading.skipped = text, skipped
+            yield item
+        self._reading.skipped = self._kept.skipped[-1]
+
+    def text(self) -> str:
+        """See CommandReader."""
+        return self._text
+
+    def commands_of(self, simple: SimpleLines) -> Iterator[tuple[Command, str]]:
+        """See CommandReader."""
+        return CommandReader((), self._reading).commands_of(simple)
+
+
+# Reading DAG files: which one when, in which order which of its lines, and all that is wrong.
+#
+# Every file is read twice, as stock DAGMan does: first the commands that define nodes and submit
+# descriptions, then those that use them.  Simple lines are applied in bulk the first time as long
+# as they name nodes that are known already; for most files that a program has written nothing is
+# left for the second time.  Neither the commands nor the text of a big file are ever all in memory.
+#
+# SPLICE and INCLUDE begin another file in the middle of one: files are generators on a stack of our
+# own, so that they may nest as deep as they like.
+
+MAX_ERRORS = 1000
+STEP = 500  # commands that are applied in one step
+MAX_FILES = 200_000  # nested splices multiply: a few lines can name any number of files
+
+ReadText = Callable[[str], Union[str, Iterator[str]]]
+_Reader = Union[CommandReader, Recorder, Player]
+_Files = Generator["_Files", None, None]
+
+
+def placed(error: ProcessingError, file: str, line: int, text: str) -> ProcessingError:
+    """The error of the command on that line, whose text is `text`."""
+    if not error.prefix:
+        error.message += f" at {message(file)}:{line}"
+    error.file, error.line, error.place = file, line, line
+    column = _column(text, error.at)
+    error.text, caret = excerpt(text, column or 0)
+    if column is not None:
+        error.column, error.caret = column + 1, caret
+    return error
+
+
+def _column(text: str, word: str) -> int | None:
+    """Where `word` stands in a line, from 0, by itself if possible; None if it does not."""
+    if not word:
+        return None
+    found = re.search(rf"(?<!\S){re.escape(word)}(?!\S)", text)
+    column = found.start() if found else text.find(word)
+    return column if column >= 0 else None
+
+
+def _pause() -> _Files:
+    yield from ()
+
+
+_PAUSE = _pause()  # stands for no file: there is something to be done in between
+
+
+class _Progress(NamedTuple):
+    """What the first reading of a file tells the second.
+
+    Attributes:
+        taken: each sequence of simple lines: number of the first line, of lines, of characters, and
+            the kinds that are not applied yet.
+        blocked: kinds of lines of which some are not applied yet.
+    """
+
+    taken: deque[tuple[int, int, int, tuple[str, ...]]]
+    blocked: set[str]
+
+
+class DagReader:
+    """Reads DAG files and applies their commands.
+
+    Attributes:
+        errors: what is wrong, in the order in which stock DAGMan would meet it.
+        lost: how many more errors there were.
+    """
+
+    def __init__(self, building: Building, read_text: ReadText, *, in_bulk: bool = True) -> None:
+        self.errors: list[DagFileError] = []
+        self.lost = 0
+        self._building = building
+        self._read_text = read_text
+        self._in_bulk = in_bulk
+        self._open: dict[str, None] = {}  # paths of the files that are being read
+        self._files_read = 0
+        self._kept = FileCache()
+
+    def read(self, file: str) -> None:
+        """Read a DAG file of the command line, and all the files that it names.
+
+        Raises:
+            NotSimple: something that bulk reading can't express; read again without `in_bulk`.
+        """
+        for _ in self.steps(file):
+            pass
+
+    def steps(self, file: str) -> Iterator[None]:
+        """As `read`, a block of a file, or STEP commands, at each step."""
+        stack = [self._file(file)]
+        while stack:
+            nested = next(stack[-1], None)
+            if nested is None:
+                stack.pop()
+            elif nested is _PAUSE:
+                yield
+            else:
+                stack.append(nested)
+
+    def _file(self, file: str) -> _Files:
+        """A file from beginning to end; what it changes for the time of its reading is undone."""
+        building, scope = self._building, self._building.scope
+        before = scope.where, scope.directory, building.file, building.dag.places.file
+        path = os.path.join(scope.where, file)
+        known = os.path.normpath(path)
+        try:
+            self._refuse_recursion(known)
+            text = self._text(path, file)
+        except ProcessingError as error:
+            self._keep(error, file)
+            return
+        self._open[known] = None
+        self._enter(file, path)
+        begin = len(self.errors), len(building.dag)
+        try:
+            yield from self._passes(path, text)
+            self._condense(*begin)
+            if self._is_of_use():
+                end_file(building)
+        except ProcessingError as error:
+            self._keep(error, building.file)
+        del self._open[known]
+        scope.where, scope.directory, building.file, shown = before
+        building.dag.places.enter(shown)
+
+    def _condense(self, before: int, nodes: int) -> None:
+        """Of a submit description that is read as a DAG file one error says it all."""
+        errors = self.errors[before:]
+        if not errors or len(self._building.dag) > nodes:
+            return
+        if sum(hints.tells_submit_file(error.text) for error in errors) > 1:
+            errors[0].hint = hints.of_submit_file(message(errors[0].file))
+            del self.errors[before + 1 :]
+
+    def _enter(self, file: str, path: str) -> None:
+        """The present scope is that of `file` now."""
+        building, scope = self._building, self._building.scope
+        building.file = file
+        building.dag.places.enter(path)
+        if building.options.use_dag_dir:
+            building.file = os.path.basename(file)
+            scope.where = os.path.dirname(path)
+            scope.directory = ""
+            if scope.where:
+                scope.directory = os.path.join(building.options.cwd, scope.where)
+
+    def _passes(self, path: str, text: Iterator[str]) -> _Files:
+        file, before = self._building.file, self._wrong()
+        reading, progress = self._reading(file, DEFINING), _Progress(deque(), set())
+        reader = self._kept.reader(
+            (path, file, False),
+            reading,
+            lambda: CommandReader(text, reading, in_bulk=self._in_bulk),
+        )
+        yield from self._apply(reader, reading, progress)
+        if not reading.skipped and not progress.blocked:
+            return
+        if self._goes_on(before):
+            yield from self._second_pass(path, file, progress)
+        else:  # nodes may be missing because their lines are wrong: look for bad syntax only
+            reading = self._reading(file, USING, is_second_reading=True)
+            for _ in CommandReader(self._text(path, file), reading):
+                pass
+            self._note(reading)
+
+    def _is_of_use(self) -> bool:
+        """Whether what has been read so far will be."""
+        return not self.errors
+
+    def _goes_on(self, before: int) -> bool:
+        """Whether a second reading makes sense of a file that began after so many errors."""
+        return self._wrong() == before
+
+    def _leave_splice(self, *, good: bool) -> None:
+        leave(self._building, good=good)
+
+    def _second_pass(self, path: str, file: str, progress: _Progress) -> _Files:
+        reading = self._reading(file, USING, is_second_reading=True)
+        known = deque((line, lines, length) for line, lines, length, _ in progress.taken)
+        reader = self._kept.reader(
+            (path, file, True),
+            reading,
+            lambda: CommandReader(
+                self._text(path, file), reading, in_bulk=self._in_bulk, known=known
+            ),
+        )
+        yield from self._apply(reader, reading, progress)
+
+    def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> _Files:
+        """Apply the commands of a file; yields the files that have to be read in between."""
+        for count, item in enumerate(reader, 1):
+            if self.lost > MAX_LOST_ERRORS:
+                break
+            if not count % STEP:
+                yield _PAUSE
+            if isinstance(item, SimpleLines):
+                if reading.is_second_reading:
+                    self._finish_simple(item, reader, reading, progress)
+                else:
+                    self._begin_simple(item, reading, progress)
+                yield _PAUSE
+                continue
+            before = self._wrong()
+            try:
+                item = self._building.admit(item)
+                if isinstance(item, commands.Splice):
+                    enter(self._building, item)
+                    yield self._file(item.file)
+                    self._leave_splice(good=self._wrong() == before)
+                elif isinstance(item, commands.Include):
+                    yield self._file(item.file)
+                elif isinstance(item, commands.Sweep) and item.rows:
+                    self._sweep(item)
+                else:
+                    apply(self._building, item)
+            except ProcessingError as error:
+                self._add(error, reading, item, reader.text())
+            else:
+                if self._wrong() > before:
+                    self._add_trail(reading, before, item, reader.text())
+        self._note(reading)
+
+    def _sweep(self, command: commands.Sweep) -> None:
+        """A sweep whose values are in a file."""
+        self._files_read += 1
+        path = os.path.join(self._building.scope.where, command.rows)
+        sweeps.sweep(self._building, command, "".join(self._text(path, command.rows)))
+
+    def _begin_simple(self, simple: SimpleLines, reading: Reading, progress: _Progress) -> None:
+        """The first time: what can be applied already."""
+        building = self._building
+        define_jobs(building, simple)
+        if reading.skipped:  # commands of a kind are applied in their order
+            progress.blocked.update(bulk.USES)
+        left = []
+        for kind in bulk.USES:
+            if not simple.has(kind):
+                continue
+            if kind in progress.blocked or not apply_many(building, simple, kind):
+                progress.blocked.add(kind)
+                left.append(kind)
+        progress.taken.append((simple.line, simple.lines, len(simple.text), tuple(left)))
+
+    def _finish_simple(
+        self, simple: SimpleLines, reader: _Reader, reading: Reading, progress: _Progress
+    ) -> None:
+        """The second time: what is left."""
+        *_, left = progress.taken.popleft()
+        wrong = {kind for kind in left if not apply_many(self._building, simple, kind)}
+        if not wrong:
+            return
+        for command, text in reader.commands_of(simple):
+            if bulk.kind_of(text) not in wrong:
+                continue
+            try:
+                apply(self._building, self._building.admit(command))
+            except ProcessingError as error:
+                self._add(error, reading, command, text)
+
+    def _add(self, error: ProcessingError, reading: Reading, command: Command, text: str) -> None:
+        """Keep the error with its place, which the one who found it does not know."""
+        self._keep(placed(error, reading.file, command.line, text), reading.file)
+
+    def _keep(self, error: ProcessingError, file: str) -> None:
+        error.file = error.file or file
+        if len(self.errors) < MAX_ERRORS:
+            self.errors.append(error)
+        else:
+            self.lost += 1
+
+    def _add_trail(self, reading: Reading, before: int, command: Command, text: str) -> None:
+        """Say in the first error of another file because of which command it was read."""
+        if len(self.errors) <= before:
+            return
+        error, failed = self.errors[before], ""
+        if isinstance(command, commands.Splice):
+            name = self._building.scope.munge + command.name
+            failed = message(f"Failed to parse splice {name}'s DAG file {command.file}")
+        if isinstance(error, ProcessingError) and not error.line:  # the file can't be read
+            error.also = failed
+            placed(error, reading.file, command.line, text)
+        else:
+            error.trail += [f"ERROR: {failed}"] if failed else []
+            error.trail.append(f"Processing error at {message(reading.file)}:{command.line}")
+
+    def _note(self, reading: Reading) -> None:
+        """What is to be kept of a reading that is over."""
+        self.lost += reading.lost
+        remarks = self._building.dag.remarks
+        remarks += reading.warnings[: MAX_ERRORS - len(remarks)]
+
+    def _wrong(self) -> int:
+        return len(self.errors) + self.lost
+
+    def _reading(
+        self, file: str, words: frozenset[str], *, is_second_reading: bool = False
+    ) -> Reading:
+        return Reading(
+            file,
+            words=words,
+            is_second_reading=is_second_reading,
+            max_errors=MAX_ERRORS,
+            allow_any_node_name_characters=self._building.options.allow_any_node_name_characters,
+            errors=self.errors,
+        )
+
+    def _refuse_recursion(self, path: str) -> None:
+        self._files_read += 1
+        if path in self._open:
+            shown = os.path.join(self._building.options.cwd, path)
+            fail(
+                f"Recursive DAG file parsing detected with {shown}",
+                "a file can't INCLUDE or SPLICE itself, nor one that does so",
+            )
+        if self._files_read > MAX_FILES:
+            fail(
+                f"More than {MAX_FILES:,} files to be read, counting each SPLICE and INCLUDE",
+                "do splices hold splices that hold splices?",
+            )
+
+    def _text(self, path: str, shown: str) -> Iterator[str]:
+        try:
+            text = self._read_text(path)
+            return self._watched(in_blocks(text) if isinstance(text, str) else text, shown)
+        except FileNotFoundError:
+            self._refuse_missing_directory(path, shown)
+            reason = "Provided file path does not exist"
+        except IsADirectoryError:
+            reason = "Provided file path is not a file"
+        except (OSError, FileError) as error:
+            reason = f"Failed to open file ({error})"
+        fail(f"Failed to open {shown}: {reason}")
+
+    def _watched(self, blocks: Iterator[str], shown: str) -> Iterator[str]:
+        try:
+            yield from blocks
+        except (OSError, FileError) as error:
+            fail(f"Failed to read {shown}: {error}")
+
+    def _refuse_missing_directory(self, path: str, shown: str) -> None:
+        """Say so if the file is missing because its directory is."""
+        use_dag_dir = self._building.options.use_dag_dir
+        directory = os.path.dirname(path) if use_dag_dir else self._building.scope.where
+        try:
+            if directory:
+                self._read_text(directory)
+        except FileNotFoundError:
+            where = os.path.dirname(shown) if use_dag_dir else directory
+            what = "into DAG directory" if use_dag_dir else "to directory"
+            fail(
+                f"Failed to change {what} {where}:"
+                f" Unable to chdir to {where}: No such file or directory",
+                f"{shown} is looked for in that directory",
+            )
+        except (OSError, FileError):
+            return
+
 
 __all__ = ["BuildOptions", "DagFileErrors", "ProcessingError", "ReadText", "build"]
 
@@ -63,12 +689,12 @@ def late_mistakes(dag: Dag) -> list[ProcessingError]:
 def _complete(building: Building, reader: DagReader) -> None:
     gather(building)
     try:
-        whole.warn_of_categories(building)
+        define.warn_of_categories(building)
         limit_uses.warn_of_empty_limits(building)
         cache_commands.leave_out(building)
     except ProcessingError as error:
         reader.errors.append(error)
-    whole.add_priority(building)
+    define.add_priority(building)
 
 
 def read_all(files: Sequence[str], building: Building, reader: DagReader) -> None:
@@ -81,6 +707,6 @@ def read_all(files: Sequence[str], building: Building, reader: DagReader) -> Non
 
 def gather(building: Building) -> None:
     """Put into the Dag what the files are found to hold together, once all have been read."""
-    splices.arrange(building)
+    arrange(building)
     building.dag.category_limits = building.scope.limits
     building.dag.descriptions = building.scope.descriptions

@@ -22,9 +22,8 @@ from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.dagfile.lines import normal
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.building import Building, advice, fail
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag
-from condor_pydagman.graph.name_advice import advice
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 MAX_COMPARED = 20_000  # names among which one like a misspelt one is looked for

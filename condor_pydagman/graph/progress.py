@@ -20,11 +20,11 @@ from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.graph.apply import apply
+from condor_pydagman.graph.build import MAX_ERRORS, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, LetGo, Retry, Variable
 from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
-from condor_pydagman.graph.reading import MAX_ERRORS, placed
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NO_NODE
 

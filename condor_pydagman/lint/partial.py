@@ -14,13 +14,12 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.language import DEFINING, LANGUAGE
 from condor_pydagman.dagfile.parser import Reading
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph import cache_commands, connect
-from condor_pydagman.graph.apply_bulk import NotSimple
-from condor_pydagman.graph.build import gather, late_mistakes, read_all
+from condor_pydagman.graph import cache_commands, define
+from condor_pydagman.graph.apply import NotSimple
+from condor_pydagman.graph.build import DagReader, ReadText, gather, late_mistakes, placed, read_all
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.graph.reading import DagReader, ReadText, placed
 from condor_pydagman.named_tuple import NamedTuple
 
 _USES = frozenset(LANGUAGE) - DEFINING  # commands that define nothing
@@ -132,7 +131,7 @@ class _Reader(DagReader):
         children = tuple(name for name in command.children if name not in strangers["child"])
         if parents and children:
             try:
-                connect.parent_child(
+                define.parent_child(
                     self._building, command._replace(parents=parents, children=children)
                 )
             except ProcessingError as another:

@@ -8,8 +8,14 @@ import pytest
 
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Cached, Dag, Extension, LimitUse, Published
-from condor_pydagman.graph.piece import Piece, PieceText, add_piece, read_piece, scattered
-from condor_pydagman.graph.piece_building import PieceBuilding
+from condor_pydagman.graph.piece import (
+    Piece,
+    PieceBuilding,
+    PieceText,
+    add_piece,
+    read_piece,
+    scattered,
+)
 from condor_pydagman.graph.piece_now import read_now
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import at_once

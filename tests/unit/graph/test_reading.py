@@ -9,7 +9,7 @@ import pytest
 
 from condor_pydagman.dagfile import lines
 from condor_pydagman.errors import FileError
-from condor_pydagman.graph import reading
+from condor_pydagman.graph import build as reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from tests.unit.graph.texts import (
     JOBS,

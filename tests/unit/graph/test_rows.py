@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from condor_pydagman.graph.rows import Rows
+from condor_pydagman.graph.edges import Rows
 from condor_pydagman.graph.stepwise import at_once
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.graph import splices
+from condor_pydagman.graph import build
+from condor_pydagman.graph.build import leave
 from condor_pydagman.graph.building import Building, BuildOptions
 from condor_pydagman.graph.model import Dag, Splice
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.splices import leave
 from tests.unit.graph.texts import JOBS, build_files, build_text, children, error, problems
 
 AB = "JOB A x\nJOB B x\nPARENT A CHILD B\n"
@@ -132,7 +132,7 @@ def test_after_an_error_in_a_splice_the_others_are_looked_at() -> None:
 def test_a_few_lines_cannot_ask_for_more_than_any_machine_holds(
     what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(splices, f"MAX_{what}", 1000)
+    monkeypatch.setattr(build, f"MAX_{what}", 1000)
     ten = [f"s{number}" for number in range(10)]
     texts = {f"f{n}": "".join(f"SPLICE {name} f{n + 1}\n" for name in ten) for n in range(1, 12)}
     texts["f12"] = "".join(f"JOB {name} x\n" for name in ten) + "PARENT s0 s1 CHILD s2 s3\n"
