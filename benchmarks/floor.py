@@ -12,7 +12,7 @@ import sys
 
 import htcondor2
 
-from condor_pydagman.adapters.none_refcount_workaround import keep_none_alive
+from condor_pydagman.adapters.schedd import keep_none_alive
 
 
 def main(count: int, log: str, jobs: str, cluster: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from condor_pydagman.adapters import files, own_files
+from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.records import cache_store
 from condor_pydagman.records.cache_store import Read, Record
@@ -49,7 +49,7 @@ class CacheFile:
             return
         self._records.update(records)
         try:
-            fd = own_files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            fd = files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 new = not os.fstat(fd).st_size
                 data = "".join([cache_store.HEAD + "\n"] * new + list(lines)).encode("ascii")
@@ -128,7 +128,7 @@ def _read(path: str) -> bytes:
     Raises:
         OSError, FileError: it can't be read, is somebody else's, or too large.
     """
-    with os.fdopen(own_files.open_to_read(path), "rb") as file:
+    with os.fdopen(files.open_to_read(path), "rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise FileError(f"it is larger than {MAX_BYTES >> 20} MB")

@@ -10,7 +10,7 @@ from typing import Any
 import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
-from condor_pydagman.adapters.own_files import open_to_read
+from condor_pydagman.adapters.files import open_to_read
 from condor_pydagman.dagfile.condition_lines import CLASSAD_WORDS, OWN_ATTRIBUTES
 
 MAX_FILE_BYTES = 16_384  # of a file with what a node publishes

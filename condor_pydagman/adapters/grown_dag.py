@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.adapters import kept_pieces, own_files
+from condor_pydagman.adapters import files, kept_pieces
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.let_go import close_gaps, let_go, numbers
 from condor_pydagman.graph.model import Dag
@@ -57,7 +57,7 @@ def add_grown_of_last_run(dag: Dag, dag_files: Sequence[str]) -> None:
 
 def _recorded(nodes_log: str) -> Iterator[RecordRead]:
     try:
-        with os.fdopen(own_files.open_to_read(nodes_log), "rb") as file:
+        with os.fdopen(files.open_to_read(nodes_log), "rb") as file:
             for line in file:
                 found = _RECORD.fullmatch(line)
                 read = parse_record(found[1].decode("utf-8", "surrogateescape")) if found else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.adapters.grown_file import read_whole
+from condor_pydagman.adapters.kept_pieces import read_whole
 from condor_pydagman.engine.feeder_records import Feeding
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.building import BuildOptions

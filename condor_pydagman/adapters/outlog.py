@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from condor_pydagman.adapters.own_files import open_to_append
+from condor_pydagman.adapters.files import open_to_append
 from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.log_lines import DEFAULT_LEVEL, Header, level_of
 

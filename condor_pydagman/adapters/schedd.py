@@ -7,8 +7,10 @@ known here is LostReply: the schedd may have the job, so it is queried before an
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -21,7 +23,6 @@ from condor_pydagman.adapters import descriptions, job_history
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, is_shared, retry_of
-from condor_pydagman.adapters.none_refcount_workaround import keep_none_alive
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership
 from condor_pydagman.adapters.schedd_requests import LostReply
@@ -41,6 +42,25 @@ from condor_pydagman.records.ad_attributes import (
     quoted,
 )
 from condor_pydagman.vocabulary import ALL_PROCS, SECRETS
+
+# Works around an error in the bindings' reference counting of None.
+#
+# Each `Schedd.submit` of the bindings (25.14), and some calls of `Schedd.act`, release one
+# reference to None too many.  Python before 3.12 starts with about 5,000 references to None, and
+# aborts the process when the count is 0: a DAG of so many jobs would never end.
+
+EXTRA_REFERENCES = 1 << 30  # more than the bindings can release
+
+
+def keep_none_alive() -> None:
+    """Add EXTRA_REFERENCES to None's reference count; from Python 3.12 on None is immortal."""
+    if sys.version_info >= (3, 12) or sys.getrefcount(None) >= EXTRA_REFERENCES:
+        return
+    count = ctypes.c_ssize_t.from_address(id(None))  # the first field of every object
+    # A Python that is built for debugging has other fields before it.
+    if abs(count.value - sys.getrefcount(None)) < 100:
+        count.value += EXTRA_REFERENCES
+
 
 _OWN_ATTRIBUTES = [
     "Owner",

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from condor_pydagman.adapters import common_input_lists, submit_checks
 from condor_pydagman.adapters import schedd_requests as ask
-from condor_pydagman.adapters.common_input_lists import FirstList
-from condor_pydagman.adapters.description_remarks import of_description
+from condor_pydagman.adapters import submit_checks
 from condor_pydagman.adapters.schedd import ScheddAdapter
+from condor_pydagman.adapters.submit_checks import FirstList, remarks_of
 from condor_pydagman.errors import PoolError
 
 
@@ -69,12 +68,12 @@ def _environment(more: Mapping[str, str]) -> Iterator[None]:
 def _check_description(text: str, checks: ask.Checks, lines: list[str], description: Any) -> None:
     """Raise and warn in the cases in which stock DAGMan does."""
     if checks.by_condor_submit:
-        submit_checks.check(description)
+        submit_checks.check_executable(description)
         by, before = "condor_submit", "From submit: WARNING: "
     else:
-        common_input_lists.check(description, checks.common_input)
+        submit_checks.check_common_input(description, checks.common_input)
         by, before = "DAGMAN", "Submit warning: Submit:0:"
-    remarks = of_description(description, text, written=checks.written, name=checks.name, by=by)
+    remarks = remarks_of(description, text, written=checks.written, name=checks.name, by=by)
     lines += [before + line.removeprefix("WARNING: ") for line in remarks]
 
 

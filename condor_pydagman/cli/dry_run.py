@@ -8,9 +8,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.adapters.grown_file import MB
-from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters.files import living_holder, working_directory
+from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions

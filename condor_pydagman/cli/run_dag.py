@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.cli import submit_dag, watch
 from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
 from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit, submit_option

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters import cedar_crypto, control_socket
+from condor_pydagman.adapters import cedar, control_socket
 from condor_pydagman.adapters.control_socket import ControlSocket
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd_requests import EditOwnAd
@@ -92,8 +92,8 @@ def open_contact(
 
 
 def _listen(port: int | None, out: OutLog) -> ControlSocket | None:
-    if not cedar_crypto.is_installed():
-        out.say(f"{_LACKING}: {cedar_crypto.missing()}")
+    if not cedar.is_installed():
+        out.say(f"{_LACKING}: {cedar.missing()}")
         return None
     try:
         socket = ControlSocket(control_socket.settings(port))

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters import files, kept_pieces, own_files
-from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters import files, kept_pieces
+from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.choices import choices_in_force
@@ -188,7 +188,7 @@ def _apply_rescue(
     path, kind = chosen.file, "save" if chosen.saved else "dag"
     try:
         if chosen.saved and "/" not in chosen.saved:  # the directory, too, is known by name alone
-            own_files.refuse_planted_directory(os.path.dirname(path))
+            files.refuse_planted_directory(os.path.dirname(path))
         text = files.read_text(path, own=True)
         apply_progress(dag, text, path, how, pieces)
     except DagFileErrors as error:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import script_runner
-from condor_pydagman.adapters.grown_file import MB
+from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.daemon import subdag_nodes
 from condor_pydagman.daemon.dag_input import CannotStart, build_options, growth_desk
 from condor_pydagman.graph.stepwise import Steps, at_once

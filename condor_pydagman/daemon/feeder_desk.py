@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.feeder_process import FeederProcess, Output
-from condor_pydagman.adapters.grown_file import MB
+from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.graph.model import Feeding

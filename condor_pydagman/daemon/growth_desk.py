@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.grown_file import MB, read_whole
-from condor_pydagman.adapters.kept_pieces import KeptPieces
+from condor_pydagman.adapters.kept_pieces import MB, KeptPieces, read_whole
 from condor_pydagman.daemon.feeder_desk import FeederDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs

@@ -14,14 +14,13 @@ import htcondor2
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import LockFile
-from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.script_runner import ScriptRunner
-from condor_pydagman.adapters.submit_event_search import has_submit_events
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import desks, nodes_log_path
 from condor_pydagman.daemon.contact import Contact, open_contact

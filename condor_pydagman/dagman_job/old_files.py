@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.files import rename_rescue_file, rescue_numbers
-from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters.files import living_holder, rename_rescue_file, rescue_numbers
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.errors import FileError

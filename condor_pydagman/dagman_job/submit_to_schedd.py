@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from condor_pydagman.adapters.lock_holder import named_cluster
+from condor_pydagman.adapters.files import named_cluster
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths

@@ -115,7 +115,7 @@ class CommonInput(NamedTuple):
     """The node is the first whose jobs have a list of common input files: it becomes the DAG's.
 
     Nothing has been submitted yet: that waits until the list is in the nodes log.  `files` stands
-    for the list (`records.common_input`); all lists are equal for which it is equal.
+    for the list (`adapters.submit_checks`); all lists are equal for which it is equal.
     """
 
     node: int

@@ -130,17 +130,17 @@ class DiskWorld:
 
     def common_input(self, text: str, directory: str) -> str | None:
         """The list of common input files of a description's first job, None if it has none."""
-        from condor_pydagman.adapters.common_input_lists import lists
+        from condor_pydagman.adapters.submit_checks import lists
 
         with _node_directory(directory):
             return next(lists(_import_bindings().Submit(text)), None)
 
     def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
         """HTCondor's warnings about a description; `name` is its name in them."""
-        from condor_pydagman.adapters.description_remarks import of_description
+        from condor_pydagman.adapters.submit_checks import remarks_of
 
         with _node_directory(directory):
-            return of_description(_import_bindings().Submit(text), text, name=name)
+            return remarks_of(_import_bindings().Submit(text), text, name=name)
 
 
 def _kind(path: str) -> FileKind:

@@ -11,7 +11,7 @@ import fcntl
 import os
 import time
 
-from condor_pydagman.adapters import own_files
+from condor_pydagman.adapters import files
 from condor_pydagman.errors import UsageError
 from condor_pydagman.monitor.position import parse_position
 
@@ -77,7 +77,7 @@ def lock(path: str, patience: float) -> DeliveredFile | None:
 
 
 def _open(path: str) -> int:
-    return own_files.open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
+    return files.open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _is_locked(fd: int) -> bool:

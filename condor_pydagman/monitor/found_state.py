@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.adapters.files import open_ordinary
-from condor_pydagman.adapters.lock_holder import living_holder, named_cluster
+from condor_pydagman.adapters.files import living_holder, named_cluster, open_ordinary
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths

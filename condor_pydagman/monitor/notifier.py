@@ -19,8 +19,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from condor_pydagman.adapters import own_files
-from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor import delivered_file
@@ -164,7 +164,7 @@ def _log(order: Order, text: str) -> None:
     """Add a line to the log of all processes of the DAG, `NAME.notify.log`."""
     with contextlib.suppress(OSError):
         path = f"{order.dag}.notify.log"
-        fd = own_files.open_to_append(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        fd = files.open_to_append(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         with open(fd, "a", encoding="utf-8", errors="backslashreplace") as file:
             if os.fstat(fd).st_size > MAX_LOG_BYTES:
                 file.truncate(0)

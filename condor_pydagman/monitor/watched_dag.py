@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.lock_holder import living_holder
+from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, BinaryIO
 
-from condor_pydagman.adapters import files, own_files
+from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
@@ -326,7 +326,7 @@ def _open_streams(
 def _emptied(path: str) -> BinaryIO:
     """A file to write to; two streams may name the same one."""
     flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-    fd = own_files.open_to_append(path, flags, 0o666)
+    fd = files.open_to_append(path, flags, 0o666)
     os.set_blocking(fd, True)
     return os.fdopen(fd, "r+b", buffering=0)
 

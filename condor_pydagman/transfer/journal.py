@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from condor_pydagman.adapters import own_files
+from condor_pydagman.adapters import files
 from condor_pydagman.data_requests.requests import Allocate, Placement, Transfer
 from condor_pydagman.placement.journal_text import Done, complete_line, done_line, read_done
 
@@ -45,7 +45,7 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self._lock = threading.Lock()
-        self._fd = own_files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        self._fd = files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with open(self._fd, "rb", closefd=False) as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
         self.done = read_done(text)

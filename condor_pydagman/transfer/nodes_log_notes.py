@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable
 
-from condor_pydagman.adapters.own_files import open_to_append
+from condor_pydagman.adapters.files import open_to_append
 from condor_pydagman.records.own_events import stamp
 from condor_pydagman.records.placement_event import PlacementEvent, event_text
 

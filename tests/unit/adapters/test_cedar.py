@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from condor_pydagman.adapters import cedar, cedar_crypto
+from condor_pydagman.adapters import cedar
 from condor_pydagman.adapters.cedar import CedarError, Channel, Message
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
@@ -236,9 +236,9 @@ def test_what_stock_sends() -> None:
     message.end()
     assert cedar.value(agreed, "Encryption") == "NO"  # but it does, with AES
     theirs = base64.b64decode(str(cedar.value(agreed, "ECDHPublicKey")))
-    ours = cedar_crypto.key_pair_of(int(sample["private"], 16))
-    shared = cedar_crypto.shared_secret(ours.private, theirs)
-    client.encrypt(cedar_crypto.hkdf(shared, b"htcondor", b"keygen"))
+    ours = cedar.key_pair_of(int(sample["private"], 16))
+    shared = cedar.shared_secret(ours.private, theirs)
+    client.encrypt(cedar.hkdf(shared, b"htcondor", b"keygen"))
     message = client.message()
     assert message is not None
     assert cedar.value(message.ad(), "ReturnCode") == "AUTHORIZED"

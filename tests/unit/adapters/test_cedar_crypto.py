@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.adapters import cedar_crypto
-from condor_pydagman.adapters.cedar_crypto import AesGcm, CryptoError
+from condor_pydagman.adapters import cedar
+from condor_pydagman.adapters.cedar import AesGcm, CryptoError
 
 # McGrew and Viega, "The Galois/Counter Mode of Operation", test cases 13 to 18.
 KEY = bytes.fromhex("feffe9928665731c6d6a8f9467308308" * 2)
@@ -96,18 +96,18 @@ def test_key_exchange() -> None:
         "56FBF3CA366CC23E8157854C13C58D6AAC23F046ADA30F8353E74F33039872AB"
     )
     shared = "D6840F6B42F6EDAFD13116E0E12565202FEF8E9ECE7DCE03812464D04B9442DE"
-    ours = cedar_crypto.key_pair_of(private)
-    assert cedar_crypto.shared_secret(ours.private, theirs).hex().upper() == shared
+    ours = cedar.key_pair_of(private)
+    assert cedar.shared_secret(ours.private, theirs).hex().upper() == shared
 
 
 def test_both_sides_agree() -> None:
-    one, other = cedar_crypto.key_pair(), cedar_crypto.key_pair()
+    one, other = cedar.key_pair(), cedar.key_pair()
     assert one != other
-    mine = cedar_crypto.shared_secret(one.private, other.public)
-    assert mine == cedar_crypto.shared_secret(other.private, one.public)
+    mine = cedar.shared_secret(one.private, other.public)
+    assert mine == cedar.shared_secret(other.private, one.public)
 
 
-PUBLIC = cedar_crypto.key_pair().public
+PUBLIC = cedar.key_pair().public
 NO_PUBLIC_KEYS = {
     "nothing": b"",
     "infinity": b"\4" + bytes(64),
@@ -122,17 +122,17 @@ NO_PUBLIC_KEYS = {
 @pytest.mark.parametrize("public", NO_PUBLIC_KEYS.values(), ids=NO_PUBLIC_KEYS)
 def test_no_public_key(public: bytes) -> None:
     with pytest.raises(CryptoError):
-        cedar_crypto.shared_secret(cedar_crypto.key_pair_of(5).private, public)
+        cedar.shared_secret(cedar.key_pair_of(5).private, public)
 
 
 def test_a_key_from_a_secret() -> None:
     """RFC 5869, test case 1, as far as our length goes."""
-    key = cedar_crypto.hkdf(b"\x0b" * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
+    key = cedar.hkdf(b"\x0b" * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
     assert key.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
 
 
 def test_it_is_found_where_it_is_installed() -> None:
-    assert cedar_crypto.is_installed()
+    assert cedar.is_installed()
 
 
 def test_it_is_missed_where_it_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -140,17 +140,17 @@ def test_it_is_missed_where_it_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path:
     for name in [name for name in sys.modules if name.partition(".")[0] == "cryptography"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert not cedar_crypto.is_installed()
+    assert not cedar.is_installed()
     (tmp_path / "cryptography").mkdir()
     importlib.invalidate_caches()
-    assert not cedar_crypto.is_installed()
-    assert f"{sys.executable} -m pip install cryptography" in cedar_crypto.missing()
+    assert not cedar.is_installed()
+    assert f"{sys.executable} -m pip install cryptography" in cedar.missing()
 
 
 def test_the_first_client_loads_all_that_later_ones_need() -> None:
     """The files of the library may be replaced while DAGMan runs."""
     code = (
-        "import sys; from condor_pydagman.adapters import cedar_crypto as c; "
+        "import sys; from condor_pydagman.adapters import cedar as c; "
         "assert 'cryptography' not in sys.modules; c.load(); before = set(sys.modules); "
         "one, other = c.key_pair(), c.key_pair_of(5); "
         "key = c.hkdf(c.shared_secret(one.private, other.public), b'salt', b'info'); "
@@ -178,12 +178,12 @@ def test_a_broken_library_refuses_the_client_and_says_why(how: str, tmp_path: Pa
     client = f"""
 import json, sys
 sys.path.insert(0, {str(tmp_path)!r})
-from condor_pydagman.adapters import cedar_crypto
+from condor_pydagman.adapters import cedar
 from condor_pydagman.adapters.cedar import CedarError
-from condor_pydagman.adapters.cedar_server import Conversation, Server
+from condor_pydagman.adapters.control_socket import Conversation, Server
 samples = json.load(open({str(Path(__file__).parent / "cedar_samples.json")!r}))
 server = Server("", "vm", ["127.0.0.1"], 1, str, bool)
-assert cedar_crypto.is_installed()
+assert cedar.is_installed()
 for how in ("default", "plain", "default"):
     conversation = Conversation(server)
     try:

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.adapters import cedar, cedar_crypto
+from condor_pydagman.adapters import cedar
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel
-from condor_pydagman.adapters.cedar_server import (
+from condor_pydagman.adapters.control_socket import (
     DAGMAN_GENERIC,
     DC_AUTHENTICATE,
     Conversation,
@@ -58,7 +58,7 @@ class Client:
     def __init__(self, the_server: Server) -> None:
         self.channel = Channel()
         self.conversation = Conversation(the_server)
-        self.pair = cedar_crypto.key_pair()
+        self.pair = cedar.key_pair()
         self.request: Ad | None = None
 
     def say(self, message: bytes) -> None:
@@ -87,8 +87,8 @@ class Client:
         """Encrypt if that is agreed; returns the ad that opens the session."""
         key = cedar.value(policy, "ECDHPublicKey")
         if isinstance(key, str):
-            shared = cedar_crypto.shared_secret(self.pair.private, base64.b64decode(key))
-            self.channel.encrypt(cedar_crypto.hkdf(shared, b"htcondor", b"keygen"))
+            shared = cedar.shared_secret(self.pair.private, base64.b64decode(key))
+            self.channel.encrypt(cedar.hkdf(shared, b"htcondor", b"keygen"))
         return self.hears().ad()
 
     def asks(self, **request: cedar.Value) -> None:
@@ -109,7 +109,7 @@ def test_recorded_clients(how: str, piece: int) -> None:
             port=int(sample["address"].split("?")[0].strip("<>").rpartition(":")[2]),
             new_directory=lambda: directories[0],
             is_proof=lambda path: path.startswith(directories[0]),
-            new_key=lambda: cedar_crypto.key_pair_of(private),
+            new_key=lambda: cedar.key_pair_of(private),
         )
     )
     request = None

@@ -8,10 +8,10 @@ from __future__ import annotations
 import htcondor2
 import pytest
 
-from condor_pydagman.adapters import per_proc
-from condor_pydagman.adapters.common_input_lists import FirstList, check, lists
+from condor_pydagman.adapters import submit_checks
+from condor_pydagman.adapters.submit_checks import MAX_LIST_LENGTH, FirstList, lists, token
+from condor_pydagman.adapters.submit_checks import check_common_input as check
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records.common_input import MAX_LIST_LENGTH, token
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
 
@@ -51,7 +51,7 @@ def test_the_lists_of_a_description(text: str, expected: list[str | None]) -> No
 
 
 def test_a_wrong_number_of_procs_keeps_nobody_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(per_proc, "MAX_PROCS", 3)
+    monkeypatch.setattr(submit_checks, "MAX_PROCS", 3)
     text = "transfer_common_input = $(Process)\nqueue 2000000000"
     assert list(lists(htcondor2.Submit(text))) == ["0", "1", "2"]
 

@@ -17,10 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from condor_pydagman.adapters import cedar, cedar_crypto, cedar_server, control_socket
+from condor_pydagman.adapters import cedar, control_socket
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel
-from condor_pydagman.adapters.cedar_server import Conversation, Server
-from condor_pydagman.adapters.control_socket import ControlSocket, Settings
+from condor_pydagman.adapters.control_socket import ControlSocket, Conversation, Server, Settings
 from condor_pydagman.daemon import control
 from tests.waiting import LIMIT_S, until
 
@@ -50,7 +49,7 @@ def talk(how: str, **more: Any) -> Conversation:
         "port": int(sample["address"].split("?")[0].strip("<>").rpartition(":")[2]),
         "new_directory": lambda: directory,
         "is_proof": lambda path: path.startswith(directory),
-        "new_key": lambda: cedar_crypto.key_pair_of(private),
+        "new_key": lambda: cedar.key_pair_of(private),
     }
     return Conversation(Server(**{**known, **more}))
 
@@ -106,20 +105,20 @@ def test_a_changed_conversation(how: str, changes: list[Change], turn: int) -> N
 @pytest.mark.parametrize("how", CLIENTS)
 def test_what_was_overheard_is_of_no_use_again(how: str) -> None:
     assert heard(talk(how), sent(how)) is not None
-    again = heard(talk(how, new_key=cedar_crypto.key_pair), sent(how))
+    again = heard(talk(how, new_key=cedar.key_pair), sent(how))
     assert (again is None) == (how in ENCRYPTED)  # the others send in the clear, of their own will
 
 
 def test_keys_and_start_values_never_come_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[tuple[bytes, bytes]] = []
-    encrypt = cedar_crypto.AesGcm.encrypt
+    encrypt = cedar.AesGcm.encrypt
     key = b""
 
-    def noted(self: cedar_crypto.AesGcm, iv: bytes, text: bytes, also: bytes) -> bytes:
+    def noted(self: cedar.AesGcm, iv: bytes, text: bytes, also: bytes) -> bytes:
         used.append((key, iv))
         return encrypt(self, iv, text, also)
 
-    monkeypatch.setattr(cedar_crypto.AesGcm, "encrypt", noted)
+    monkeypatch.setattr(cedar.AesGcm, "encrypt", noted)
     for number in range(3):
         key = bytes([number]) * 32
         ends = Channel(), Channel()
@@ -129,7 +128,7 @@ def test_keys_and_start_values_never_come_twice(monkeypatch: pytest.MonkeyPatch)
             for end in ends:
                 end.send(b"x")
     assert len(used) == len(set(used)) == 120
-    assert len({cedar_crypto.key_pair().public for _ in range(20)}) == 20
+    assert len({cedar.key_pair().public for _ in range(20)}) == 20
 
 
 def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +150,7 @@ def test_nobody_authenticates_for_ever() -> None:
     assert conversation.feed(sent("required")[0]) is None
     failed = cedar.integer(0) + cedar.text("127.0.0.1:9618")
     with pytest.raises(CedarError, match="again and again"):
-        for _ in range(cedar_server.MAX_TRIES + 1):
+        for _ in range(control_socket.MAX_TRIES + 1):
             for message in (cedar.integer(4), failed):
                 channel = Channel()
                 channel.send(message)

@@ -17,8 +17,13 @@ from types import SimpleNamespace
 import pytest
 
 from condor_pydagman.adapters import cedar, control_socket
-from condor_pydagman.adapters.cedar_server import DAGMAN_GENERIC
-from condor_pydagman.adapters.control_socket import ControlSocket, Request, Settings, sinful
+from condor_pydagman.adapters.control_socket import (
+    DAGMAN_GENERIC,
+    ControlSocket,
+    Request,
+    Settings,
+    sinful,
+)
 from tests.waiting import LIMIT_S, until
 
 HERE = Settings(hosts=("127.0.0.1",))

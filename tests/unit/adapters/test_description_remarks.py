@@ -7,7 +7,7 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.adapters.description_remarks import of_description
+from condor_pydagman.adapters.submit_checks import remarks_of
 from condor_pydagman.config import Config
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.records.shared_description import NodeLines, shared
@@ -21,7 +21,7 @@ def test_of_a_nodes_description() -> None:
     text = f"JOB = A\nRETRY = 0\n{WRITTEN}queue x in (1 2)\n"
     description = htcondor2.Submit(text)
     before = dict(description)
-    assert of_description(description, text, written=WRITTEN, name="a.sub") == [
+    assert remarks_of(description, text, written=WRITTEN, name="a.sub") == [
         "the line 'zork = $(JOB)' was unused by DAGMAN. Is it a typo?",
         "the Queue variable 'x' was unused by DAGMAN. Is it a typo?",
         'Warning "a.sub", Line 3: hello A',
@@ -54,7 +54,7 @@ def test_of_a_variable_of_vars(
         dag, 0, split(written), Workflow(7, "/log", Config()),
         retry=0, dag_status=DagStatus.OK, failed_count=0,
     )  # fmt: skip
-    found = of_description(htcondor2.Submit(text), text, written=written, name="a.sub")
+    found = remarks_of(htcondor2.Submit(text), text, written=written, name="a.sub")
     expected = ["the line 'var1 = true' was unused by DAGMAN. Is it a typo?"]
     assert found == (expected if warned else [])
 
@@ -63,12 +63,12 @@ def test_of_nodes_that_share_a_cluster() -> None:
     nodes = [NodeLines(f"JOB = {name}\nRETRY = 0\n", "") for name in "AB"]
     text, count = shared(split("executable = /bin/true\n"), nodes)
     assert count == 2
-    assert of_description(htcondor2.Submit(text), text, written="executable = /bin/true\n") == []
+    assert remarks_of(htcondor2.Submit(text), text, written="executable = /bin/true\n") == []
 
 
 def test_units_are_missed_if_the_administrator_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(htcondor2.param, "SUBMIT_REQUEST_MISSING_UNITS", "Warn")
     description = htcondor2.Submit(WRITTEN)
-    found = of_description(description, WRITTEN, by="condor_submit")
+    found = remarks_of(description, WRITTEN, by="condor_submit")
     assert "the line 'zork = $(JOB)' was unused by condor_submit. Is it a typo?" in found
     assert any(line.startswith("WARNING: request_memory=1 defaults to megabytes") for line in found)

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.adapters import descriptions
-from condor_pydagman.adapters.description_remarks import of_description
-from condor_pydagman.adapters.per_proc import values
+from condor_pydagman.adapters.submit_checks import remarks_of, values
 from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.errors import PoolError
 
@@ -193,7 +192,7 @@ def test_commands_of_a_description_run_once(tmp_path: Path) -> None:
     description = descriptions.parse(text)
     assert dict(descriptions.copy_of(description)) == dict(description)
     assert list(values(description, "request_memory")) == ["13", "13", "14", "14"]
-    assert of_description(description, text)
+    assert remarks_of(description, text)
 
 
 @pytest.mark.parametrize(

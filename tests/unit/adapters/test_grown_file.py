@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import grown_file
-from condor_pydagman.adapters.grown_file import GrownFile, read_whole
+from condor_pydagman.adapters import kept_pieces
+from condor_pydagman.adapters.kept_pieces import GrownFile, read_whole
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
@@ -35,8 +35,8 @@ def test_a_text_that_comes_again_and_again_is_not_looked_for_each_time(
     path = str(tmp_path / "t.dag.grown")
     digests = [at_once(GrownFile(path).keep(text(name))) for name in "ab"]
     heads: list[bytes] = []
-    read = grown_file.read_head
-    monkeypatch.setattr(grown_file, "read_head", lambda head: heads.append(head) or read(head))
+    read = kept_pieces.read_head
+    monkeypatch.setattr(kept_pieces, "read_head", lambda head: heads.append(head) or read(head))
     file = GrownFile(path)
     assert [file.text(digests[0]) for _ in range(9)] == [text("a")] * 9
     assert len(heads) <= 2 * 3

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.knob_places import Place, Places
+from condor_pydagman.adapters.knobs import Place, Places
 
 
 def configured(**values: str) -> Callable[[str], str | None]:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.files import LockFile
-from condor_pydagman.adapters.lock_holder import Holder, living_holder
+from condor_pydagman.adapters.files import Holder, LockFile, living_holder
 from tests import locks
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from condor_pydagman.adapters import none_refcount_workaround
+from condor_pydagman.adapters import schedd
 
 MANY_SUBMITS = """
 import ctypes
@@ -26,7 +26,7 @@ def test_a_dagman_outlives_what_many_submits_take_away() -> None:
 
 
 def test_none_is_given_plenty_once() -> None:
-    none_refcount_workaround.keep_none_alive()
+    schedd.keep_none_alive()
     before = sys.getrefcount(None)
-    none_refcount_workaround.keep_none_alive()
+    schedd.keep_none_alive()
     assert before - 1000 < sys.getrefcount(None) < before + 1000

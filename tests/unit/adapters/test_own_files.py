@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import pytest
 
-from condor_pydagman.adapters import files, own_files
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.jobstate_log import JobstateLog
@@ -250,7 +250,7 @@ def test_what_is_mounted_at_a_name_is_refused(
         path = shared.scratch / "x.dag.rescue001"
         path.write_text("DONE A\n")
         assert read_back(str(path)) == "DONE A\n"
-        monkeypatch.setattr(own_files, "_mount", lambda fd: b"%d" % os.fstat(fd).st_ino)
+        monkeypatch.setattr(files, "_mount", lambda fd: b"%d" % os.fstat(fd).st_ino)
         with pytest.raises(OSError, match="mounted there"):
             read_back(str(path))
         shared_with_nobody = shared.private / "x.dag.rescue001"
@@ -297,7 +297,7 @@ def test_mounts_are_told_apart() -> None:
     numbers = []
     for path in ("/proc/self/stat", "/proc/self/comm", __file__):
         with open(path, "rb") as file:
-            numbers.append(own_files._mount(file.fileno()))
+            numbers.append(files._mount(file.fileno()))
     assert numbers[0] == numbers[1] != numbers[2]
     assert all(number.startswith(b"mnt_id:") for number in numbers)
 

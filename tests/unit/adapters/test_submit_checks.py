@@ -7,7 +7,7 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.adapters.submit_checks import check
+from condor_pydagman.adapters.submit_checks import check_executable as check
 from condor_pydagman.errors import PoolError
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import submit_event_search
-from condor_pydagman.adapters.submit_event_search import has_submit_events
+from condor_pydagman.adapters import joblog
+from condor_pydagman.adapters.joblog import has_submit_events
 
 EVENT = "{kind:03d} ({cluster:03d}.000.000) 2026-11-22 06:45:08.000 Job ...\n    DAG Node: A\n...\n"
 
@@ -39,7 +39,7 @@ def test_what_it_shows(
 def test_a_head_between_two_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, (1, 3), (0, 123456))
     for size in range(1, 90):
-        monkeypatch.setattr(submit_event_search, "BLOCK_BYTES", size)
+        monkeypatch.setattr(joblog, "BLOCK_BYTES", size)
         assert has_submit_events(path, 7)
         assert not has_submit_events(path, 200_000)
 

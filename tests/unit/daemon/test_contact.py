@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import cedar_crypto
+from condor_pydagman.adapters import cedar
 from condor_pydagman.daemon.control import Control
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import SECRET
@@ -71,7 +71,7 @@ def test_a_signal_ends_the_wait_for_a_schedd_that_hangs(place: Place) -> None:
 def test_without_cryptography_there_is_no_command_socket_and_the_log_tells_how_to_get_it(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cedar_crypto, "is_installed", lambda: False)
+    monkeypatch.setattr(cedar, "is_installed", lambda: False)
     place.schedd.ad = {**AD, "DAG_Address": "<192.0.2.1:9618>"}
     place.schedd.answers = [None]
     run = place.prepare()

@@ -97,7 +97,7 @@ def test_rarely_needed_modules_are_not_loaded() -> None:
     code = (
         "import sys, htcondor2; before = set(sys.modules); from condor_pydagman.cli import dagman; "
         "from condor_pydagman.daemon import loop, initialize, startup, no_run_modes; "
-        "from condor_pydagman.adapters import cedar_crypto; cedar_crypto.is_installed(); "
+        "from condor_pydagman.adapters import cedar; cedar.is_installed(); "
         "print(*set(sys.modules) - before)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
