@@ -12,6 +12,10 @@ from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+)
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
@@ -39,13 +43,13 @@ def main() -> None:
     begun = time.process_time()
     actions = engine.handle(inputs.Begin(recovering=False), 0.0)
     asked = time.process_time()
-    wanted = [one for a in actions if isinstance(a, do.EvaluateConditions) for one in a.wanted]
+    wanted = [one for a in actions if isinstance(a, do.Ask) for one in a.request.wanted]
     verdicts = [evaluate(one.expression, one.ad, one.shown) for one in wanted]
     evaluated = time.process_time()
     results = [
-        inputs.ConditionResult(one.node, one.number, *found) for one, found in zip(wanted, verdicts)
+        ConditionResult(one.node, one.number, *found) for one, found in zip(wanted, verdicts)
     ]
-    engine.handle(inputs.ConditionsEvaluated(results), 0.0)
+    engine.handle(inputs.Answered("", ConditionsEvaluated(results)), 0.0)
     for one, (value, text) in zip(wanted, verdicts):
         name = dag.names[one.node]
         record = JournalRecord.CONDITION

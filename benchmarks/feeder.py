@@ -20,8 +20,8 @@ from typing import Any
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.desks import Desks
 from condor_pydagman.daemon.growth_desk import GrowthDesk
+from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
@@ -67,7 +67,7 @@ class Fed:
         run: Any = SimpleNamespace(
             dag=self._dag, engine=self._engine, config=Config(), clock=time, out=None
         )
-        run.desks = Desks(run, None, Config(), pieces)  # type: ignore[arg-type]
+        run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
         self._desk = GrowthDesk(run, pieces, BuildOptions())
         self._asked: list[do.Action] = []
         self._clusters = 0

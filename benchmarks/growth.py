@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.desks import Desks
 from condor_pydagman.daemon.growth_desk import GrowthDesk
+from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
@@ -83,7 +83,7 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     engine = Engine(dag, Config(), Throttles(), pieces=pieces)
     engine.handle(inputs.Begin(False), 0.0)
     run: Any = SimpleNamespace(dag=dag, engine=engine, config=Config(), clock=time)
-    run.desks = Desks(run, None, Config(), pieces)  # type: ignore[arg-type]
+    run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
     desk, told = GrowthDesk(run, pieces, BuildOptions()), []
     steps = _Steps()
     desk.offer("more.dag", more, lambda *answer: told.append(answer), dry=False)

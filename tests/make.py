@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from condor_pydagman.config import Config
 from condor_pydagman.dagfile.language import LANGUAGE
@@ -81,6 +81,25 @@ LOGGED = {
 }
 
 
+def of_kind(actions: Iterable[do.Action], kind: type[A]) -> list[A]:
+    """The actions, or the requests to helpers, of one kind."""
+    return [one for one in map(requested, actions) if isinstance(one, kind)]
+
+
+def requested(action: do.Action) -> Any:
+    """An action; of one that asks a helper, the request."""
+    return action.request if isinstance(action, do.Ask) else action
+
+
+def as_input(told: Any) -> inputs.Input:
+    """An input, or a reply of a helper as one."""
+    an_input: inputs.Input = told if isinstance(told, _INPUTS) else inputs.Answered("", told)
+    return an_input
+
+
+_INPUTS = get_args(inputs.Input)
+
+
 class EngineHarness:
     """An engine under test: gives it inputs, keeps its actions and its log.
 
@@ -110,10 +129,11 @@ class EngineHarness:
         self.tell(inputs.Begin(recovering))
         return self
 
-    def tell(self, *what: inputs.Input) -> list[do.Action]:
-        """Give inputs; returns all their actions.  An event without a time happens now."""
+    def tell(self, *what: Any) -> list[do.Action]:
+        """Give inputs, or replies of helpers; returns all their actions.  An event without a time
+        happens now."""
         self.last = []
-        for one in what:
+        for one in map(as_input, what):
             if isinstance(one, LogEvent):
                 one = one if one.time else one._replace(time=self.now)
                 self.log.append(one)
@@ -131,12 +151,12 @@ class EngineHarness:
         return self.tell(inputs.Wake())
 
     def asked(self, kind: type[A]) -> list[A]:
-        """Actions of one kind, of the last input(s)."""
-        return [action for action in self.last if isinstance(action, kind)]
+        """Actions or requests to helpers of one kind, of the last input(s)."""
+        return of_kind(self.last, kind)
 
     def ever(self, kind: type[A]) -> list[A]:
-        """Actions of one kind, of all inputs."""
-        return [action for action in self.all if isinstance(action, kind)]
+        """Actions or requests to helpers of one kind, of all inputs."""
+        return of_kind(self.all, kind)
 
     def state(self, name: str) -> State:
         return State(self.engine.run.nodes.states[self.dag.ids[name]])

@@ -15,6 +15,11 @@ from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    ConditionWanted,
+)
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
@@ -131,8 +136,9 @@ class Play:
         if isinstance(action, do.RunScript):
             status = self._case.pre if action.kind is ScriptKind.PRE else 0
             return [inputs.ScriptEnded(action.node, action.kind, status)]
-        if isinstance(action, do.EvaluateConditions):
-            return [inputs.ConditionsEvaluated([self._evaluated(one) for one in action.wanted])]
+        if isinstance(action, do.Ask):
+            results = [self._evaluated(one) for one in action.request.wanted]
+            return [inputs.Answered(action.helper, ConditionsEvaluated(results))]
         if isinstance(action, do.WriteRescue):
             return [inputs.RescueWritten()]
         if isinstance(action, do.Exit):
@@ -168,11 +174,11 @@ class Play:
             LogEvent(EventKind.JOB_TERMINATED, cluster, 0, 0, value=value),
         ]
 
-    def _evaluated(self, wanted: do.ConditionWanted) -> inputs.ConditionResult:
+    def _evaluated(self, wanted: ConditionWanted) -> ConditionResult:
         if wanted.node == self._dag.ids["X"]:
             self.seen = wanted.ad
         verdict = evaluate(wanted.expression, wanted.ad, wanted.shown)
-        return inputs.ConditionResult(wanted.node, wanted.number, *verdict)
+        return ConditionResult(wanted.node, wanted.number, *verdict)
 
     def state(self, name: str) -> str:
         """How a node is at the end, for people."""

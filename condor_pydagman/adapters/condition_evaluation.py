@@ -1,6 +1,6 @@
 """What a condition comes to, by HTCondor's own ClassAds.
 
-It is evaluated in a process of its own (`condition_process`), since an expression of a user may
+It is evaluated in a process of its own (`daemon.condition_helper`), since an expression of a user may
 take any time and memory.
 """
 

@@ -21,7 +21,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from condor_pydagman.adapters.child import Child, watched
 from condor_pydagman.adapters.history_process import HistorySearch
@@ -80,6 +80,9 @@ class Helper(Protocol):
         """Give up."""
 
 
+H = TypeVar("H", bound=Helper)
+
+
 class _Call(NamedTuple):
     request: Request
     then: Then
@@ -106,19 +109,25 @@ class ScheddProcess:
         self._known: list[Any] = []  # what the child has found out, or has been told
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
-        self._helpers: dict[type, Helper] = {}
-        self._kinds: dict[type, Helper] = {}  # the same, and further kinds
+        self._helpers: list[Helper] = []
+        self._kinds: dict[type, Helper] = {}
         self._shortage = ProcessShortage(
             "ask the schedd", clock, lambda text: self._adapter.warn(text)
         )
 
+    def add(self, make: Callable[[select.epoll], H]) -> H:
+        """From now on, bring back what this helper has done, too; returns it."""
+        helper = make(self._epoll)
+        self._helpers.append(helper)
+        return helper
+
     def add_helper(self, kind: type, make: Callable[[select.epoll], Helper]) -> None:
         """From now on, requests of that kind are done by the helper that `make` gives."""
-        self._helpers[kind] = self._kinds[kind] = make(self._epoll)
+        self._kinds[kind] = self.add(make)
 
     def share_helper(self, of: type, kind: type) -> None:
         """From now on, requests of `kind` are done by the helper for those of another kind."""
-        self._kinds[kind] = self._helpers[of]
+        self._kinds[kind] = self._kinds[of]
 
     @property
     def ready(self) -> bool:
@@ -137,7 +146,7 @@ class ScheddProcess:
     def next_deadline(self) -> float | None:
         """When `deliver` is to be called though nothing is readable, monotonic seconds."""
         retry_at = self._shortage.retry_at if self._waiting else None
-        helpers = (helper.next_deadline() for helper in self._helpers.values())
+        helpers = (helper.next_deadline() for helper in self._helpers)
         times = (self._give_up_at, retry_at, self._search.next_deadline(), *helpers)
         return min((time for time in times if time is not None), default=None)
 
@@ -167,7 +176,7 @@ class ScheddProcess:
             self._receive(self._child)
         self._send_next()
         self._results.extend(self._search.results())
-        for helper in self._helpers.values():
+        for helper in self._helpers:
             self._results.extend(helper.results())
         if self._give_up_at is not None and self._clock() >= self._give_up_at:
             self._give_up()
@@ -182,7 +191,7 @@ class ScheddProcess:
         self._closed = True
         self._waiting.clear()
         self._search.end()
-        for helper in self._helpers.values():
+        for helper in self._helpers:
             helper.end()
         self._end_child()
 

@@ -97,7 +97,7 @@ def asks_at_the_start(dag: Dag) -> bool:
 
 
 def known_results(path: str) -> dict[str, str]:
-    """As `desks.known_results`; nothing if the file can't be read, which is said later."""
+    """As `helpers.known_results`; nothing if the file can't be read, which is said later."""
     return {name: record.result for name, record in read_records(path).items()}
 
 

@@ -210,7 +210,7 @@ class GrowthDesk:
         text = self._text(order, how, texts)
         named = self._named(text)
         piece = yield from read_piece(run.dag, text, run.engine.has_begun, named=named)
-        why = yield from run.desks.obstacle(piece.dag)
+        why = yield from run.helpers.obstacle(piece.dag)
         why = why or run.engine.why_not_added(piece)
         if why:
             raise FileError(why)

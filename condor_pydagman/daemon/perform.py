@@ -111,8 +111,7 @@ class Performer:
             do.MatchSites: lambda a: _there(run.sites).match(a, tell),
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
             do.TakePlaces: lambda a: run.limits_desk().take(a, tell),
-            do.EvaluateConditions: lambda a: run.condition_desk().take(a, tell),
-            do.ReadResult: lambda a: run.condition_desk().take(a, tell),
+            do.Ask: self._ask,
             **dict.fromkeys(_OF_CACHE, lambda a: run.cache_desk().take(a, tell)),
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
             do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
@@ -294,6 +293,13 @@ class Performer:
             self._say(f"Warning: can't ask for the provisioner's state: {state.reason}")
         known = state if isinstance(state, int) else None
         self._answers.append(inputs.ProvisionerAnswer(known))
+
+    # What only some DAGs want
+
+    def _ask(self, action: do.Ask) -> None:
+        helper, request = action
+        told = self._answers.append
+        self.run.helpers.ask(helper, request, lambda reply: told(inputs.Answered(helper, reply)))
 
     # Scripts
 

@@ -17,13 +17,11 @@ from typing import Any, Protocol
 
 from condor_pydagman.adapters.schedd_requests import Request
 from condor_pydagman.engine.actions import (
-    EvaluateConditions,
     Grown,
     KeepCached,
     LookUpCached,
     MatchSites,
     ReadPiece,
-    ReadResult,
     RunFeeder,
     RunScript,
     Steered,
@@ -173,13 +171,6 @@ class SharedLimits(Protocol):
         """The DAG has ended: all its places are given up."""
 
 
-class Conditions(Protocol):
-    """Evaluates conditions, and reads what nodes publish for them."""
-
-    def take(self, action: EvaluateConditions | ReadResult, tell: Callable[[Input], None]) -> None:
-        """Evaluate conditions, or read what a node publishes; `tell` is given the answer later."""
-
-
 class Cache(Protocol):
     """Looks up nodes with a CACHE command, and keeps that they have ended well."""
 
@@ -215,8 +206,15 @@ class Growth(Protocol):
         """
 
 
-class Desks(Protocol):
-    """Opens what the DAG of a run may need later, when it has grown."""
+class Helpers(Protocol):
+    """What is done for features that few DAGs have; made when it is first needed."""
+
+    def ask(self, helper: str, request: Any, then: Callable[[Any], None]) -> None:
+        """Do what the engine asks a helper for; `then` is given the reply later, perhaps in parts,
+        and what the helper has to say without being asked."""
+
+    def open(self, name: str) -> object:
+        """Make a helper now."""
 
     def obstacle(self, piece: Dag) -> Steps[str]:
         """Load what new nodes need; returns why they can't have it, '' if they can."""
@@ -226,9 +224,6 @@ class Desks(Protocol):
 
     def shared_limits(self) -> SharedLimits:
         """What is done about limits that DAGs share."""
-
-    def conditions(self) -> Conditions:
-        """What is done about conditions."""
 
     def cache(self) -> Cache:
         """What is done about nodes with a CACHE command."""

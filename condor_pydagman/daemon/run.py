@@ -51,11 +51,9 @@ class DagRun:
         placements: what DATA nodes have moved; None if the DAG has none.
         shared_limits: what is done about limits that DAGs share; None as long as there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
-        conditions: what is done about conditions; None as long as the DAG has none, and publishes
-            nothing.
         cache: what is done about nodes with a CACHE command; None as long as there are none.
         growth: what is added to the DAG; None until something is.
-        desks: opens parts that the DAG may need later.
+        helpers: what is done for features that few DAGs have.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class DagRun:
         orphaned: Callable[[], bool] = lambda: False,
         directory: str = "",
         pid: int = 0,
-        make_desks: Callable[[DagRun], ports.Desks] | None = None,
+        make_helpers: Callable[[DagRun], ports.Helpers] | None = None,
         contact: Contact | None = None,
     ) -> None:
         self.dag = dag
@@ -113,40 +111,33 @@ class DagRun:
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
         self.shared_limits: ports.SharedLimits | None = None
-        self.conditions: ports.Conditions | None = None
         self.cache: ports.Cache | None = None
         self.growth: ports.Growth | None = None
-        self._desks = None if make_desks is None else make_desks(self)
+        self._helpers = None if make_helpers is None else make_helpers(self)
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
 
     @property
-    def desks(self) -> ports.Desks:
-        """Opens what the DAG may need later."""
-        assert self._desks is not None
-        return self._desks
+    def helpers(self) -> ports.Helpers:
+        """What is done for features that few DAGs have."""
+        assert self._helpers is not None
+        return self._helpers
 
     def growth_desk(self) -> ports.Growth:
         """What reads what is added to the DAG; most DAGs never need it."""
         if self.growth is None:
-            self.growth = self.desks.growth()
+            self.growth = self.helpers.growth()
         return self.growth
 
     def limits_desk(self) -> ports.SharedLimits:
         """What is done about limits that DAGs share."""
         if self.shared_limits is None:
-            self.shared_limits = self.desks.shared_limits()
+            self.shared_limits = self.helpers.shared_limits()
         return self.shared_limits
-
-    def condition_desk(self) -> ports.Conditions:
-        """What is done about conditions."""
-        if self.conditions is None:
-            self.conditions = self.desks.conditions()
-        return self.conditions
 
     def cache_desk(self) -> ports.Cache:
         """What is done about nodes with a CACHE command."""
         if self.cache is None:
-            self.cache = self.desks.cache()
+            self.cache = self.helpers.cache()
         return self.cache
 
     def kill_scripts(self, *, answered: bool) -> None:

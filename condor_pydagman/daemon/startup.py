@@ -22,7 +22,7 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import desks, nodes_log_path
+from condor_pydagman.daemon import helpers, nodes_log_path
 from condor_pydagman.daemon.contact import Contact, open_contact
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
@@ -163,9 +163,9 @@ def prepare(
         jobstate=jobstate_log,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
         orphaned=_orphaned(),
-        make_desks=lambda run: desks.Desks(run, schedd, admin, pieces),
+        make_helpers=lambda run: helpers.Helpers(run, schedd, admin, pieces),
     )
-    desks.open_desks(run, schedd, admin)
+    helpers.open_helpers(run, schedd, admin)
     _begin_jobstate(run)
     _log_nodes(run)
     return run
@@ -190,7 +190,7 @@ def _engine(
         first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
         mode=_mode(options),
         pieces=pieces,
-        cached=desks.known_results(dag, it.paths),
+        cached=helpers.known_results(dag, it.paths),
     )
 
 
@@ -213,9 +213,9 @@ def _read(
 ) -> tuple[Dag, int]:
     """The DAG, and the number of the rescue file that was read, 0 if none."""
     dag, rescue_number = read_dag(options, config, it.paths, out)
-    desks.preload(dag, admin)
+    helpers.preload(dag, admin)
     if options.dry_run:
-        desks.foresee(dag, it.paths, options, config, out)
+        helpers.foresee(dag, it.paths, options, config, out)
     return dag, rescue_number
 
 

@@ -2,7 +2,7 @@
 NODE_RESULT lines of rescue files.
 
 All are ours.  ClassAd expressions are kept as they stand; what is wrong in them for sure is told
-with its place, the rest is HTCondor's own parser's (`adapters.condition_process`).
+with its place, the rest is HTCondor's own parser's (`adapters.condition_evaluation`).
 """
 
 from __future__ import annotations

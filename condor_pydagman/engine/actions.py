@@ -6,7 +6,7 @@ success.
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Union
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.rounds import Demand
@@ -158,6 +158,18 @@ class QueryQueue(NamedTuple):
     history: bool = False
 
 
+class Ask(NamedTuple):
+    """Have something done outside of the engine that only some DAGs want.  Answered by Answered.
+
+    Attributes:
+        helper: that does it.
+        request: what is to be done; of a class of the module that asks for it.
+    """
+
+    helper: str
+    request: Any
+
+
 class MatchSites(NamedTuple):
     """Find sites for groups, and keep them for these.  Answered by SitesMatched or SitesUnknown.
 
@@ -191,37 +203,6 @@ class TakePlaces(NamedTuple):
     """
 
     demands: tuple[Demand, ...]
-
-
-class ConditionWanted(NamedTuple):
-    """A condition that is to be evaluated.
-
-    Attributes:
-        number: of the request, which its answer is to have.
-        expression: the ClassAd expression; of the names in it, those of `ad` have a value.
-        ad: a ClassAd, as text.
-        shown: parts of the expression, as people know them, and as they are in it.
-    """
-
-    node: int
-    number: int
-    expression: str
-    ad: str
-    shown: tuple[tuple[str, str], ...] = ()
-
-
-class EvaluateConditions(NamedTuple):
-    """Evaluate conditions.  Answered by ConditionsEvaluated, all of them, in one or several."""
-
-    wanted: tuple[ConditionWanted, ...]
-
-
-class ReadResult(NamedTuple):
-    """Read the file with what the node publishes, a small ClassAd.  Answered by ResultRead."""
-
-    node: int
-    retry: int
-    file: str
 
 
 class QueryProvisioner(NamedTuple):
@@ -393,11 +374,10 @@ Action = Union[
     AppendJournalRecord,
     QueryQueue,
     QueryProvisioner,
+    Ask,
     MatchSites,
     ForgetPlacements,
     TakePlaces,
-    EvaluateConditions,
-    ReadResult,
     LookUpCached,
     KeepCached,
     ReadPiece,

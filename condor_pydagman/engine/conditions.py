@@ -8,18 +8,63 @@ command changed what it was found by does not count: the condition is evaluated 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from condor_pydagman.dagfile.condition_text import PARENTS, renamed
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, views
 from condor_pydagman.engine.condition_records import CONDITION
-from condor_pydagman.engine.inputs import ConditionsEvaluated, LogEvent
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.steering_records import COMMAND
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import JournalRecord
 
+HELPER = "conditions"
 MAX_ASKED = 200  # conditions that one request has
+
+
+class ConditionWanted(NamedTuple):
+    """A condition that is to be evaluated.
+
+    Attributes:
+        number: of the request, which its answer is to have.
+        expression: the ClassAd expression; of the names in it, those of `ad` have a value.
+        ad: a ClassAd, as text.
+        shown: parts of the expression, as people know them, and as they are in it.
+    """
+
+    node: int
+    number: int
+    expression: str
+    ad: str
+    shown: tuple[tuple[str, str], ...] = ()
+
+
+class EvaluateConditions(NamedTuple):
+    """Evaluate conditions.  Answered by ConditionsEvaluated, all of them, in one or several."""
+
+    wanted: tuple[ConditionWanted, ...]
+
+
+class ConditionResult(NamedTuple):
+    """What a condition comes to: 1 for true, 0 for false, -1 if that can't be said.
+
+    `text` says by which values, or why not; `number` is that of ConditionWanted.
+    """
+
+    node: int
+    number: int
+    value: int
+    text: str
+
+
+class ConditionsEvaluated(NamedTuple):
+    """Answer to EvaluateConditions, or a part of it."""
+
+    results: Sequence[ConditionResult]
 
 
 # Ask.
@@ -41,7 +86,7 @@ def ask_if_due(run: RunState) -> None:
     counted: dict[str, str] = {}
     for begin in range(0, len(due), MAX_ASKED):
         wanted = tuple(_wanted(run, node, counted) for node in due[begin : begin + MAX_ASKED])
-        run.emit(do.EvaluateConditions(wanted))
+        run.emit(do.Ask(HELPER, EvaluateConditions(wanted)))
 
 
 def _is_open(run: RunState, node: int) -> bool:
@@ -70,7 +115,7 @@ def under_way(run: RunState) -> bool:
 # What a condition is evaluated with.
 
 
-def _wanted(run: RunState, node: int, counted: dict[str, str]) -> do.ConditionWanted:
+def _wanted(run: RunState, node: int, counted: dict[str, str]) -> ConditionWanted:
     """The expression with short names in place of those of nodes, which ClassAds would take for
     equal if they differ in upper and lower case only; and the ad in which these have values.
 
@@ -95,7 +140,7 @@ def _wanted(run: RunState, node: int, counted: dict[str, str]) -> do.ConditionWa
         f"Retries={run.nodes.retries.get(node, 0)}]"
     )
     shown = tuple(dict.fromkeys((*values, *zip(counts, counts))))
-    return do.ConditionWanted(node, run.conditions.ask(node), expression, ad, shown)
+    return ConditionWanted(node, run.conditions.ask(node), expression, ad, shown)
 
 
 def _facts(run: RunState, node: int) -> str:
@@ -165,3 +210,6 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
 def _start(run: RunState, node: int) -> None:
     run.nodes.turns.open(node)
     lifecycle.start_all(run, [node])
+
+
+REPLIES = {ConditionsEvaluated: on_evaluated}

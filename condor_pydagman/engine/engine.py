@@ -209,13 +209,12 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.QueueListed: reconcile.on_listed,
     inputs.QueueUnknown: reconcile.on_unknown,
     inputs.ProvisionerAnswer: provisioner.on_answer,
+    inputs.Answered: lambda run, answer: _REPLIES[type(answer.reply)](run, answer.reply),
     inputs.SitesMatched: site_matching.on_matched,
     inputs.SitesUnknown: site_matching.on_unknown,
     inputs.PlacesGiven: shared_limits.on_given,
     inputs.PlacesUnknown: shared_limits.on_unknown,
     inputs.PlacesWanted: shared_limits.on_wanted,
-    inputs.ConditionsEvaluated: conditions.on_evaluated,
-    inputs.ResultRead: node_results.on_read,
     inputs.CachedFound: result_cache.on_found,
     inputs.CachedKept: result_cache.on_kept,
     inputs.RescueWritten: run_end.on_rescue_written,
@@ -233,4 +232,10 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
     inputs.Wake: log_events.on_wake,
+}
+
+# What helpers answer.
+_REPLIES: dict[type, Callable[[RunState, Any], None]] = {
+    **conditions.REPLIES,
+    **node_results.REPLIES,
 }

@@ -9,7 +9,7 @@ Times are seconds since the epoch, as float; `now` is passed beside the input, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
@@ -191,6 +191,18 @@ class QueueUnknown(NamedTuple):
     reason: str
 
 
+class Answered(NamedTuple):
+    """Answer to Ask, or a part of it; or what a helper has to say without being asked.
+
+    Attributes:
+        helper: that answers.
+        reply: of a class of the module that has asked.
+    """
+
+    helper: str
+    reply: Any
+
+
 class SiteClaim(NamedTuple):
     """A site that is kept for a group; `digest` is of its ad, as it was then."""
 
@@ -239,33 +251,6 @@ class PlacesUnknown(NamedTuple):
 
 class PlacesWanted(NamedTuple):
     """Other DAGs have given places of shared limits back, or want some."""
-
-
-class ConditionResult(NamedTuple):
-    """What a condition comes to: 1 for true, 0 for false, -1 if that can't be said.
-
-    `text` says by which values, or why not; `number` is that of ConditionWanted.
-    """
-
-    node: int
-    number: int
-    value: int
-    text: str
-
-
-class ConditionsEvaluated(NamedTuple):
-    """Answer to EvaluateConditions, or a part of it."""
-
-    results: Sequence[ConditionResult]
-
-
-class ResultRead(NamedTuple):
-    """Answer to ReadResult: names and ClassAd literals, or why there are none."""
-
-    node: int
-    retry: int
-    pairs: Sequence[tuple[str, str]] = ()
-    error: str = ""
 
 
 class ProvisionerAnswer(NamedTuple):
@@ -439,13 +424,12 @@ Input = Union[
     QueueListed,
     QueueUnknown,
     ProvisionerAnswer,
+    Answered,
     SitesMatched,
     SitesUnknown,
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
-    ConditionsEvaluated,
-    ResultRead,
     CachedFound,
     CachedKept,
     RescueWritten,

@@ -8,21 +8,40 @@ others.  A file that can't be read makes the node's run a failed one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.condition_records import MAX_PARTS, RESULT, JobAttributes
-from condor_pydagman.engine.inputs import LogEvent, ResultRead
+from condor_pydagman.engine.conditions import HELPER
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
 
 _ROOM = 700  # bytes of a record for names and values, less those of the node's name
 _MIN_ROOM = 100
 FAILED, NOTHING = -1, 0  # values of records that have no part
+
+
+class ReadResult(NamedTuple):
+    """Read the file with what the node publishes, a small ClassAd.  Answered by ResultRead."""
+
+    node: int
+    retry: int
+    file: str
+
+
+class ResultRead(NamedTuple):
+    """Answer to ReadResult: names and ClassAd literals, or why there are none."""
+
+    node: int
+    retry: int
+    pairs: Sequence[tuple[str, str]] = ()
+    error: str = ""
 
 
 def read_pairs(text: str) -> list[tuple[str, str]]:
@@ -43,7 +62,7 @@ def work(run: RunState) -> None:
         file = _file(run, node)
         if file and node not in results.told:
             results.ask(node)
-            run.emit(do.ReadResult(node, run.nodes.retries.get(node, 0), file))
+            run.emit(do.Ask(HELPER, ReadResult(node, run.nodes.retries.get(node, 0), file)))
     for node, until in list(results.until.items()):
         if until > run.now:
             break
@@ -167,3 +186,6 @@ def _conclude_if_complete(run: RunState, node: int) -> None:
     if run.nodes.states[node] == State.RESULT and lifecycle.is_published(run, node):
         run.results.conclude(node)
         lifecycle.conclude(run, node)
+
+
+REPLIES = {ResultRead: on_read}

@@ -13,18 +13,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.condition_evaluation import evaluate
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
+from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.model import Condition, Dag, Published
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 if TYPE_CHECKING:
     from tests.sim.process import Process
-    from tests.sim.world import World
 
 MAX_DELAY_S = 20.0  # seconds that an answer may take
 MOST = 5  # values that nodes publish are below
@@ -73,17 +76,15 @@ def comes_to(expression: str, outcomes: dict[str, str], numbers: dict[str, int])
     return -1 if number is None else int(number > int(found[2]))
 
 
-class Desk:
-    """What one DAGMan process does about conditions; see `daemon.ports.Conditions`."""
+class FakeConditions:
+    """What one DAGMan process has done about conditions."""
 
-    def __init__(self, world: World, process: Process) -> None:
-        self._world = world
+    def __init__(self, process: Process) -> None:
+        self._world = world = process.world
         self._process = process
         self._rng = Random(f"conditions {world.seed} {world.life}")
 
-    def take(
-        self, action: do.EvaluateConditions | do.ReadResult, tell: Callable[[inputs.Input], None]
-    ) -> None:
+    def ask(self, request: EvaluateConditions | ReadResult, then: Callable[[Any], None]) -> None:
         world, process = self._world, self._process
         world.boundary()
         process.requests.pending += 1
@@ -91,25 +92,25 @@ class Desk:
 
         def obey() -> None:
             if world.process is process and process.exit is None:
-                process.requests._answer_at(world.now, tell, self._answer(action))
+                process.requests._answer_at(world.now, then, self._answer(request))
 
         world.at(world.now + delay, obey)
 
-    def _answer(self, action: do.EvaluateConditions | do.ReadResult) -> inputs.Input:
-        if isinstance(action, do.EvaluateConditions):
-            return inputs.ConditionsEvaluated(
+    def _answer(self, request: EvaluateConditions | ReadResult) -> ConditionsEvaluated | ResultRead:
+        if isinstance(request, EvaluateConditions):
+            return ConditionsEvaluated(
                 [
-                    inputs.ConditionResult(
+                    ConditionResult(
                         one.node, one.number, *evaluate(one.expression, one.ad, one.shown)
                     )
-                    for one in action.wanted
+                    for one in request.wanted
                 ]
             )
         world = self._world
-        rng = Random(f"{world.seed} {world.era} {action.file} {action.retry}")
+        rng = Random(f"{world.seed} {world.era} {request.file} {request.retry}")
         if rng.random() < 0.1:
-            return inputs.ResultRead(action.node, action.retry, error="it is not there")
+            return ResultRead(request.node, request.retry, error="it is not there")
         pairs = [("n", str(rng.randrange(MOST)))]
         if rng.random() < 0.1:  # two records
             pairs += [(f"x{number}", '"' + "x" * 300 + '"') for number in range(3)]
-        return inputs.ResultRead(action.node, action.retry, pairs)
+        return ResultRead(request.node, request.retry, pairs)

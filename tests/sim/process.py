@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.loop import Loop, Sources
@@ -16,7 +16,8 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
-from tests.sim import fake_cache, fake_conditions, ports
+from tests.sim import fake_cache, ports
+from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
 from tests.sim.fake_sites import Desk
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "executable = job\nqueue\n"
 _OPTIONS = DagmanOptions(dag_files=["t.dag"])
+HELPERS: dict[str, Callable[[Process], Any]] = {
+    "conditions": FakeConditions,
+}
 _WORDS = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
 
 
@@ -74,11 +78,20 @@ class _Watched(list[do.Action]):
             world.oracles.input_done(process, self._input)
 
 
-class FakeDesks:
-    """Opens what the DAG may need later."""
+class FakeHelpers:
+    """What is done for features that few DAGs have."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self._opened: dict[str, Any] = {}
+
+    def open(self, name: str) -> Any:
+        if name not in self._opened:
+            self._opened[name] = HELPERS[name](self._process)
+        return self._opened[name]
+
+    def ask(self, helper: str, request: Any, then: Callable[[Any], None]) -> None:
+        self.open(helper).ask(request, then)
 
     def obstacle(self, piece: Dag) -> Steps[str]:
         yield
@@ -89,9 +102,6 @@ class FakeDesks:
 
     def shared_limits(self) -> SharedLimits:
         raise NotImplementedError  # tests/sim/shared.py has them
-
-    def conditions(self) -> fake_conditions.Desk:
-        return fake_conditions.Desk(self._process.world, self._process)
 
     def cache(self) -> fake_cache.Desk:
         return fake_cache.Desk(self._process.world.caches, self._process)
@@ -169,7 +179,7 @@ class Process:
             orphaned=lambda: self.orphaned,
             directory="/d",
             pid=1,
-            make_desks=lambda run: FakeDesks(self),
+            make_helpers=lambda run: FakeHelpers(self),
         )
 
     @property

@@ -25,7 +25,7 @@ KILL = "kill"  # SIGKILL, as a crash of the machine or the kernel's out-of-memor
 LOSE = "lose"  # the schedd takes the job, its reply does not come
 REFUSE = "refuse"  # the schedd can't be reached, for now
 
-# All of engine/actions.py; a test holds them together.
+# All of engine/actions.py, and what helpers are asked; a test holds them together.
 ACTIONS = (
     *("SubmitNode", "SubmitTogether", "RemoveJobs", "RunScript", "KillScripts"),
     *("AppendPostEnded", "AppendPreSkip", "AppendNoop", "AppendJournalRecord"),

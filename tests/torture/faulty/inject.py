@@ -27,6 +27,7 @@ from condor_pydagman.cli import dagman
 from condor_pydagman.daemon import initialize, startup
 from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.perform import Performer
+from condor_pydagman.engine.actions import Ask
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from tests.torture import faults
 
@@ -116,12 +117,13 @@ class _Injector:
         def init(performer: Performer, *words: Any, **named: Any) -> None:
             make(performer, *words, **named)
             for kind, effect in performer._do.items():
-                performer._do[kind] = self._around(kind.__name__, effect)
+                performer._do[kind] = self._around(effect)
 
         _put(Performer, "__init__", init)
 
-    def _around(self, name: str, effect: Callable[[Any], None]) -> Callable[[Any], None]:
+    def _around(self, effect: Callable[[Any], None]) -> Callable[[Any], None]:
         def do(action: Any) -> None:
+            name = type(action.request if isinstance(action, Ask) else action).__name__
             record = getattr(action, "record", None)
             self._record = record.name if record is not None else ""
             self._step_of_group("before")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters.cache_process import Answer, Keep, LookUp
-from condor_pydagman.daemon import desks
+from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.cache_desk import CacheDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -78,7 +78,7 @@ def test_what_is_known_at_the_start(tmp_path: Path) -> None:
     file.write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
     for more in ("DONE A", "RUN_IF B true"):
         dag = make.dag(f"A B\nCACHE A\n{more}")
-        known = desks.known_results(dag, paths)
+        known = helpers.known_results(dag, paths)
         assert type(known) is dict  # read already
         assert known == {"A": "r"}
 
@@ -86,7 +86,7 @@ def test_what_is_known_at_the_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dag", [DAG, make.dag("A")])
 def test_what_perhaps_nobody_asks_for_is_read_late(tmp_path: Path, dag: Dag) -> None:
     paths = DagPaths(str(tmp_path / "x.dag"))
-    known = desks.known_results(dag, paths)
+    known = helpers.known_results(dag, paths)
     Path(paths.cache).write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
     assert (known.get("A"), known.get("B")) == ("r", None)
     assert dict(known) == {"A": "r"}

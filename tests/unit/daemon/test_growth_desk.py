@@ -13,7 +13,7 @@ import pytest
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import desks
+from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.growth_desk import RETRY_S, GrowthDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -47,7 +47,7 @@ class Bench:
                 has_begun=self.begun.__contains__,
                 why_not_added=lambda piece: self.why,
             ),
-            desks=desks.Desks(None, None, Config(), self.pieces),  # type: ignore[arg-type]
+            helpers=helpers.Helpers(None, None, Config(), self.pieces),  # type: ignore[arg-type]
         )
         self.desk = GrowthDesk(self.run, self.pieces, BuildOptions())
 

@@ -20,9 +20,9 @@ LATE = {
     "adapters/knobs.py": {"apply_config_file"},
     # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
     # grows, loaded if there are any.
-    "daemon/desks.py": {
-        *("_obstacle", "_site_desk", "_limits_desk", "_condition_desk", "_cache_desk"),
-        "_growth_outlook",
+    "daemon/helpers.py": {
+        *("_obstacle", "_site_desk", "_limits_desk", "_cache_desk"),
+        *("_growth_outlook", "_process_class"),
     },
     "daemon/submit.py": {"_placing"},
     # What the first client of the local socket takes.
@@ -60,7 +60,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "cache_desk, condition_desk, data_nodes, growth_desk, loop, initialize, limits_desk;"
+        "cache_desk, condition_helper, data_nodes, growth_desk, loop, initialize, limits_desk;"
         " from condor_pydagman.daemon import site_desk;"
         " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
@@ -81,7 +81,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
         }
         modules = {word for word in wanted if (PACKAGE.parent / _file(word)).exists()}
         assert modules - there <= ONLY_OF_CONDOR_SUBMIT_DAG, name
-    assert "subdag_nodes.preload()" in (PACKAGE / "daemon/desks.py").read_text("utf-8")
+    assert "subdag_nodes.preload()" in (PACKAGE / "daemon/helpers.py").read_text("utf-8")
 
 
 def test_signals_are_caught_before_what_takes_long_to_load() -> None:
@@ -110,7 +110,7 @@ def test_modules_for_scripts_are_loaded_at_the_start_if_there_are_scripts() -> N
     code += "script_runner.preload(); print('subprocess' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
-    assert "script_runner.preload()" in (PACKAGE / "daemon/desks.py").read_text("utf-8")
+    assert "script_runner.preload()" in (PACKAGE / "daemon/helpers.py").read_text("utf-8")
 
 
 def _file(module: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -72,8 +72,8 @@ class Caching(Steered):
         since = len(self.all) - len(self.last)
         todo = self.last
         while todo:
-            answers: list[inputs.Input] = []
-            for action in todo:
+            answers: list[Any] = []
+            for action in map(make.requested, todo):
                 if isinstance(action, do.LookUpCached):
                     found = [self.store.look_up(self.dag, one) for one in action.wanted]
                     answers.append(inputs.CachedFound(found))

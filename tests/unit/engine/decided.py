@@ -7,6 +7,12 @@ from typing import Any
 from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
+from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.steered import Steered
@@ -26,25 +32,24 @@ class Decided(Steered):
         since = len(self.all) - len(self.last)
         todo = self.last
         while todo:
-            answers = [*map(self._evaluated, _of(todo, do.EvaluateConditions))]
-            answers += map(self._read, _of(todo, do.ReadResult))
+            answers: list[Any] = [*map(self._evaluated, make.of_kind(todo, EvaluateConditions))]
+            answers += map(self._read, make.of_kind(todo, ReadResult))
             todo = self.tell(*answers, *self.echo(todo))
         self.last = self.all[since:]
         self.replayed()
         return self.last
 
-    def _evaluated(self, action: do.EvaluateConditions) -> inputs.Input:
+    def _evaluated(self, action: EvaluateConditions) -> Any:
         results = [
-            inputs.ConditionResult(one.node, one.number, *evaluate(*one[2:]))
-            for one in action.wanted
+            ConditionResult(one.node, one.number, *evaluate(*one[2:])) for one in action.wanted
         ]
-        return inputs.ConditionsEvaluated(results)
+        return ConditionsEvaluated(results)
 
-    def _read(self, action: do.ReadResult) -> inputs.Input:
+    def _read(self, action: ReadResult) -> Any:
         found = self.files[action.file]
         if isinstance(found, str):
-            return inputs.ResultRead(action.node, action.retry, error=found)
-        return inputs.ResultRead(action.node, action.retry, found)
+            return ResultRead(action.node, action.retry, error=found)
+        return ResultRead(action.node, action.retry, found)
 
     def run(self, name: str, cluster: int, value: int = 0) -> list[do.Action]:
         """A node's job is taken and ends, and all follows that does."""
@@ -65,10 +70,6 @@ class Decided(Steered):
         assert mine.nodes.turns.unfinished == its.nodes.turns.unfinished
         assert mine.nodes.turns.opened == its.nodes.turns.opened
         return states
-
-
-def _of(actions: list[do.Action], kind: type) -> list[Any]:
-    return [action for action in actions if isinstance(action, kind)]
 
 
 def decided(text: str) -> Decided:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -30,16 +32,16 @@ class Growing:
             pieces=self.pieces,
             check=True,
         )
-        self.asked: list[do.Action] = []
+        self.asked: list[Any] = []
         self.now = 1000.0
         self.clusters = 0
 
-    def feed(self, *given: inputs.Input) -> list[do.Action]:
+    def feed(self, *given: Any) -> list[do.Action]:
         found: list[do.Action] = []
-        for one in given:
+        for one in map(make.as_input, given):
             self.now += 1.0
             found += self.engine.handle(one, self.now)
-        self.asked += found
+        self.asked += map(make.requested, found)
         return found
 
     def begin(self, *, recovering: bool = False) -> None:

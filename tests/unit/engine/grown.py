@@ -4,12 +4,19 @@ not depend on whether a DAG is read whole or grows."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
@@ -137,9 +144,9 @@ class GrownRun:
                 self.events.append(one)
             self._now += 0.01
             for action in self.engine.handle(one, self._now):
-                todo += self._done(action)
+                todo += map(make.as_input, self._done(make.requested(action)))
 
-    def _done(self, action: do.Action) -> Sequence[inputs.Input]:
+    def _done(self, action: Any) -> Sequence[Any]:
         if isinstance(action, do.SubmitNode):
             self._clusters += 1
             name = self.dag.names[action.node]
@@ -147,13 +154,13 @@ class GrownRun:
             self._queue[name] = self._clusters
             taken = inputs.Submitted(action.node, self._clusters, 1)
             return [taken, make.submit(name, self._clusters)]
-        if isinstance(action, do.EvaluateConditions):
+        if isinstance(action, EvaluateConditions):
             return [self._evaluated(action)]
-        if isinstance(action, do.ReadResult):
+        if isinstance(action, ReadResult):
             number = self._numbers.get(action.file)
             if number is None:
-                return [inputs.ResultRead(action.node, action.retry, error="it is not there")]
-            return [inputs.ResultRead(action.node, action.retry, [("n", str(number))])]
+                return [ResultRead(action.node, action.retry, error="it is not there")]
+            return [ResultRead(action.node, action.retry, [("n", str(number))])]
         if isinstance(action, do.LookUpCached):
             found = [self._store.look_up(self.dag, one) for one in action.wanted]
             return [inputs.CachedFound(found)]
@@ -174,10 +181,7 @@ class GrownRun:
             self.exit = action
         return make.appended(self.dag, action)
 
-    def _evaluated(self, action: do.EvaluateConditions) -> inputs.Input:
-        return inputs.ConditionsEvaluated(
-            [
-                inputs.ConditionResult(one.node, one.number, *evaluate(*one[2:]))
-                for one in action.wanted
-            ]
+    def _evaluated(self, action: EvaluateConditions) -> ConditionsEvaluated:
+        return ConditionsEvaluated(
+            [ConditionResult(one.node, one.number, *evaluate(*one[2:])) for one in action.wanted]
         )

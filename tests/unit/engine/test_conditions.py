@@ -7,8 +7,13 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.condition_records import Conditions, JobAttributes, Results
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_results import read_pairs
+from condor_pydagman.engine.node_results import ReadResult, ResultRead, read_pairs
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
@@ -46,9 +51,9 @@ def test_nothing_is_in_force_before_the_record_has_been_read() -> None:
     dag = Decided(make.dag("A -> X\nRUN_IF X true"), QUIET)
     dag.begin()
     dag.run_node("A", 1)
-    (action,) = dag.asked(do.EvaluateConditions)
+    (action,) = dag.asked(EvaluateConditions)
     (wanted,) = action.wanted
-    dag.tell(inputs.ConditionsEvaluated([inputs.ConditionResult(*wanted[:2], 1, "x")]))
+    dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 1, "x")]))
     (record,) = dag.asked(do.AppendJournalRecord)
     assert (record.record, record.value, record.text) == (JournalRecord.CONDITION, 1, "x")
     assert dag.state("X") == State.WAITING
@@ -63,7 +68,7 @@ def test_without_a_record_it_is_evaluated_again_after_a_restart() -> None:
     dag.begin()
     dag.run_node("A", 1)
     again = dag.restart()
-    assert len(again.asked(do.EvaluateConditions)) == 1
+    assert len(again.asked(EvaluateConditions)) == 1
 
 
 @pytest.mark.parametrize(
@@ -155,8 +160,8 @@ def test_a_long_chain_is_skipped_without_recursion() -> None:
     dag.engine.check = False
     dag.files = {}
     dag.begin()
-    (wanted,) = dag.asked(do.EvaluateConditions)[0].wanted
-    dag.tell(inputs.ConditionsEvaluated([inputs.ConditionResult(*wanted[:2], 0, "")]))
+    (wanted,) = dag.asked(EvaluateConditions)[0].wanted
+    dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 0, "")]))
     assert dag.read_back()[-1] == do.Exit(0)
 
 
@@ -207,7 +212,7 @@ def test_a_halted_dag_decides_nothing() -> None:
     dag.take("A", 1)
     dag.tell(inputs.Halt())
     dag.tell(make.terminated(1))
-    assert not dag.ever(do.EvaluateConditions)
+    assert not dag.ever(EvaluateConditions)
     dag.tell(inputs.Resume())
     dag.settle()
     assert dag.state("X") == State.SUBMITTING
@@ -278,11 +283,11 @@ def test_a_decision_is_taken_back_with_what_it_was_taken_by() -> None:
     dag.take("A", 1)
     dag.tell(make.terminated(1, value=1))
     dag.tell(inputs.Resume())
-    (action,) = dag.asked(do.EvaluateConditions)
+    (action,) = dag.asked(EvaluateConditions)
     dag.tell(inputs.NodesSteered(9, NodeCommand.RERUN, [dag.dag.ids["A"]], "ann", ""))
     steered = dag.echo(dag.last)
     (wanted,) = action.wanted
-    dag.tell(inputs.ConditionsEvaluated([inputs.ConditionResult(*wanted[:2], 1, "")]))
+    dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 1, "")]))
     assert not dag.asked(do.AppendJournalRecord)  # it may be about to change
     dag.tell(*steered)
     dag.settle()
@@ -366,9 +371,9 @@ def job_ad(cluster: int, text: str, trigger: int = EventKind.JOB_TERMINATED) -> 
 def test_a_file_is_read_and_written_into_the_log_before_the_node_is_done() -> None:
     harness = dag()
     harness.run_node("A", 1)
-    assert harness.asked(do.ReadResult) == [do.ReadResult(0, 0, "a.ad")]
+    assert harness.asked(ReadResult) == [ReadResult(0, 0, "a.ad")]
     assert harness.state("A") == State.RESULT
-    harness.tell(inputs.ResultRead(0, 0, [("n", "5")]))
+    harness.tell(ResultRead(0, 0, [("n", "5")]))
     assert harness.state("A") == State.RESULT
     harness.settle()
     assert harness.state("A") == State.DONE
@@ -391,7 +396,7 @@ def test_the_name_of_a_file_has_macros() -> None:
     harness.run("P", 1)
     harness.run("A", 2)
     harness.run("A", 3)
-    asked = [one.file for one in harness.ever(do.ReadResult)]
+    asked = [one.file for one in harness.ever(ReadResult)]
     assert asked == ["A-vA-0.ad", "A-vA-1.ad"]
     assert harness.state("A") == State.DONE
 
@@ -401,7 +406,7 @@ def test_a_macro_that_a_person_has_set() -> None:
     harness.ask(NodeCommand.SET, "A", settings_text(NodeSettings(variables=(("Key", "w"),))))
     harness.run("P", 1)
     harness.run("A", 2)
-    assert [one.file for one in harness.ever(do.ReadResult)] == ["A-w-0.ad"]
+    assert [one.file for one in harness.ever(ReadResult)] == ["A-w-0.ad"]
 
 
 def test_a_macro_that_nothing_sets() -> None:
@@ -437,7 +442,7 @@ def test_too_many_values_are_refused() -> None:
 def test_a_lost_record_is_written_again_with_the_others() -> None:
     harness = dag()
     harness.run_node("A", 1)
-    harness.tell(inputs.ResultRead(0, 0, [(f"n{n}", '"' + "x" * 400 + '"') for n in range(2)]))
+    harness.tell(ResultRead(0, 0, [(f"n{n}", '"' + "x" * 400 + '"') for n in range(2)]))
     first, second = harness.asked(do.AppendJournalRecord)
     harness.tell(*harness.echo([second]))
     again = harness.wait(61)
@@ -523,9 +528,9 @@ def test_a_restart_while_a_file_is_read(recovered: str) -> None:
     harness = dag()
     harness.run_node("A", 1)
     if recovered == "after":
-        harness.tell(inputs.ResultRead(0, 0, [("n", "5")]))
+        harness.tell(ResultRead(0, 0, [("n", "5")]))
     again = harness.restart()
-    assert again.asked(do.ReadResult) == [do.ReadResult(0, 0, "a.ad")]
+    assert again.asked(ReadResult) == [ReadResult(0, 0, "a.ad")]
 
 
 def test_a_node_that_its_pre_script_skips_publishes_nothing() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import EvaluateConditions
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
 from condor_pydagman.engine.enough_records import Enoughs
@@ -336,7 +337,7 @@ def test_a_condition_of_a_node_that_is_not_needed_is_not_evaluated() -> None:
     done(harness, 1, 2)
     aborted(harness, 3)
     assert unneeded(harness) == "C X"
-    assert not harness.ever(do.EvaluateConditions)
+    assert not harness.ever(EvaluateConditions)
 
 
 def test_what_a_node_publishes_is_read_to_its_end() -> None:

@@ -10,6 +10,11 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
@@ -551,8 +556,8 @@ def test_a_node_that_others_decide_by_is_kept_until_they_go_and_numbers_decide_a
     it.run("A2")
     it.give("JOB X x\nPARENT A CHILD X\nRUN_IF X Done == 1\n")
     node = it.dag.ids["X"]
-    (wanted,) = next(one.wanted for one in it.asked if isinstance(one, do.EvaluateConditions))
-    it.feed(inputs.ConditionsEvaluated([inputs.ConditionResult(node, wanted.number, 1, "")]))
+    (wanted,) = next(one.wanted for one in it.asked if isinstance(one, EvaluateConditions))
+    it.feed(ConditionsEvaluated([ConditionResult(node, wanted.number, 1, "")]))
     it.read_back(it.records(JournalRecord.CONDITION)[-1])
     it.run("X")
     turns, gone = it.engine.run.nodes.turns, set[str]()
@@ -594,8 +599,8 @@ def test_a_node_that_a_rescue_dag_decides_anew_is_kept() -> None:
     it.begin()
     it.run("F", 1)
     it.give("JOB S x\nJOB T x\nPARENT F CHILD S\nPARENT S CHILD T\nRUN_IF S Failed == 0\n")
-    (wanted,) = next(one.wanted for one in it.asked if isinstance(one, do.EvaluateConditions))
-    it.feed(inputs.ConditionsEvaluated([inputs.ConditionResult(wanted.node, wanted.number, 0, "")]))
+    (wanted,) = next(one.wanted for one in it.asked if isinstance(one, EvaluateConditions))
+    it.feed(ConditionsEvaluated([ConditionResult(wanted.node, wanted.number, 0, "")]))
     it.read_back(it.records(JournalRecord.CONDITION)[-1])
     assert (it.state("S"), it.state("T")) == ("DONE", "DONE")
     it.feed_and_run(1, 6)

@@ -7,6 +7,11 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.cached_nodes import is_open, result_of, waits
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode
@@ -205,8 +210,8 @@ def test_a_false_condition_comes_first() -> None:
     of = all_cached("A -> B -> C\nRUN_IF B ELSE DONE false")
     dag = caching(of, store)
     dag.run("A", 1)
-    (asked,) = dag.ever(do.EvaluateConditions)
-    dag.tell(inputs.ConditionsEvaluated([inputs.ConditionResult(*asked.wanted[0][:2], 0, "")]))
+    (asked,) = dag.ever(EvaluateConditions)
+    dag.tell(ConditionsEvaluated([ConditionResult(*asked.wanted[0][:2], 0, "")]))
     dag.settle()
     assert dag.states() == "A=DONE B=DONE C=SUBMITTING"
     assert "B" not in store.kept

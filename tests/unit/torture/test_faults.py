@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -13,11 +14,16 @@ from condor_pydagman.names import DagPaths
 from tests.torture import each_point, faults
 from tests.torture.faults import KILL, POINTS, Fault, FaultSchedule, Fired
 
+ENGINE = Path(faults.__file__).parents[2] / "condor_pydagman" / "engine"
+
 
 def test_every_action_has_its_points() -> None:
     """A new action is to be put into ACTIONS, and into a DAG of each_point.py that asks for it."""
     known = {*faults.ACTIONS, *faults.OF_STEERING, *faults.OF_SITES}
-    assert {kind.__name__ for kind in get_args(actions.Action)} == known
+    asked = {kind.__name__ for kind in get_args(actions.Action)} - {"Ask"}
+    for path in ENGINE.glob("*.py"):
+        asked.update(re.findall(r"do\.Ask\(\s*HELPER,\s*(\w+)\(", path.read_text("utf-8")))
+    assert asked == known
     for action in faults.ACTIONS:
         assert KILL in POINTS[f"before {action}"]
         assert KILL in POINTS[f"after {action}"]

@@ -1,32 +1,57 @@
 """What DAGs need that have sub-DAGs, scripts, DATA nodes, groups, shared limits, conditions or
-CACHE commands.
+CACHE commands: the helpers that the engine asks, and what is loaded at the start.
 
-Others do not load what these take.  What a DAG gets of this while it runs, by nodes that are added
-to it, is opened when it is first needed.
+Other DAGs do not load what these take.  What a DAG gets of this while it runs, by nodes that are
+added to it, is made when it is first needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.daemon import subdag_nodes
 from condor_pydagman.daemon.dag_input import CannotStart, build_options, growth_desk
 from condor_pydagman.graph.stepwise import Steps, at_once
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
+    from condor_pydagman.adapters.helper_process import HelperProcess
     from condor_pydagman.adapters.kept_pieces import KeptPieces
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.ports import Cache, Conditions, Growth, Out, SharedLimits
+    from condor_pydagman.daemon.ports import Cache, Growth, Out, SharedLimits
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
     from condor_pydagman.names import DagPaths
+
+
+class Row(NamedTuple):
+    """Where a helper is, and what its process may take.
+
+    Attributes:
+        module: of this folder; its `open_helper(run, admin)` gives the helper, its `obstacle(dag,
+            admin)` says why a DAG can't have what it wants of it.
+        timeout_s: seconds that one request may take.
+        stays_s: seconds for which the process stays without a request.
+        max_bytes: of memory that the process may take beyond what DAGMan had; 0: no limit.
+    """
+
+    module: str
+    timeout_s: float
+    stays_s: float
+    max_bytes: int = 0
+
+
+HELPERS = {
+    "conditions": Row("condition_helper", 10.0, 10.0, 256 << 20),
+}
 
 
 def preload(dag: Dag, admin: Config) -> None:
@@ -51,25 +76,37 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
     wrong = _site_desk().refuse_bad_policies(dag) if dag.site_groups else ""
     if dag.limit_uses and not wrong:
         wrong = _limits_desk().refuse_unknown_limits(dag, admin)
-    if decides(dag) and not wrong:
-        wrong = yield from _condition_desk().refuse_bad_conditions(dag)
+    for name in wanted(dag):
+        if not wrong:
+            wrong = yield from _module(name).obstacle(dag, admin)
     return wrong
 
 
-def open_desks(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
+def wanted(dag: Dag) -> list[str]:
+    """The helpers that a DAG wants."""
+    return ["conditions"] if dag.conditions or dag.published else []
+
+
+def _module(name: str) -> ModuleType:
+    """The module of a helper.  A process has the code that DAGMan has loaded, so that an upgrade
+    changes none that it will run."""
+    return import_module(f"condor_pydagman.daemon.{HELPERS[name].module}")
+
+
+def open_helpers(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
     """Begin what is done beside the schedd for this DAG."""
     if run.dag.site_groups:
         run.sites = _site_desk().open_desk(run, schedd)
     if run.dag.limit_uses or (admin.all_restart_pre_rate and run.recovering):
         run.limits_desk()
-    if decides(run.dag):
-        run.condition_desk()
+    for name in wanted(run.dag):
+        run.helpers.open(name)
     if run.dag.cached:
         run.cache_desk()
 
 
-class Desks:
-    """See `ports.Desks`.
+class Helpers:
+    """See `ports.Helpers`.
 
     Args:
         admin: the administrator's knobs.
@@ -83,27 +120,39 @@ class Desks:
         self._schedd = schedd
         self._admin = admin
         self._pieces = pieces
+        self._opened: dict[str, HelperProcess] = {}
+
+    def open(self, name: str) -> HelperProcess:
+        """See `ports.Helpers`."""
+        if name not in self._opened:
+            row, run = HELPERS[name], self._run
+            helper = _module(name).open_helper(run, self._admin)
+            warn = lambda text: run.out.say(text, 0)  # noqa: E731
+            make = _process_class()
+            self._opened[name] = self._schedd.add(
+                lambda epoll: make(helper, epoll, run.clock.monotonic, warn, *row[1:])
+            )
+        return self._opened[name]
+
+    def ask(self, helper: str, request: Any, then: Callable[[Any], None]) -> None:
+        """See `ports.Helpers`."""
+        self.open(helper).ask(request, then)
 
     def obstacle(self, piece: Dag) -> Steps[str]:
-        """See `ports.Desks`."""
+        """See `ports.Helpers`."""
         return _obstacle(piece, self._admin)
 
     def growth(self) -> Growth:
-        """See `ports.Desks`."""
+        """See `ports.Helpers`."""
         return growth_desk(self._run, self._pieces)
 
     def shared_limits(self) -> SharedLimits:
-        """See `ports.Desks`."""
+        """See `ports.Helpers`."""
         desk: SharedLimits = _limits_desk().open_desk(self._run, self._schedd, self._admin)
         return desk
 
-    def conditions(self) -> Conditions:
-        """See `ports.Desks`."""
-        desk: Conditions = _condition_desk().open_desk(self._run, self._schedd)
-        return desk
-
     def cache(self) -> Cache:
-        """See `ports.Desks`."""
+        """See `ports.Helpers`."""
         desk: Cache = _cache_desk().open_desk(self._run, self._schedd)
         return desk
 
@@ -149,11 +198,6 @@ def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, o
             out.say(line)
 
 
-def decides(dag: Dag) -> bool:
-    """Whether the DAG has conditions, or nodes that publish anything."""
-    return bool(dag.conditions or dag.published)
-
-
 def _site_desk() -> ModuleType:
     from condor_pydagman.daemon import site_desk
 
@@ -166,10 +210,10 @@ def _limits_desk() -> ModuleType:
     return limits_desk
 
 
-def _condition_desk() -> ModuleType:
-    from condor_pydagman.daemon import condition_desk
+def _process_class() -> type[HelperProcess]:
+    from condor_pydagman.adapters.helper_process import HelperProcess
 
-    return condition_desk
+    return HelperProcess
 
 
 def _cache_desk() -> ModuleType:

@@ -1,0 +1,226 @@
+"""What DAGMan has done by a process of its own, so that what hangs, dies or needs much memory holds
+up nothing else.
+
+A helper says what is to be done, and what it means when nothing comes of it.  Its process does one
+order after the other; it is forked for the first one, has the code that DAGMan has loaded, and
+leaves when there has been nothing to do for a while.
+"""
+
+from __future__ import annotations
+
+import resource
+import select
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from condor_pydagman.adapters.child import Child, watched
+from condor_pydagman.adapters.helper_messages import Messages
+from condor_pydagman.adapters.process_shortage import ProcessShortage
+from condor_pydagman.errors import PydagmanError
+
+Then = Callable[[Any], None]
+
+
+class Helper(ABC):
+    """What is done by one process.  An order is what the process is sent for a request, or for a
+    part of one.
+
+    Attributes:
+        purpose: what can't be done while the machine is short of processes, in words.
+        died, late: why an order has come to nothing whose process has died, or takes too long; in
+            braces `seconds` and `megabytes` of what it may take.
+        kinds: all named tuples and numbers with names that are in orders and answers.
+        knows_s: seconds for which the process stays besides, since it knows what it has found out.
+    """
+
+    purpose: str
+    died: str
+    late: str
+    kinds: tuple[type, ...] = ()
+    knows_s = 0.0
+
+    # In DAGMan.
+
+    def orders(self, request: Any) -> Sequence[Any]:
+        """What is to be done for a request.
+
+        Raises:
+            PydagmanError: it can't be done.
+        """
+        return (request,)
+
+    def reply(self, order: Any, answer: Any) -> Any:
+        """What the engine is told when the process has answered."""
+        return answer
+
+    @abstractmethod
+    def failed(self, order: Any, reason: str) -> Any:
+        """What the engine is told when nothing has come of an order, or of a request."""
+
+    def instead(self, order: Any, reason: str) -> Sequence[Any]:
+        """What is to be done instead of an order of which nothing has come; most often nothing."""
+        return ()
+
+    def time_limit(self, order: Any, usual_s: float) -> float:
+        """Seconds that an order may take."""
+        return usual_s
+
+    # In the process.
+
+    @abstractmethod
+    def serve(self, order: Any) -> Any:
+        """Do it; returns the answer."""
+
+
+class HelperProcess:
+    """The orders of a helper, and the process that does them.
+
+    Args:
+        epoll: becomes readable when the process has answered or has ended.
+        clock: monotonic seconds.
+        warn: is told what is unusual.
+        timeout_s: seconds that an order may take.
+        stays_s: seconds for which the process stays without an order.
+        max_bytes: of memory that it may take beyond what DAGMan had; 0: no limit.
+    """
+
+    def __init__(
+        self,
+        helper: Helper,
+        epoll: select.epoll,
+        clock: Callable[[], float],
+        warn: Callable[[str], None],
+        timeout_s: float,
+        stays_s: float,
+        max_bytes: int = 0,
+    ) -> None:
+        self.helper = helper
+        self._timeout_s, self._stays_s, self._max_bytes = timeout_s, stays_s, max_bytes
+        self._epoll = epoll
+        self._clock = clock
+        self._messages = Messages(helper.kinds)
+        self._child: Child | None = None
+        self._waiting: deque[tuple[Any, Then]] = deque()  # the first one is being done
+        self._until: float | None = None
+        self._results: list[tuple[Then, Any]] = []
+        self._shortage = ProcessShortage(helper.purpose, clock, warn)
+        self._is_limited = not max_bytes  # in the process: its memory
+
+    @property
+    def busy(self) -> bool:
+        """Whether an order is still to be done."""
+        return bool(self._waiting or self._results)
+
+    def next_deadline(self) -> float | None:
+        """When to call `results` though no process has answered, monotonic seconds."""
+        if self._results:
+            return self._clock()
+        if not self._waiting:
+            return None
+        return self._until if self._until is not None else self._shortage.retry_at
+
+    def ask(self, request: Any, then: Then) -> None:
+        """Do what is asked; `then` is given the reply later, or several that are parts of it."""
+        try:
+            orders = self.helper.orders(request)
+        except PydagmanError as error:
+            self._results.append((then, self.helper.failed(request, str(error))))
+            return
+        idle = not self._waiting
+        self._waiting.extend((order, then) for order in orders)
+        if idle and orders:
+            self._begin()
+
+    def results(self) -> list[tuple[Then, Any]]:
+        """What has been done."""
+        if self._child is not None:
+            self._receive(self._child)
+        if self._waiting and self._until is None:
+            self._begin()
+        elif self._until is not None and self._clock() >= self._until:
+            self._end_child()
+            self._fail(self.helper.late)
+        results, self._results = self._results, []
+        return results
+
+    def end(self) -> None:
+        """Give up."""
+        self._waiting.clear()
+        self._results.clear()
+        self._end_child()
+
+    def _begin(self) -> None:
+        child = self._child or self._shortage.started(self._fork)
+        if child is None:
+            return
+        self._child = child
+        order = self._waiting[0][0]
+        self._until = self._clock() + self.helper.time_limit(order, self._timeout_s)
+        child.send(self._messages.encoded(order), self.helper.knows_s + self._stays_s)
+
+    def _fork(self) -> Child:
+        return watched(Child(self._serve), self._epoll)
+
+    def _serve(self, message: Any) -> Any:
+        """In the process."""
+        if not self._is_limited:
+            self._is_limited = True
+            _limit_memory(self._max_bytes)
+        return self._messages.encoded(self.helper.serve(self._messages.decoded(message)))
+
+    def _receive(self, child: Child) -> None:
+        try:
+            messages = child.receive()
+        except EOFError:
+            idle = child.idle
+            self._end_child()
+            if self._waiting and not idle:
+                self._fail(self.helper.died)
+            return
+        for message in messages:
+            answer = self._messages.decoded(message)
+            self._found(self.helper.reply(self._waiting[0][0], answer))
+
+    def _end_child(self) -> None:
+        child, self._child, self._until = self._child, None, None
+        if child is not None:
+            self._epoll.unregister(child.fileno())
+            child.kill()
+
+    def _fail(self, reason: str) -> None:
+        """Nothing has come of the first order."""
+        order, then = self._waiting[0]
+        reason = reason.format(seconds=round(self._timeout_s), megabytes=self._max_bytes >> 20)
+        orders = self.helper.instead(order, reason)
+        if not orders:
+            self._found(self.helper.failed(order, reason))
+            return
+        self._waiting.popleft()
+        self._waiting.extendleft((one, then) for one in reversed(orders))
+        self._begin()
+
+    def _found(self, reply: Any) -> None:
+        _, then = self._waiting.popleft()
+        self._until = None
+        self._results.append((then, reply))
+        if self._waiting:
+            self._begin()
+
+
+def error_text(error: Exception) -> str:
+    """An error in words, one that is not expected in a line."""
+    if isinstance(error, PydagmanError):
+        return str(error)
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _limit_memory(more: int) -> None:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        pages = int(file.read().split()[0])
+    most = pages * resource.getpagesize() + more
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))

@@ -1,0 +1,98 @@
+"""Evaluates conditions and reads what nodes publish, in a process: an expression that does not end,
+needs much memory or kills the bindings, and a file system that hangs, hold up nothing else.
+
+If the process dies or takes too long, conditions that were asked for together are asked for one by
+one, and the one that fails then is told to have no value.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Union
+
+from condor_pydagman.adapters.classad_values import BadResult, read_result
+from condor_pydagman.adapters.condition_evaluation import UNKNOWN, evaluate, mistake
+from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.engine.conditions import (
+    ConditionResult,
+    ConditionsEvaluated,
+    ConditionWanted,
+    EvaluateConditions,
+)
+from condor_pydagman.engine.node_results import ReadResult, ResultRead
+from condor_pydagman.graph.stepwise import Steps
+
+if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag
+
+STEP = 500  # conditions that are looked at in one step
+Order = Union[EvaluateConditions, ReadResult]
+
+
+class ConditionHelper(Helper):
+    """See `Helper`."""
+
+    purpose = "evaluate conditions"
+    died = "its process has died: it may take {megabytes} MB of memory"
+    late = "it took more than {seconds} s"
+    kinds = (
+        *(EvaluateConditions, ConditionWanted, ConditionsEvaluated, ConditionResult),
+        *(ReadResult, ResultRead),
+    )
+
+    def __init__(self, dag: Dag) -> None:
+        self._dag = dag
+
+    def orders(self, request: Order) -> Sequence[Order]:
+        """The request; of a file with its directory."""
+        if isinstance(request, ReadResult):
+            directory = self._dag.directories.get(request.node, "")
+            request = request._replace(file=os.path.join(directory, request.file))
+        return (request,)
+
+    def instead(self, order: Order, reason: str) -> Sequence[Order]:
+        """One by one what was asked for together."""
+        if isinstance(order, ReadResult) or len(order.wanted) == 1:
+            return ()
+        return [EvaluateConditions((one,)) for one in order.wanted]
+
+    def failed(self, order: Order, reason: str) -> ConditionsEvaluated | ResultRead:
+        """It has no value."""
+        if isinstance(order, ReadResult):
+            return ResultRead(order.node, order.retry, error=reason)
+        results = [ConditionResult(*one[:2], UNKNOWN, reason) for one in order.wanted]
+        return ConditionsEvaluated(results)
+
+    def serve(self, order: Order) -> ConditionsEvaluated | ResultRead:
+        """In the process."""
+        if isinstance(order, EvaluateConditions):
+            return ConditionsEvaluated(
+                [ConditionResult(*one[:2], *evaluate(*one[2:])) for one in order.wanted]
+            )
+        try:
+            return ResultRead(order.node, order.retry, read_result(order.file))
+        except BadResult as error:
+            return self.failed(order, str(error))
+        except Exception as error:  # whatever it is, it is told
+            return self.failed(order, error_text(error))
+
+
+def open_helper(run: DagRun, admin: Config) -> ConditionHelper:
+    """The helper of a DAG that decides."""
+    return ConditionHelper(run.dag)
+
+
+def obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """What HTCondor can't read of the DAG's conditions; '' if it can read all."""
+    nodes = {one.expression: node for node, one in dag.conditions.items()}
+    for count, (expression, node) in enumerate(nodes.items(), 1):
+        why = mistake(expression)
+        if why:
+            name, place = dag.names[node], dag.places.of_condition(node)
+            return f"{place}: RUN_IF of node {name}: {expression}: {why}"
+        if not count % STEP:
+            yield
+    return ""
