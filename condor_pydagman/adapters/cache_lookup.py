@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os.path
 import secrets
-from collections.abc import Sequence
 
 from condor_pydagman.adapters.cached_files import CachedFiles, executable_of
 from condor_pydagman.adapters.files import read_text
@@ -114,9 +113,3 @@ def outputs_of(node: CachedNode, files: CachedFiles) -> tuple[Facts, str]:
             return {}, printable(f"its output {name} {look.problem}")[:MAX_WHY]
         facts[name] = look.fact
     return facts, ""
-
-
-def as_question(parts: Sequence[object]) -> Question:
-    """A question that JSON has carried."""
-    node, *rest = parts
-    return Question(CachedNode(*node), *rest)  # type: ignore[misc, arg-type]

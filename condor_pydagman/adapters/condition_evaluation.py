@@ -1,7 +1,7 @@
 """What a condition comes to, by HTCondor's own ClassAds.
 
-It is evaluated in a process of its own (`daemon.condition_helper`), since an expression of a user may
-take any time and memory.
+It is evaluated in a process of its own (`daemon.condition_helper`), since an expression of a user
+may take any time and memory.
 """
 
 from __future__ import annotations

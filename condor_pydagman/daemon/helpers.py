@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from condor_pydagman.adapters.kept_pieces import KeptPieces
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.ports import Cache, Growth, Out, SharedLimits
+    from condor_pydagman.daemon.ports import Growth, Out, SharedLimits
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
@@ -50,6 +50,7 @@ class Row(NamedTuple):
 
 
 HELPERS = {
+    "cache": Row("cache_helper", 60.0, 600.0),
     "conditions": Row("condition_helper", 10.0, 10.0, 256 << 20),
 }
 
@@ -84,7 +85,8 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
 
 def wanted(dag: Dag) -> list[str]:
     """The helpers that a DAG wants."""
-    return ["conditions"] if dag.conditions or dag.published else []
+    found = ["conditions"] if dag.conditions or dag.published else []
+    return [*found, "cache"] if dag.cached else found
 
 
 def _module(name: str) -> ModuleType:
@@ -101,8 +103,6 @@ def open_helpers(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
         run.limits_desk()
     for name in wanted(run.dag):
         run.helpers.open(name)
-    if run.dag.cached:
-        run.cache_desk()
 
 
 class Helpers:
@@ -151,16 +151,11 @@ class Helpers:
         desk: SharedLimits = _limits_desk().open_desk(self._run, self._schedd, self._admin)
         return desk
 
-    def cache(self) -> Cache:
-        """See `ports.Helpers`."""
-        desk: Cache = _cache_desk().open_desk(self._run, self._schedd)
-        return desk
-
 
 def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
     """Names of what nodes with a CACHE command have last made, by names of nodes."""
-    if dag.cached and _cache_desk().asks_at_the_start(dag):
-        found: Mapping[str, str] = _cache_desk().known_results(paths.cache)
+    if dag.cached and _module("cache").asks_at_the_start(dag):
+        found: Mapping[str, str] = _module("cache").known_results(paths.cache)
         return found
     return _LateResults(paths.cache)
 
@@ -174,7 +169,7 @@ class _LateResults(Mapping[str, str]):
 
     def _all(self) -> Mapping[str, str]:
         if self._known is None:
-            self._known = _cache_desk().known_results(self._path)
+            self._known = _module("cache").known_results(self._path)
         return self._known
 
     def __getitem__(self, name: str) -> str:
@@ -191,7 +186,7 @@ def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, o
     """-DryRun: nodes with a CACHE command of which nothing has changed are taken for done; say so,
     and what others would add to the DAG."""
     if dag.cached:
-        _cache_desk().foresee(dag, paths.cache, out)
+        _module("cache").foresee(dag, paths.cache, out)
     if dag.extensions or dag.feeder is not None:
         ahead, how = _growth_outlook(), build_options(options, config)
         for line in ahead.told(dag, ahead.outlook(dag, how, config.max_piece_mb * MB)):
@@ -214,12 +209,6 @@ def _process_class() -> type[HelperProcess]:
     from condor_pydagman.adapters.helper_process import HelperProcess
 
     return HelperProcess
-
-
-def _cache_desk() -> ModuleType:
-    from condor_pydagman.daemon import cache_desk
-
-    return cache_desk
 
 
 def _growth_outlook() -> ModuleType:

@@ -49,7 +49,6 @@ from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 CallAtEnd = Callable[[Callable[[], None]], None]
 
 _T = TypeVar("_T")
-_OF_CACHE = (do.LookUpCached, do.KeepCached)
 MANY = 20  # actions, most of which are events then (a command for many nodes)
 
 
@@ -112,7 +111,6 @@ class Performer:
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
             do.TakePlaces: lambda a: run.limits_desk().take(a, tell),
             do.Ask: self._ask,
-            **dict.fromkeys(_OF_CACHE, lambda a: run.cache_desk().take(a, tell)),
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
             do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
             do.Grown: grown,

@@ -18,8 +18,6 @@ from typing import Any, Protocol
 from condor_pydagman.adapters.schedd_requests import Request
 from condor_pydagman.engine.actions import (
     Grown,
-    KeepCached,
-    LookUpCached,
     MatchSites,
     ReadPiece,
     RunFeeder,
@@ -171,13 +169,6 @@ class SharedLimits(Protocol):
         """The DAG has ended: all its places are given up."""
 
 
-class Cache(Protocol):
-    """Looks up nodes with a CACHE command, and keeps that they have ended well."""
-
-    def take(self, action: LookUpCached | KeepCached, tell: Callable[[Input], None]) -> None:
-        """Look nodes up, or keep what has ended; `tell` is given the answer later."""
-
-
 class Growth(Protocol):
     """Reads what is added to the DAG, and keeps it."""
 
@@ -224,9 +215,6 @@ class Helpers(Protocol):
 
     def shared_limits(self) -> SharedLimits:
         """What is done about limits that DAGs share."""
-
-    def cache(self) -> Cache:
-        """What is done about nodes with a CACHE command."""
 
 
 class Scripts(Protocol):

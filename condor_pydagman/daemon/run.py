@@ -51,7 +51,6 @@ class DagRun:
         placements: what DATA nodes have moved; None if the DAG has none.
         shared_limits: what is done about limits that DAGs share; None as long as there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
-        cache: what is done about nodes with a CACHE command; None as long as there are none.
         growth: what is added to the DAG; None until something is.
         helpers: what is done for features that few DAGs have.
     """
@@ -111,7 +110,6 @@ class DagRun:
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
         self.shared_limits: ports.SharedLimits | None = None
-        self.cache: ports.Cache | None = None
         self.growth: ports.Growth | None = None
         self._helpers = None if make_helpers is None else make_helpers(self)
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
@@ -133,12 +131,6 @@ class DagRun:
         if self.shared_limits is None:
             self.shared_limits = self.helpers.shared_limits()
         return self.shared_limits
-
-    def cache_desk(self) -> ports.Cache:
-        """What is done about nodes with a CACHE command."""
-        if self.cache is None:
-            self.cache = self.helpers.cache()
-        return self.cache
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and the FEEDER; see `ports.Scripts.kill_all`."""

@@ -215,36 +215,6 @@ class WriteRescue(NamedTuple):
     """Write the rescue file from the engine's present state.  Answered by RescueWritten."""
 
 
-class CachedWanted(NamedTuple):
-    """A node with a CACHE command whose turn has come.
-
-    Attributes:
-        parents: what the results of its parents come to; '' if that is not known, so that it runs.
-        why: it runs if `parents` is another one than before, or ''.
-        anew: it runs whatever has changed.
-    """
-
-    node: int
-    number: int
-    parents: str
-    why: str
-    anew: bool = False
-
-
-class LookUpCached(NamedTuple):
-    """Find out whether nodes are to run, or nothing has changed since they were last done.
-    Answered by CachedFound."""
-
-    wanted: tuple[CachedWanted, ...]
-
-
-class KeepCached(NamedTuple):
-    """Nodes have ended well: keep that, with the names of what they have made.  Answered by
-    CachedKept."""
-
-    kept: tuple[tuple[int, str], ...]
-
-
 class ReadPiece(NamedTuple):
     """Read what a node that has ended well adds to the DAG, and keep its text.
 
@@ -378,8 +348,6 @@ Action = Union[
     MatchSites,
     ForgetPlacements,
     TakePlaces,
-    LookUpCached,
-    KeepCached,
     ReadPiece,
     RunFeeder,
     Grown,

@@ -9,6 +9,7 @@ command changed what it was found by does not count: the condition is evaluated 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from condor_pydagman.dagfile.condition_text import PARENTS, renamed
 from condor_pydagman.engine import actions as do
@@ -212,4 +213,4 @@ def _start(run: RunState, node: int) -> None:
     lifecycle.start_all(run, [node])
 
 
-REPLIES = {ConditionsEvaluated: on_evaluated}
+REPLIES: dict[type, Any] = {ConditionsEvaluated: on_evaluated}

@@ -215,8 +215,6 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.PlacesGiven: shared_limits.on_given,
     inputs.PlacesUnknown: shared_limits.on_unknown,
     inputs.PlacesWanted: shared_limits.on_wanted,
-    inputs.CachedFound: result_cache.on_found,
-    inputs.CachedKept: result_cache.on_kept,
     inputs.RescueWritten: run_end.on_rescue_written,
     inputs.AppendFailed: run_end.on_append_failed,
     inputs.RemoveFailed: dispatch.on_remove_failed,
@@ -238,4 +236,5 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
 _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
     **conditions.REPLIES,
     **node_results.REPLIES,
+    **result_cache.REPLIES,
 }

@@ -260,34 +260,6 @@ class ProvisionerAnswer(NamedTuple):
     state: int | None
 
 
-class CachedResult(NamedTuple):
-    """What was found out about a node with a CACHE command.
-
-    Attributes:
-        hit: nothing has changed since it was last done; else it is to run.
-        result: name of what it has made, or will make.
-        why: it is to run.
-    """
-
-    node: int
-    number: int
-    hit: bool
-    result: str
-    why: str = ""
-
-
-class CachedFound(NamedTuple):
-    """Answer to LookUpCached, or to a part of it."""
-
-    results: Sequence[CachedResult]
-
-
-class CachedKept(NamedTuple):
-    """Answer to KeepCached: it is kept, or can't be."""
-
-    nodes: Sequence[int]
-
-
 class RescueWritten(NamedTuple):
     """Answer to WriteRescue; `error` says why it could not be written, '' if it was."""
 
@@ -430,8 +402,6 @@ Input = Union[
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
-    CachedFound,
-    CachedKept,
     RescueWritten,
     AppendFailed,
     RemoveFailed,

@@ -9,6 +9,7 @@ others.  A file that can't be read makes the node's run a failed one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.engine import actions as do
@@ -188,4 +189,4 @@ def _conclude_if_complete(run: RunState, node: int) -> None:
         lifecycle.conclude(run, node)
 
 
-REPLIES = {ResultRead: on_read}
+REPLIES: dict[type, Any] = {ResultRead: on_read}

@@ -11,23 +11,85 @@ store says.  Retries are of a node of which it is decided that it runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.cache_records import CACHED, Decided
 from condor_pydagman.engine.cached_nodes import is_open, result_of
 from condor_pydagman.engine.growth_records import PIECE
-from condor_pydagman.engine.inputs import CachedFound, CachedKept, LogEvent
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import Cause
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.steering_records import COMMAND
 from condor_pydagman.graph.result_sums import CHANGED, ResultSums
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import JournalRecord
 
+HELPER = "cache"
 MAX_ASKED = 200  # nodes that one request has
 MAX_PARENTS = 1000  # that are looked at for one to be named
 MAX_NAMED = 10  # nodes of which the same is said in lines of their own, or that a line names
+
+
+class CachedWanted(NamedTuple):
+    """A node with a CACHE command whose turn has come.
+
+    Attributes:
+        parents: what the results of its parents come to; '' if that is not known, so that it runs.
+        why: it runs if `parents` is another one than before, or ''.
+        anew: it runs whatever has changed.
+    """
+
+    node: int
+    number: int
+    parents: str
+    why: str
+    anew: bool = False
+
+
+class LookUpCached(NamedTuple):
+    """Find out whether nodes are to run, or nothing has changed since they were last done.
+    Answered by CachedFound."""
+
+    wanted: tuple[CachedWanted, ...]
+
+
+class KeepCached(NamedTuple):
+    """Nodes have ended well: keep that, with the names of what they have made.  Answered by
+    CachedKept."""
+
+    kept: tuple[tuple[int, str], ...]
+
+
+class CachedResult(NamedTuple):
+    """What was found out about a node with a CACHE command.
+
+    Attributes:
+        hit: nothing has changed since it was last done; else it is to run.
+        result: name of what it has made, or will make.
+        why: it is to run.
+    """
+
+    node: int
+    number: int
+    hit: bool
+    result: str
+    why: str = ""
+
+
+class CachedFound(NamedTuple):
+    """Answer to LookUpCached, or to a part of it."""
+
+    results: Sequence[CachedResult]
+
+
+class CachedKept(NamedTuple):
+    """Answer to KeepCached: it is kept, or can't be."""
+
+    nodes: Sequence[int]
 
 
 def work(run: RunState) -> None:
@@ -45,7 +107,7 @@ def work(run: RunState) -> None:
         some = ended[begin : begin + MAX_ASKED]
         for node, _ in some:
             cache.keep(node)
-        run.emit(do.KeepCached(tuple(some)))
+        run.emit(do.Ask(HELPER, KeepCached(tuple(some))))
     if cache.due and not (run.is_over or run.starts_nothing):
         _ask(run)
 
@@ -59,7 +121,7 @@ def _ask(run: RunState) -> None:
             due.append(node)
     for begin in range(0, len(due), MAX_ASKED):
         wanted = tuple(_wanted(run, node) for node in due[begin : begin + MAX_ASKED])
-        run.emit(do.LookUpCached(wanted))
+        run.emit(do.Ask(HELPER, LookUpCached(wanted)))
 
 
 def under_way(run: RunState) -> bool:
@@ -74,16 +136,16 @@ def _is_wanted(run: RunState, node: int) -> bool:
 # What a node is looked up with.
 
 
-def _wanted(run: RunState, node: int) -> do.CachedWanted:
+def _wanted(run: RunState, node: int) -> CachedWanted:
     number = run.cache.ask(node)
     settings = run.steering.settings.get(node)
     if settings is not None and settings.variables:
-        return do.CachedWanted(node, number, "", "a person has set VARS of it")
+        return CachedWanted(node, number, "", "a person has set VARS of it")
     found = _sums(run).of(node)
     if found.unknown >= 0:
-        return do.CachedWanted(node, number, "", _why_unknown(run, found.unknown))
+        return CachedWanted(node, number, "", _why_unknown(run, found.unknown))
     parents, anew = f"{found.number:032x}", bool(run.nodes.retries.get(node, 0))
-    return do.CachedWanted(node, number, parents, _why_changed(run, node), anew)
+    return CachedWanted(node, number, parents, _why_changed(run, node), anew)
 
 
 def _sums(run: RunState) -> ResultSums:
@@ -158,3 +220,6 @@ def _tell(run: RunState, news: list[Decided]) -> None:
         else:
             some = " ".join(names[:MAX_NAMED])
             run.say(f"CACHE: of {len(names)} nodes each is {what} ({some} ...)")
+
+
+REPLIES: dict[type, Any] = {CachedFound: on_found, CachedKept: on_kept}

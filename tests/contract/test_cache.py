@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import select
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import pytest
 
-from condor_pydagman.adapters.cache_process import CacheProcess
-from condor_pydagman.daemon.cache_desk import CacheDesk
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.daemon.cache_helper import CacheHelper
+from condor_pydagman.engine.result_cache import (
+    CachedKept,
+    CachedResult,
+    CachedWanted,
+    KeepCached,
+    LookUpCached,
+)
 from tests import make
+from tests.helping import Asker
 from tests.sim.fake_cache import Caches
 from tests.unit.engine.cached import Store
-from tests.waiting import readable
 
 DAG = make.dag("A B\nCACHE A\nCACHE B")
 DAG.descriptions["n.sub"] = "queue\n"
@@ -26,7 +28,7 @@ DAG.descriptions["n.sub"] = "queue\n"
 class Kind(Protocol):
     """What looks up node A, and keeps its end."""
 
-    def look_up(self, wanted: do.CachedWanted) -> inputs.CachedResult:
+    def look_up(self, wanted: CachedWanted) -> CachedResult:
         """The answer."""
 
     def keep(self, result: str) -> None:
@@ -34,30 +36,19 @@ class Kind(Protocol):
 
 
 class Real:
-    """The desk and its process."""
+    """The helper and its process."""
 
     def __init__(self, directory: Path) -> None:
-        path = str(directory / "x.dag.cache")
-        self.process = CacheProcess(path, select.epoll(), time.monotonic, pytest.fail)
-        run: Any = SimpleNamespace(dag=DAG, schedd=self.process)
-        self._desk = CacheDesk(run)
-        self._told: list[Any] = []
+        helper = CacheHelper(DAG, str(directory / "x.dag.cache"), pytest.fail)
+        self.asker = Asker("cache", helper)
 
-    def look_up(self, wanted: do.CachedWanted) -> inputs.CachedResult:
-        (found,) = self._answer(do.LookUpCached((wanted,))).results
-        assert isinstance(found, inputs.CachedResult)
+    def look_up(self, wanted: CachedWanted) -> CachedResult:
+        (found,) = self.asker.ask(LookUpCached((wanted,))).results
+        assert isinstance(found, CachedResult)
         return found
 
     def keep(self, result: str) -> None:
-        assert self._answer(do.KeepCached(((0, result),))) == inputs.CachedKept([0])
-
-    def _answer(self, action: Any) -> Any:
-        self._desk.take(action, self._told.append)
-        while not self._told:
-            readable(self.process._epoll, "an answer of the process")
-            for then, result in self.process.results():
-                then(result)
-        return self._told.pop()
+        assert self.asker.ask(KeepCached(((0, result),))) == CachedKept([0])
 
 
 class Faked:
@@ -66,7 +57,7 @@ class Faked:
     def __init__(self, fake: Store | Caches) -> None:
         self._fake = fake
 
-    def look_up(self, wanted: do.CachedWanted) -> inputs.CachedResult:
+    def look_up(self, wanted: CachedWanted) -> CachedResult:
         return self._fake.look_up(DAG, wanted)
 
     def keep(self, result: str) -> None:
@@ -78,7 +69,7 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     if request.param == "process":
         real = Real(tmp_path)
         yield real
-        real.process.end()
+        real.asker.process.end()
     elif request.param == "unit tests":
         yield Faked(Store())
     else:
@@ -88,7 +79,7 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 
 def ask(kind: Kind, parents: str, *, anew: bool = False) -> tuple[bool, str]:
     """Whether nothing has changed, and the name of the result."""
-    node, number, hit, result, why = kind.look_up(do.CachedWanted(0, 7, parents, "why", anew))
+    node, number, hit, result, why = kind.look_up(CachedWanted(0, 7, parents, "why", anew))
     assert (node, number, bool(why)) == (0, 7, not hit)
     return hit, result
 

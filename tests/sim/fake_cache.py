@@ -12,11 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.result_cache import (
+    CachedFound,
+    CachedKept,
+    CachedResult,
+    CachedWanted,
+    KeepCached,
+    LookUpCached,
+)
 from condor_pydagman.graph.model import Cached, Dag
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
 from tests.sim.verdicts import require
@@ -86,15 +92,15 @@ class Caches:
 
     # What the process does.
 
-    def look_up(self, dag: Dag, wanted: do.CachedWanted) -> inputs.CachedResult:
+    def look_up(self, dag: Dag, wanted: CachedWanted) -> CachedResult:
         node, number, parents, why, anew = wanted
         name = dag.names[node]
         facts, old = (parents, self._input(name)), self._kept.get(name)
         if old is not None and old.done and old.facts == facts and parents and not anew:
-            return inputs.CachedResult(node, number, True, old.result)
+            return CachedResult(node, number, True, old.result)
         self._note(name)
         self._kept[name] = _Kept(facts, f"r{self._tickets}")
-        return inputs.CachedResult(node, number, False, f"r{self._tickets}", why or "it changed")
+        return CachedResult(node, number, False, f"r{self._tickets}", why or "it changed")
 
     def keep(self, dag: Dag, node: int, result: str) -> None:
         name = dag.names[node]
@@ -144,18 +150,15 @@ def _before(dag: Dag, node: int) -> Iterator[int]:
             yield parent
 
 
-class Desk:
-    """What one DAGMan process does about these nodes; see `daemon.ports.Cache`."""
+class FakeCache:
+    """What one DAGMan process has done about these nodes."""
 
-    def __init__(self, caches: Caches, process: Process) -> None:
-        self._caches = caches
+    def __init__(self, process: Process) -> None:
         self._process = process
-        self._world = process.world
-        self._rng = Random(f"cache {self._world.seed} {self._world.life}")
+        self._world = world = process.world
+        self._rng = Random(f"cache {world.seed} {world.life}")
 
-    def take(
-        self, action: do.LookUpCached | do.KeepCached, tell: Callable[[inputs.Input], None]
-    ) -> None:
+    def ask(self, request: LookUpCached | KeepCached, then: Callable[[Any], None]) -> None:
         world, process = self._world, self._process
         world.boundary()
         process.requests.pending += 1
@@ -164,16 +167,16 @@ class Desk:
         def obey() -> None:
             alive = world.process is process and process.exit is None
             if alive or (world.process is None and self._rng.random() < 0.5):
-                answer = self._answer(action)  # written before its DAGMan died, perhaps
+                answer = self._answer(request)  # written before its DAGMan died, perhaps
             if alive:
-                process.requests._answer_at(world.now, tell, answer)
+                process.requests._answer_at(world.now, then, answer)
 
         world.at(world.now + delay, obey)
 
-    def _answer(self, action: do.LookUpCached | do.KeepCached) -> inputs.Input:
-        dag, caches = self._process.dag, self._caches
-        if isinstance(action, do.LookUpCached):
-            return inputs.CachedFound([caches.look_up(dag, one) for one in action.wanted])
-        for node, result in action.kept:
+    def _answer(self, request: LookUpCached | KeepCached) -> CachedFound | CachedKept:
+        dag, caches = self._process.dag, self._world.caches
+        if isinstance(request, LookUpCached):
+            return CachedFound([caches.look_up(dag, one) for one in request.wanted])
+        for node, result in request.kept:
             caches.keep(dag, node, result)
-        return inputs.CachedKept([node for node, _ in action.kept])
+        return CachedKept([node for node, _ in request.kept])

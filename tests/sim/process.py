@@ -16,7 +16,8 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
-from tests.sim import fake_cache, ports
+from tests.sim import ports
+from tests.sim.fake_cache import FakeCache
 from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 DESCRIPTION = "executable = job\nqueue\n"
 _OPTIONS = DagmanOptions(dag_files=["t.dag"])
 HELPERS: dict[str, Callable[[Process], Any]] = {
+    "cache": FakeCache,
     "conditions": FakeConditions,
 }
 _WORDS = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
@@ -102,9 +104,6 @@ class FakeHelpers:
 
     def shared_limits(self) -> SharedLimits:
         raise NotImplementedError  # tests/sim/shared.py has them
-
-    def cache(self) -> fake_cache.Desk:
-        return fake_cache.Desk(self._process.world.caches, self._process)
 
 
 class Process:

@@ -7,6 +7,14 @@ from typing import Any, NamedTuple
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.result_cache import (
+    CachedFound,
+    CachedKept,
+    CachedResult,
+    CachedWanted,
+    KeepCached,
+    LookUpCached,
+)
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Cached, Dag
 from tests import make
@@ -34,7 +42,7 @@ class Store:
         self.changed: set[str] = set()
         self._made = 0
 
-    def look_up(self, dag: Dag, wanted: do.CachedWanted) -> inputs.CachedResult:
+    def look_up(self, dag: Dag, wanted: CachedWanted) -> CachedResult:
         node, number, parents, why, anew = wanted
         name = dag.names[node]
         old = self.kept.get(name)
@@ -47,11 +55,11 @@ class Store:
         elif not old.done:
             why = "it did not end well when it last ran"
         elif parents and old.parents == parents:
-            return inputs.CachedResult(node, number, True, old.result)
+            return CachedResult(node, number, True, old.result)
         self.changed.discard(name)
         self._made += 1
         self.kept[name] = Kept(parents, f"r{self._made}")
-        return inputs.CachedResult(node, number, False, f"r{self._made}", why)
+        return CachedResult(node, number, False, f"r{self._made}", why)
 
     def keep(self, dag: Dag, node: int, result: str) -> None:
         name = dag.names[node]
@@ -74,13 +82,13 @@ class Caching(Steered):
         while todo:
             answers: list[Any] = []
             for action in map(make.requested, todo):
-                if isinstance(action, do.LookUpCached):
+                if isinstance(action, LookUpCached):
                     found = [self.store.look_up(self.dag, one) for one in action.wanted]
-                    answers.append(inputs.CachedFound(found))
-                elif isinstance(action, do.KeepCached):
+                    answers.append(CachedFound(found))
+                elif isinstance(action, KeepCached):
                     for node, result in action.kept:
                         self.store.keep(self.dag, node, result)
-                    answers.append(inputs.CachedKept([node for node, _ in action.kept]))
+                    answers.append(CachedKept([node for node, _ in action.kept]))
             todo = self.tell(*answers, *self.echo(todo))
         self.last = self.all[since:]
         self.replayed()

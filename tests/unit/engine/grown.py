@@ -18,6 +18,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.result_cache import CachedFound, CachedKept, KeepCached, LookUpCached
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.piece import PieceText, read_piece
@@ -161,13 +162,13 @@ class GrownRun:
             if number is None:
                 return [ResultRead(action.node, action.retry, error="it is not there")]
             return [ResultRead(action.node, action.retry, [("n", str(number))])]
-        if isinstance(action, do.LookUpCached):
+        if isinstance(action, LookUpCached):
             found = [self._store.look_up(self.dag, one) for one in action.wanted]
-            return [inputs.CachedFound(found)]
-        if isinstance(action, do.KeepCached):
+            return [CachedFound(found)]
+        if isinstance(action, KeepCached):
             for node, result in action.kept:
                 self._store.keep(self.dag, node, result)
-            return [inputs.CachedKept([node for node, _ in action.kept])]
+            return [CachedKept([node for node, _ in action.kept])]
         if isinstance(action, do.RemoveJobs):
             gone = [name for name, one in self._queue.items() if one == action.cluster]
             for name in gone:

@@ -14,6 +14,7 @@ from condor_pydagman.engine.conditions import (
 )
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.result_cache import CachedFound, CachedResult, KeepCached, LookUpCached
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, USER_DONE, Cached
@@ -93,10 +94,10 @@ def test_a_node_that_did_not_end_well_runs_again() -> None:
 def test_what_is_decided_is_in_force_when_its_record_has_been_read() -> None:
     dag = Caching(all_cached("A -> B"), QUIET)
     dag.begin()
-    (action,) = dag.asked(do.LookUpCached)
+    (action,) = dag.asked(LookUpCached)
     (wanted,) = action.wanted
     assert wanted == (0, 1, f"{0:032x}", CHANGED, False)
-    dag.tell(inputs.CachedFound([inputs.CachedResult(0, 1, True, "r1")]))
+    dag.tell(CachedFound([CachedResult(0, 1, True, "r1")]))
     details = [report.details for report in dag.engine.node_reports()]
     assert details == ["it is found out whether it has to run (CACHE)", ""]
     (record,) = dag.asked(do.AppendJournalRecord)
@@ -107,13 +108,13 @@ def test_what_is_decided_is_in_force_when_its_record_has_been_read() -> None:
     dag.read_back()
     assert dag.states() == "A=DONE B=WAITING"
     again = dag.restart()
-    assert [one.node for one in again.asked(do.LookUpCached)[0].wanted] == [1]
+    assert [one.node for one in again.asked(LookUpCached)[0].wanted] == [1]
 
 
 def test_the_end_waits_until_all_is_kept() -> None:
     dag = caching(all_cached("A"))
     dag.last = dag.run_node("A", 1)
-    assert dag.asked(do.KeepCached) == [do.KeepCached(((0, "r1"),))]
+    assert dag.asked(KeepCached) == [KeepCached(((0, "r1"),))]
     assert not dag.asked(do.Exit)
     dag.settle()
     assert dag.asked(do.Exit) == [do.Exit(0)]
@@ -123,7 +124,7 @@ def test_a_restart_has_it_kept_once_more() -> None:
     dag = caching(all_cached("A -> B"))
     dag.last = dag.run_node("A", 1)
     again = dag.restart()
-    assert again.asked(do.KeepCached) == [do.KeepCached(((0, "r1"),))]
+    assert again.asked(KeepCached) == [KeepCached(((0, "r1"),))]
 
 
 def test_a_submission_that_was_not_decided_is_believed() -> None:
@@ -131,7 +132,7 @@ def test_a_submission_that_was_not_decided_is_believed() -> None:
     dag.log = [make.submit("A", 5), make.terminated(5)]
     again = dag.restart()
     assert again.states() == "A=DONE B=WAITING"
-    (action,) = again.asked(do.LookUpCached)
+    (action,) = again.asked(LookUpCached)
     assert action.wanted[0][2:4] == ("", "what its parent A has made is not known")
 
 
@@ -154,7 +155,7 @@ def test_retries_are_of_a_node_that_is_to_run() -> None:
     dag = caching(all_cached("A\nRETRY A 1"), store)
     dag.run("A", 1, value=1)
     assert dag.state("A") == State.SUBMITTING
-    assert len(dag.ever(do.LookUpCached)) == 1
+    assert len(dag.ever(LookUpCached)) == 1
     dag.run("A", 2)
     assert ran("A\nRETRY A 1", store) == ""
 
@@ -226,7 +227,7 @@ def test_a_halted_dag_looks_nothing_up() -> None:
     dag.settle()
     dag.tell(inputs.Halt("somebody says so"))
     dag.run("A", 1)
-    assert len(dag.ever(do.LookUpCached)) == 1
+    assert len(dag.ever(LookUpCached)) == 1
     assert not dag.ever(do.Exit)
     dag.tell(inputs.Resume())
     dag.settle()
@@ -237,7 +238,7 @@ def test_many_nodes_are_told_of_in_one_line() -> None:
     store = Store()
     text = " ".join(f"N{number};" for number in range(500)) + "Z"
     dag = caching(all_cached(text), store)
-    assert [len(action.wanted) for action in dag.ever(do.LookUpCached)] == [200, 200, 101]
+    assert [len(action.wanted) for action in dag.ever(LookUpCached)] == [200, 200, 101]
     assert dag.said("CACHE: of 501 nodes each is to run: it has never been done (N0 N1 ")
     assert not dag.said("CACHE: node N3 ")
 

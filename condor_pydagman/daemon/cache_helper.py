@@ -1,0 +1,224 @@
+"""Looks up nodes with a CACHE command, and keeps that they have ended well, in a process: large
+files whose checksums are made, and a file system that hangs, hold up nothing else.
+
+If the process dies or takes too long, the nodes that it was asked for run, and no file of theirs is
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Union
+
+from condor_pydagman.adapters import cache_outlook
+from condor_pydagman.adapters.cache_file import CacheFile, read_records
+from condor_pydagman.adapters.cache_lookup import Question, look_up, new_result, outputs_of
+from condor_pydagman.adapters.cached_files import CachedFiles
+from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.engine.result_cache import (
+    CachedFound,
+    CachedKept,
+    CachedResult,
+    CachedWanted,
+    KeepCached,
+    LookUpCached,
+)
+from condor_pydagman.graph.model import DONE
+from condor_pydagman.graph.stepwise import Steps
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.cache_facts import CachedNode, cached_node
+from condor_pydagman.records.cache_store import Record, began_line, done_line
+
+if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.ports import Out
+    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag
+
+CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an order for which files are read
+
+
+class LookUp(NamedTuple):
+    """Look up nodes.
+
+    Attributes:
+        nodes: each with the number of the request for it.
+        blind: why they are to run without a look at any file, '' if they are to be looked up.
+    """
+
+    nodes: list[tuple[int, int]]
+    questions: list[Question]
+    blind: str = ""
+
+
+class Keep(NamedTuple):
+    """Nodes have ended well; with the names of their results."""
+
+    nodes: list[int]
+    ended: list[tuple[CachedNode, str]]
+
+
+class Answer(NamedTuple):
+    """Of each node that was to be looked up whether nothing has changed, the name of its result,
+    and why it runs; and lines for people about what is wrong."""
+
+    found: list[tuple[bool, str, str]]
+    problems: list[str]
+
+
+Order = Union[LookUp, Keep]
+
+
+class CacheHelper(Helper):
+    """See `Helper`.
+
+    Args:
+        path: the file that keeps what nodes were done with.
+        say: is told what is wrong, nothing twice.
+    """
+
+    purpose = "look up nodes with a CACHE command"
+    died = "the process that looked at its files has died"
+    late = "to look at its files took too long"
+    kinds = (LookUp, Question, CachedNode, Keep, Answer)
+
+    def __init__(self, dag: Dag, path: str, say: Callable[[str], None]) -> None:
+        self._dag = dag
+        self._say = say
+        self._told: set[str] = set()
+        self._file = CacheFile(path)
+        self._files = CachedFiles()
+
+    def orders(self, request: LookUpCached | KeepCached) -> Sequence[Order]:
+        """One for all, but one for each node whose files are read: others need not wait."""
+        dag = self._dag
+        if isinstance(request, KeepCached):
+            ended = [(cached_node(dag, node), result) for node, result in request.kept]
+            return (Keep([node for node, _ in request.kept], ended),)
+        quick = [one for one in request.wanted if not dag.cached[one.node].checksum]
+        slow = [[one] for one in request.wanted if dag.cached[one.node].checksum]
+        return [self._look_up(some) for some in (quick, *slow) if some]
+
+    def _look_up(self, wanted: Sequence[CachedWanted]) -> LookUp:
+        questions = [Question(cached_node(self._dag, one.node), *one[2:]) for one in wanted]
+        return LookUp([one[:2] for one in wanted], questions)
+
+    def time_limit(self, order: Order, usual_s: float) -> float:
+        """Much where files are read."""
+        if isinstance(order, LookUp):
+            reads = not order.blind and any(one.node.checksum for one in order.questions)
+        else:
+            reads = any(node.checksum for node, _ in order.ended)
+        return CHECKSUM_TIMEOUT_S if reads else usual_s
+
+    def reply(self, order: Order, answer: Answer) -> CachedFound | CachedKept:
+        """What has been found; what is wrong is said."""
+        for line in answer.problems:
+            if line not in self._told:
+                self._told.add(line)
+                self._say(line)
+        if isinstance(order, Keep):
+            return CachedKept(order.nodes)
+        results = [
+            CachedResult(node, number, *found)
+            for (node, number), found in zip(order.nodes, answer.found)
+        ]
+        return CachedFound(results)
+
+    def instead(self, order: Order, reason: str) -> Sequence[Order]:
+        """The store is to know at least that they run."""
+        if isinstance(order, Keep) or order.blind:
+            return ()
+        return (order._replace(blind=reason),)
+
+    def failed(self, order: Order, reason: str) -> CachedFound | CachedKept:
+        """They run, or are not kept."""
+        if isinstance(order, Keep):
+            return self.reply(order, Answer([], [f"Warning: CACHE: nodes are not kept: {reason}"]))
+        found = [(False, new_result(), order.blind) for _ in order.nodes]
+        return self.reply(order, Answer(found, [f"Warning: CACHE: {reason}"]))
+
+    # In the process.
+
+    def serve(self, order: Order) -> Answer:
+        """Do it, whatever happens."""
+        found: list[tuple[bool, str, str]] = []
+        problems: list[str] = []
+        try:
+            if isinstance(order, LookUp):
+                found = self._found(order)
+            else:
+                problems = self._keep(order)
+        except Exception as error:  # whatever it is, it is told
+            problems = [f"Warning: CACHE: {error_text(error)}"]
+            found = [(False, new_result(), error_text(error)) for _ in order.nodes]
+        problems += [f"Warning: {line}" for line in self._file.problems]
+        self._file.problems.clear()
+        return Answer(found, problems)
+
+    def _found(self, order: LookUp) -> list[tuple[bool, str, str]]:
+        records = self._file.records()
+        lines: list[str] = []
+        begun: dict[str, Record] = {}
+        found: list[tuple[bool, str, str]] = []
+        for question in order.questions:
+            name = question.node.name
+            if order.blind:
+                question = question._replace(parents="", why=order.blind)
+            one = look_up(question, records.get(name), self._files)
+            found.append(one[:3])
+            if not one.hit:
+                lines.append(began_line(name, one.result, one.facts))
+                begun[name] = Record(one.result, one.facts)
+        self._file.append(lines, begun, sync=True)
+        return found
+
+    def _keep(self, order: Keep) -> list[str]:
+        records = self._file.records()
+        lines: list[str] = []
+        done: dict[str, Record] = {}
+        problems: list[str] = []
+        for node, result in order.ended:
+            record = records.get(node.name)
+            if record is None or record.result != result or record.outputs is not None:
+                continue  # it is kept already, or the file has been deleted meanwhile
+            outputs, problem = outputs_of(node, self._files)
+            if problem:
+                problems.append(f"Warning: CACHE: node {node.name} will run again: {problem}")
+                continue
+            lines.append(done_line(node.name, result, outputs))
+            done[node.name] = record._replace(outputs=outputs)
+        self._file.append(lines, done, sync=False)
+        return problems
+
+
+def open_helper(run: DagRun, admin: Config) -> CacheHelper:
+    """The helper of a DAG with CACHE commands."""
+    return CacheHelper(run.dag, run.paths.cache, lambda line: run.out.say(line, 0))
+
+
+def obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """Nothing: CACHE lines have been checked when they were read."""
+    yield from ()
+    return ""
+
+
+def asks_at_the_start(dag: Dag) -> bool:
+    """Whether results will be asked for: those of nodes that are done from the start or skipped,
+    while others are looked up."""
+    return bool(dag.conditions) or any(dag.flags[node] & DONE for node in dag.cached)
+
+
+def known_results(path: str) -> dict[str, str]:
+    """As `helpers.known_results`; nothing if the file can't be read, which is said later."""
+    return {name: record.result for name, record in read_records(path).items()}
+
+
+def foresee(dag: Dag, path: str, out: Out) -> None:
+    """-DryRun: say which nodes would run, and why; others are taken for done."""
+    found = cache_outlook.outlook(dag, path)
+    for line in cache_outlook.told(dag, found):
+        out.say(line)
+    for node, why in found.items():
+        if not why:
+            dag.flags[node] |= DONE
