@@ -12,13 +12,13 @@ from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.conditions import (
-    ConditionResult,
-    ConditionsEvaluated,
-)
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.run_if.requests import (
+    ConditionResult,
+    ConditionsEvaluated,
+)
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 

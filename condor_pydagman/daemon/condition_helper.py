@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Union
 from condor_pydagman.adapters.classad_values import BadResult, read_result
 from condor_pydagman.adapters.condition_evaluation import UNKNOWN, evaluate, mistake
 from condor_pydagman.adapters.helper_process import Helper, error_text
-from condor_pydagman.engine.conditions import (
+from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     ConditionWanted,
     EvaluateConditions,
 )
-from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from condor_pydagman.graph.stepwise import Steps
 
 if TYPE_CHECKING:

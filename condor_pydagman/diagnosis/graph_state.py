@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 
-from condor_pydagman.engine.enough_counts import FOLLOWS, EnoughCounts
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.countdown import Countdown

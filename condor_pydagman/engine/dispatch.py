@@ -10,15 +10,12 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
-    conditions,
     dag_priority,
-    enough,
     feeder,
     growth,
     letting_go,
     lifecycle,
     log_events,
-    node_results,
     operator,
     provisioner,
     reconcile,
@@ -69,8 +66,8 @@ def dispatch(run: RunState) -> None:
         enforce()
     if run.written.holding and _is_held(run):
         return
-    if run.enough:
-        enough.work(run)
+    for work in run.hooks.work:
+        work()
         if run.written.holding and _is_held(run):
             return
     if run.growth:
@@ -79,13 +76,10 @@ def dispatch(run: RunState) -> None:
         letting_go.work(run)
     if has_extras and run.feeder:
         feeder.work(run)
-    rerun.settle(run)
-    if has_extras:
-        _work_on_results(run)
-    for work in run.hooks.work:
-        work()
-        if run.written.holding and _is_held(run):
-            return
+    if run.nodes.stale:
+        rerun.settle(run)
+    if has_extras and run.cache:
+        result_cache.work(run)
     if run.save_points.due:
         _write_save_points(run)
     if has_sites:
@@ -98,16 +92,6 @@ def dispatch(run: RunState) -> None:
         after_starts()
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
-
-
-def _work_on_results(run: RunState) -> None:
-    """What nodes publish, and what is decided by what others have come to."""
-    if run.dag.published:
-        node_results.work(run)
-    if run.cache:
-        result_cache.work(run)
-    if run.conditions:
-        conditions.ask_if_due(run)
 
 
 def _match_sites(run: RunState) -> None:
@@ -132,8 +116,6 @@ def _start_pending(run: RunState) -> None:
         scripts.start_hold_scripts(run)
     if run.end.wanted is None and (run.ready or run.submission.in_a_row):
         submission.submit_ready(run)
-        while run.mode is Mode.DRY_RUN and run.enough and enough.open_reached(run):
-            submission.submit_ready(run)
     if run.halted and run.end.wanted is None:
         operator.end_if_drained(run)
 
@@ -196,8 +178,6 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield enforce_deadline()
     if run.written.holding and _is_held(run):
         return
-    if run.enough and enough.is_due(run):
-        yield run.now
     if run.sites:
         yield None if run.is_over else site_leaving.next_time(run)
     if run.growth:
@@ -209,8 +189,6 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield shared_limits.next_time(run)
     if run.feeder:
         yield feeder.next_time(run)
-    if run.dag.published:
-        yield node_results.next_time(run)
     for deadline in run.hooks.deadline:
         yield deadline()
     yield run_end.next_final_deadline(run)

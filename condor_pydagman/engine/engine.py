@@ -17,14 +17,12 @@ from typing import Any
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
-    conditions,
     dag_priority,
     dispatch,
     feeder,
     growth,
     inputs,
     log_events,
-    node_results,
     node_settings,
     operator,
     provisioner,
@@ -209,7 +207,7 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.QueueListed: reconcile.on_listed,
     inputs.QueueUnknown: reconcile.on_unknown,
     inputs.ProvisionerAnswer: provisioner.on_answer,
-    inputs.Answered: lambda run, answer: _REPLIES[type(answer.reply)](run, answer.reply),
+    inputs.Answered: lambda run, answer: _take(run, answer.reply),
     inputs.SitesMatched: site_matching.on_matched,
     inputs.SitesUnknown: site_matching.on_unknown,
     inputs.PlacesGiven: shared_limits.on_given,
@@ -232,9 +230,16 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.Wake: log_events.on_wake,
 }
 
+
+def _take(run: RunState, reply: Any) -> None:
+    taken = run.hooks.replies.get(type(reply))
+    if taken is not None:
+        taken(reply)
+    else:
+        _REPLIES[type(reply)](run, reply)
+
+
 # What helpers answer.
 _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
-    **conditions.REPLIES,
-    **node_results.REPLIES,
     **result_cache.REPLIES,
 }

@@ -9,7 +9,7 @@ says that it is called live only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, ClassVar
 
 from condor_pydagman import features
@@ -18,10 +18,11 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.graph.grow import Growth
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 
 Methods = tuple[tuple[JournalRecord, str], ...]
-_TABLES = ("records", "attempt_records", "inputs")
+_TABLES = ("records", "attempt_records", "events", "inputs", "replies")
 
 
 class Feature:
@@ -33,13 +34,17 @@ class Feature:
         records: journal records, and the methods that apply them when they have been read back.
         attempt_records: the same, of those that count only for the attempt of the node in which
             they were written.
+        events: kinds of events that the core does not take, and the methods that take them.
         inputs: inputs that the core does not take, and the methods that take them.
+        replies: classes of what helpers answer (`inputs.Answered`), and the same.
     """
 
     name: ClassVar[str] = ""
     records: ClassVar[Methods] = ()
     attempt_records: ClassVar[Methods] = ()
+    events: ClassVar[tuple[tuple[EventKind, str], ...]] = ()
     inputs: ClassVar[tuple[tuple[type, str], ...]] = ()
+    replies: ClassVar[tuple[tuple[type, str], ...]] = ()
 
     def __init__(self, run: RunState) -> None:
         self.run = run
@@ -51,7 +56,19 @@ class Feature:
         later in the order is not asked."""
         raise NotImplementedError
 
+    def started(self) -> None:
+        """All nodes of those whose turn has come have been started, or are held back."""
+        raise NotImplementedError
+
+    def is_deciding(self, node: int) -> bool:
+        """Whether it is being found out if the node, which waits, is to run."""
+        raise NotImplementedError
+
     # Its jobs.
+
+    def node_of(self, event: LogEvent) -> int | None:
+        """Whose the event is, if it is of no jobs in the queue; None if that is not known."""
+        raise NotImplementedError
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """A cluster is the node's, whichever source shows it."""
@@ -95,11 +112,40 @@ class Feature:
         """The node is done; what depends on it has not been told."""
         raise NotImplementedError
 
+    def node_moved(self, node: int, old: int, new: int) -> None:
+        """It has another state."""
+        raise NotImplementedError
+
+    def retried(self, node: int) -> None:
+        """Its next run is about to begin, or to wait for its time."""
+        raise NotImplementedError
+
+    def run_by_person(self, node: int) -> None:
+        """A person has it run again."""
+        raise NotImplementedError
+
     def begins_anew(self, node: int) -> None:
         """What the node has come to counts no more: it is to run as if it never had."""
         raise NotImplementedError
 
     # The run of the DAG.
+
+    def was_done(self, node: int) -> None:
+        """An earlier run has done the node, which is about to be marked as done."""
+        raise NotImplementedError
+
+    def pop_hopeless(self) -> list[int]:
+        """Nodes that wait, and that will never run, since nodes have failed: those that have come
+        to be so since the last call."""
+        raise NotImplementedError
+
+    def doubt(self) -> None:
+        """Nodes have ceased to be failed: `pop_hopeless` is to find out anew."""
+        raise NotImplementedError
+
+    def dry_run(self) -> None:
+        """In a dry run, a node has been done: start what may start, without a record."""
+        raise NotImplementedError
 
     def begins(self) -> None:
         """The run begins: nodes that are done already are marked as such, nothing is started."""
@@ -131,14 +177,22 @@ class Feature:
         """Whether the DAG goes on though no node runs: it is not ended meanwhile."""
         raise NotImplementedError
 
+    def keeps_halted_dag(self) -> bool:
+        """Whether a halted DAG in which nothing runs waits for something, and does not end."""
+        raise NotImplementedError
+
     def resumed(self, reason: str) -> None:
         """A person, not the halt file, resumes the DAG."""
         raise NotImplementedError
 
     # A DAG that grows, and lets go of nodes.
 
-    def grown(self) -> None:
-        """The DAG has more nodes."""
+    def grown(self, growth: Growth, children: Sequence[int]) -> None:
+        """The DAG has more nodes; of these children some may have more parents."""
+        raise NotImplementedError
+
+    def is_needed(self, node: int) -> bool:
+        """Whether what the node, which is done, has come to may count for others yet."""
         raise NotImplementedError
 
     def may_leave(self, node: int) -> bool:
@@ -157,6 +211,14 @@ class Feature:
 
     def shown(self) -> Iterable[Shown]:
         """What files and the job ad show of the whole DAG."""
+        raise NotImplementedError
+
+    def decided_anew(self) -> Collection[int]:
+        """Nodes that are done, and on which a rescue DAG is to decide anew."""
+        raise NotImplementedError
+
+    def rescue_lines(self, node: int) -> tuple[str, ...]:
+        """What a rescue file says of the node, which is done, beside that."""
         raise NotImplementedError
 
     def details(self, node: int) -> str:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import enough, lifecycle, rerun
-from condor_pydagman.engine.condition_records import CONDITION
+from condor_pydagman.engine import lifecycle, rerun
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_features
 from condor_pydagman.engine.growth_records import LET_GO, PIECE
@@ -101,8 +100,8 @@ def obstacle(run: RunState, piece: Piece) -> str:
 def is_outdated(run: RunState, piece: Piece) -> bool:
     """Whether the DAG has grown, or is about to, since the piece was checked; or whether it is just
     being decided whether one of the children is to run."""
-    asked, unread = run.conditions.asked, run.written.of(CONDITION)
-    decided = any(child in asked or child in unread for child in _decided(run, piece.children))
+    children = {*piece.children, *_decided(run, piece.children)}
+    decided = any(deciding(child) for deciding in run.hooks.is_deciding for child in children)
     decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, piece.children)))
     changes = bool(run.written.of(PIECE) or run.written.of(LET_GO))
     return decided or changes or piece.base != run.dag.changes
@@ -202,9 +201,6 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
         rerun.wait_for_more(run, child)
     growth = add_piece(run.dag, piece, number)
     run.growth.grow_by(piece.size)
-    begin_features(run)
-    for grown in run.hooks.grown:
-        grown()
     run.cache.sums_changed()
     free = run.nodes.grow(growth)
     run.shared.grow(run.dag, growth.nodes)
@@ -212,8 +208,9 @@ def _extend(run: RunState, piece: Piece, number: int) -> Growth:
     run.note_extras()
     decided += growth.decided
     run.nodes.turns.grow(run.dag, decided, run.nodes.states)
-    if run.enough or run.dag.enoughs:
-        enough.grow(run, growth.nodes, decided)
+    for grown in run.hooks.grown:
+        grown(growth, decided)
+    begin_features(run)
     if run.query.strangers:
         for node in growth.nodes:
             run.query.introduce(node, run.dag.names[node])
@@ -260,7 +257,6 @@ def on_growth_failed(run: RunState, node: int, event: LogEvent) -> None:
     if run.nodes.states[node] != State.GROWING:
         return
     run.growth.over(node)
-    run.results.forget(node)  # only what has ended well has published anything
     lifecycle.fail_run(run, node, RETURN_GROWTH_FAILED, f"What it adds: {event.text}")
 
 

@@ -6,16 +6,18 @@ are empty, and cost nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import Shown
+from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import JournalRecord
 
 Records = Mapping[JournalRecord, Callable[[int, LogEvent], None]]
+Events = Mapping[int, Callable[[int, LogEvent], None]]
 Inputs = Mapping[type, Callable[[Any], None]]
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
@@ -25,7 +27,9 @@ class Hooks:
 
     Attributes:
         records, attempt_records: what applies a journal record.
+        events: what takes an event of the nodes log that the core does not take.
         inputs: what takes an input that the core does not take.
+        replies: what takes an answer of a helper.
         Others: as the methods of `feature.Feature` that have these names.
     """
 
@@ -38,35 +42,58 @@ class Hooks:
         "begins",
         "begins_anew",
         "deadline",
+        "decided_anew",
         "details",
         "done",
+        "doubt",
+        "dry_run",
         "enforce",
         "enforce_deadline",
+        "events",
         "grown",
         "holds_back",
         "inputs",
+        "is_deciding",
+        "is_needed",
         "is_own_hold",
         "job_event",
         "jobs_seen",
+        "keeps_halted_dag",
         "may_leave",
         "node_left",
+        "node_moved",
+        "node_of",
+        "pop_hopeless",
         "records",
+        "replies",
+        "rescue_lines",
         "resumed",
+        "retried",
+        "run_by_person",
         "run_ended",
         "run_excused",
         "shown",
+        "started",
         "under_way",
         "validate",
+        "was_done",
         "why_halted",
         "work",
     )
 
     def __init__(
-        self, records: Records = NONE, attempt_records: Records = NONE, inputs: Inputs = NONE
+        self,
+        records: Records = NONE,
+        attempt_records: Records = NONE,
+        events: Events = NONE,
+        inputs: Inputs = NONE,
+        replies: Inputs = NONE,
     ) -> None:
         self.records = records
         self.attempt_records = attempt_records
+        self.events = events
         self.inputs = inputs
+        self.replies = replies
         self.begins: tuple[Callable[[], None], ...] = ()
         self.details: tuple[Callable[[int], str], ...] = ()
         self.after_starts: tuple[Callable[[], None], ...] = ()
@@ -86,9 +113,23 @@ class Hooks:
         self.deadline: tuple[Callable[[], float | None], ...] = ()
         self.under_way: tuple[Callable[[], bool], ...] = ()
         self.resumed: tuple[Callable[[str], None], ...] = ()
-        self.grown: tuple[Callable[[], None], ...] = ()
+        self.grown: tuple[Callable[[Growth, Sequence[int]], None], ...] = ()
         self.may_leave: tuple[Callable[[int], bool], ...] = ()
         self.node_left: tuple[Callable[[int], None], ...] = ()
+        self.started: tuple[Callable[[], None], ...] = ()
+        self.was_done: tuple[Callable[[int], None], ...] = ()
+        self.node_moved: tuple[Callable[[int, int, int], None], ...] = ()
+        self.retried: tuple[Callable[[int], None], ...] = ()
+        self.is_needed: tuple[Callable[[int], bool], ...] = ()
+        self.is_deciding: tuple[Callable[[int], bool], ...] = ()
+        self.keeps_halted_dag: tuple[Callable[[], bool], ...] = ()
+        self.dry_run: tuple[Callable[[], None], ...] = ()
+        self.run_by_person: tuple[Callable[[int], None], ...] = ()
+        self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
+        self.doubt: tuple[Callable[[], None], ...] = ()
+        self.decided_anew: tuple[Callable[[], Collection[int]], ...] = ()
+        self.rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...] = ()
+        self.node_of: tuple[Callable[[LogEvent], int | None], ...] = ()
         self.validate: tuple[Callable[[], None], ...] = ()
         self.run_excused: tuple[Callable[[int], None], ...] = ()
         self.why_halted: tuple[Callable[[], Iterable[str]], ...] = ()

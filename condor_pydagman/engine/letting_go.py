@@ -14,10 +14,9 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.growth_records import LET_GO, PIECE
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import SKIPPED, State
+from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import OF_NODE, RunState
 from condor_pydagman.engine.steering_records import commanded
-from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.let_go import let_go, numbers, waits_for
 from condor_pydagman.graph.parts import Brought
 from condor_pydagman.printable import number_of
@@ -90,26 +89,11 @@ def is_over(run: RunState, brought: Brought) -> bool:
         return False
     own = set(brought.nodes)
     for node in brought.nodes:
-        if node in nodes.tally.of or node in run.dag.enough_of:
+        if any(is_needed(node) for is_needed in run.hooks.is_needed):
             return False
         if not own.issuperset(nodes.turns.children_waiting(node)):
             return False
-        if run.nodes.marks[node] & SKIPPED and _may_be_decided_anew(run, node):
-            return False
     return all(states[node] == State.DONE for node in waits_for(run.dag, brought))
-
-
-def _may_be_decided_anew(run: RunState, node: int) -> bool:
-    """Whether a skipped node is so because of a parent that a rescue DAG runs again."""
-    todo, seen = [node], {node}
-    for one in todo:  # which grows meanwhile
-        for parent in parents_of(run.dag, one):
-            if run.nodes.states[parent] != State.DONE:
-                return True
-            if run.nodes.marks[parent] & SKIPPED and parent not in seen:
-                seen.add(parent)
-                todo.append(parent)
-    return False
 
 
 def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:
@@ -120,7 +104,6 @@ def _is_quiet(run: RunState, nodes: Sequence[int]) -> bool:
         or node in run.job_table.by_node
         or node in written
         or node in run.cache.keeping
-        or node in run.results.until
         or not all(may_leave(node) for may_leave in run.hooks.may_leave)
         for node in nodes
     )
@@ -144,11 +127,9 @@ def on_let_go(run: RunState, _node: int, event: LogEvent) -> None:
 
 def _forget(run: RunState, brought: Brought) -> None:
     run.nodes.let_go(brought)
-    run.results.let_go(brought.nodes)
     for node in brought.nodes:
         run.job_table.forget(node)
         run.written.drop(OF_NODE, node)
-        run.conditions.forget(node)
         run.cache.forget(node)
         run.cache.kept(node)
         run.retrying.let_go(node)

@@ -20,20 +20,13 @@ from condor_pydagman.engine.node_states import (
     ALONE,
     CANCELLED,
     CLEANING,
-    LEADS,
-    NOT_NEEDED,
-    STOPPED,
-    UNWANTED,
     Cause,
     State,
 )
 from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
-from condor_pydagman.vocabulary import UNNEEDED_WORDS, DagStatus, JournalRecord, ScriptKind
-
-RESULT_TIMEOUT_S = 60.0  # for the event that has attributes of a job which has ended
-
+from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
 
 # Start.
 
@@ -57,87 +50,25 @@ def start_roots(run: RunState) -> None:
 
 
 def start_all(run: RunState, nodes: Sequence[int]) -> None:
-    """Start those of the nodes, whose turn has come, that may start; skip those whose parents have
-    all been skipped."""
-    followers: list[int] = []
+    """Start those of the nodes, whose turn has come, that may start."""
     for node in nodes:
         held = run.is_closed_to(node) or run.provisioner.holds_back(node)
         if run.nodes.states[node] != State.WAITING or held:
             continue
-        if run.conditions.leads and _follows(run, node):
-            followers.append(node)
-        elif run.cache and cached_nodes.waits(run, node):
+        if run.hooks.holds_back and _is_held_back(run, node):
+            continue
+        if run.cache and cached_nodes.waits(run, node):
             run.cache.came_up(node)
         elif run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
             run.sites.node_could_start(node, run.now)
-        elif not (run.hooks.holds_back and _is_held_back(run, node)):
+        else:
             start(run, node)
-    if followers:
-        skip(run, followers)
+    for started in run.hooks.started:
+        started()
 
 
 def _is_held_back(run: RunState, node: int) -> bool:
     return any(holds_back(node) for holds_back in run.hooks.holds_back)
-
-
-def _follows(run: RunState, node: int) -> bool:
-    """Whether the node is skipped since all its parents were; a condition of its own decides alone,
-    and a node without parents follows none."""
-    if node in run.nodes.turns.parents or not run.dag.has_parents(node):
-        return False
-    marks = run.nodes.marks
-    return all(marks[parent] & LEADS for parent in run.dag.parents(node))
-
-
-def skip(run: RunState, nodes: Sequence[int]) -> None:
-    """Nodes count as done without having run; children follow of which all parents were skipped."""
-    todo = list(nodes)
-    others: list[int] = []
-    for node in todo:  # which grows meanwhile
-        if run.nodes.states[node] != State.WAITING:
-            continue
-        condition = run.dag.conditions.get(node)
-        unneeded = condition is None and _has_unneeded_parent(run, node)
-        if unneeded:
-            run.enough.set_aside(node, "")
-        run.nodes.move(node, Cause.MARKED_DONE, run.now)
-        run.conditions.skip(node, condition is None or condition.skips_children)
-        run.sites.touch(node)
-        if unneeded:
-            run.say(f"Node {run.dag.names[node]} is not needed: all its parents are not needed")
-        elif condition is None:
-            run.say(f"Node {run.dag.names[node]} is skipped: all its parents were skipped")
-        for child in run.nodes.release_children(node):
-            closed = run.is_closed_to(child) or run.provisioner.holds_back(child)
-            (todo if not closed and _follows(run, child) else others).append(child)
-    run.nodes.mark_hopeless(run.now)
-    start_all(run, others)
-
-
-def _has_unneeded_parent(run: RunState, node: int) -> bool:
-    marks = run.nodes.marks
-    return any(marks[parent] & NOT_NEEDED for parent in run.dag.parents(node))
-
-
-def set_aside(run: RunState, node: int, error: str) -> None:
-    """The node is not needed: it counts as done, with its last `error` if it had failed."""
-    state = State(run.nodes.states[node])
-    weak_are_released = state == State.FAILED and not run.nodes.marks[node] & ALONE
-    run.enough.set_aside(node, error)
-    run.nodes.move(node, Cause.NOT_NEEDED, run.now)
-    run.conditions.forget(node)
-    run.conditions.skip(node, True)
-    run.sites.touch(node)
-    run.nodes.unmark(node, CANCELLED)
-    _forget_run(run, node)
-    if state in (State.FAILED, State.FUTILE):
-        run.nodes.forget_error(node)
-        run.steering.not_failed(node)
-    had = f"; it had failed: {error}" if error else ""
-    run.say(f"Node {run.dag.names[node]} is not needed: {run.enough.why(node)}{had}")
-    run.nodes.mark_hopeless(run.now)
-    release = run.nodes.release_strong if weak_are_released else run.nodes.release_children
-    start_all(run, release(node))
 
 
 def make_ready(run: RunState, node: int, *, first: bool = False) -> None:
@@ -178,10 +109,6 @@ def open_cluster(
     run.scripts.pre.discard(node)
     run.save_points.discard(node)
     run.nodes.move(node, Cause.JOBS_SEEN, run.now)
-    if run.dag.published and node in run.dag.published:
-        run.results.opened(node, cluster, only)
-    if run.nodes.marks[node] & STOPPED:
-        remove_unwanted(run, node, jobs)
     for jobs_seen in run.hooks.jobs_seen:
         jobs_seen(node, jobs)
     run.categories.enter(node)
@@ -195,12 +122,6 @@ def leave_queue(run: RunState, node: int) -> None:
     for waiting in reversed(run.categories.leave(node)):
         if run.nodes.states[waiting] == State.READY and waiting not in run.ready:
             run.ready.add(waiting, run.priority(waiting), first=True)
-
-
-def remove_unwanted(run: RunState, node: int, jobs: Jobs) -> None:
-    """Remove the jobs of a node that is not needed, if that is to be."""
-    if run.nodes.marks[node] & STOPPED and jobs.cluster > 0:
-        remove_rest(run, jobs, f"{UNNEEDED_WORDS}: {run.enough.line(run.enough.unwanted[node])}")
 
 
 def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -> None:
@@ -217,43 +138,20 @@ def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -
 # End.
 
 
-def succeed(run: RunState, node: int, *, publishes: bool = True) -> None:
-    """The node has ended well; if it `publishes` anything, that comes first."""
+def succeed(run: RunState, node: int) -> None:
+    """The node has ended well."""
     if run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
     if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
-        return
-    if run.dag.published and publishes and _needs_result(run, node):
         return
     if run.hooks.before_done and any(waits(node) for waits in run.hooks.before_done):
         return
     conclude(run, node)
 
 
-def _needs_result(run: RunState, node: int) -> bool:
-    """Whether what the node publishes is to be read."""
-    if node not in run.dag.published or run.mode is Mode.DRY_RUN or is_published(run, node):
-        return False
-    run.nodes.move(node, Cause.NEEDS_RESULT, run.now)
-    run.results.wait(node, run.now + RESULT_TIMEOUT_S)
-    return True
-
-
-def is_published(run: RunState, node: int) -> bool:
-    """Whether the log has all that a node publishes which has ended well."""
-    published, results = run.dag.published[node], run.results
-    if published.file and node not in results.told:
-        return False
-    if not published.attributes or node in results.late:
-        return True
-    jobs = run.job_table.by_node.get(node)
-    ended = len(jobs.codes) if jobs is not None and jobs.cluster > 0 else 0
-    return results.ends_told(node) >= ended
-
-
 def conclude(run: RunState, node: int) -> None:
-    """The node has ended well, and what it publishes is known."""
+    """The node has ended well, and nothing is to be read of it any more."""
     if run.dag.extensions and _adds_nodes(run, node):
         run.nodes.move(node, Cause.ADDS_NODES, run.now)
         run.growth.want(node)
@@ -271,11 +169,9 @@ def end_well(run: RunState, node: int) -> list[int]:
         _note_at_site(run, node)
     if run.cache:
         run.cache.ended(node)
-    if run.enough:
-        run.enough.ended(node)
     for done in run.hooks.done:
         done(node)
-    _forget_run(run, node)
+    forget_run(run, node)
     return run.nodes.release_children(node)
 
 
@@ -303,9 +199,6 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     if run.sites and _has_cleaned_up(run, node, Cause.FAILED):
         return
     if run.hooks.before_failed and any(instead(node, error) for instead in run.hooks.before_failed):
-        return
-    if run.nodes.marks[node] & UNWANTED:
-        set_aside(run, node, error)
         return
     run.nodes.move(node, Cause.FAILED, run.now)
     run.nodes.set_error(node, error)
@@ -341,7 +234,7 @@ def _has_cleaned_up(run: RunState, node: int, cause: Cause) -> bool:
     return True
 
 
-def _forget_run(run: RunState, node: int) -> None:
+def forget_run(run: RunState, node: int) -> None:
     """Drop what the last run of the node has left behind."""
     jobs = run.job_table.by_node.get(node)
     if jobs is not None and jobs.subproc:
@@ -356,9 +249,11 @@ def _forget_run(run: RunState, node: int) -> None:
 def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     """This run of the node failed with that return value: retry it, or let it fail."""
     run.nodes.returned(node, value)
-    if run.nodes.marks[node] & UNWANTED:
-        fail(run, node, error)
-        return
+    for before_retry in run.hooks.before_retry:
+        instead = before_retry(node, error)
+        if instead:
+            fail(run, node, instead)
+            return
     if run.nodes.marks[node] & CANCELLED:
         fail(run, node, f"Cancelled; {error}")
         return
@@ -366,11 +261,6 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         run.sites.run_failed(node)
         if run.sites.leaves(node):
             fail(run, node, f"Taken back from site {run.sites.site(node)[0]}; {error}")
-            return
-    for before_retry in run.hooks.before_retry:
-        instead = before_retry(node, error)
-        if instead:
-            fail(run, node, instead)
             return
     if run.hooks.run_ended:
         note_run(run, node, value, failed=True)
@@ -409,10 +299,10 @@ def _next_run(run: RunState, node: int, delay_s: float) -> None:
     """Forget the run that failed; start the next one, or wait for it."""
     previous = run.retrying.previous_clusters.setdefault(node, set())
     previous.add(_run_key(run, node))
-    if run.dag.published:
-        run.results.forget(node)
+    for retried in run.hooks.retried:
+        retried(node)
     ended = run.happened(run.jobstate_lines.times.get(node, run.now))
-    _forget_run(run, node)
+    forget_run(run, node)
     if delay_s > 0:
         run.nodes.move(node, Cause.RETRY_LATER, run.now)
         run.retrying.queue.add(node, ended + delay_s)
@@ -427,13 +317,9 @@ def begin_anew(run: RunState, node: int) -> None:
     The number of its next run goes on, so that nothing of earlier ones is taken for it.
     """
     run.retrying.previous_clusters.setdefault(node, set()).add(_run_key(run, node))
-    _forget_run(run, node)
-    if run.conditions or run.dag.published or run.enough:
-        run.results.forget(node)
-        run.conditions.forget(node)
-        if node in run.nodes.turns.parents:
-            run.nodes.turns.close(node)
-            run.enough.reopen(node)
+    forget_run(run, node)
+    if node in run.nodes.turns.parents:
+        run.nodes.turns.close(node)
     if run.cache:
         run.cache.forget(node)
     for begins_anew in run.hooks.begins_anew:

@@ -12,7 +12,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     job_events,
     journal_events,
-    node_results,
     rerun,
     scripts,
     site_policies,
@@ -84,7 +83,7 @@ def on_event(run: RunState, event: LogEvent) -> None:
             what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
             run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
             return
-    if run.steering.stale and record is not JournalRecord.STEERED:
+    if run.nodes.stale and record is not JournalRecord.STEERED:
         rerun.settle(run)
     if run.jobstate_lines.keeps_times or node in run.dag.retries:
         run.jobstate_lines.happened(node, event.time)
@@ -95,6 +94,8 @@ def on_event(run: RunState, event: LogEvent) -> None:
     handler = _HANDLERS.get(kind)
     if handler is not None:
         handler(run, node, event)
+    elif kind in run.hooks.events:
+        run.hooks.events[kind](node, event)
     if run.sites.siteless:
         site_policies.fail_siteless(run)
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
@@ -176,8 +177,10 @@ def _node_of(run: RunState, event: LogEvent) -> int | None:
         return run.dag.find(event.node)
     if event.cluster == NOOP_CLUSTER:
         return run.noop_ids.nodes.get(event.subproc)
-    if event.kind == EventKind.JOB_AD_INFORMATION and run.dag.published:  # it comes after the end
-        return run.results.node_of(event.cluster, event.proc)
+    for node_of in run.hooks.node_of:
+        node = node_of(event)
+        if node is not None:
+            return node
     return run.job_table.node_of(event.cluster, event.proc)
 
 
@@ -209,5 +212,4 @@ _HANDLERS: dict[int, Callable[[RunState, int, LogEvent], None]] = {
     EventKind.POST_SCRIPT_TERMINATED: scripts.on_post_ended,
     EventKind.PRESKIP: scripts.on_pre_skip,
     EventKind.GENERIC: journal_events.on_record,
-    EventKind.JOB_AD_INFORMATION: node_results.on_job_ad,
 }

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 
-from condor_pydagman.engine.enough_counts import EnoughCounts
-from condor_pydagman.engine.node_states import ALONE, NOT_NEEDED, TABLE, Cause, State
+from condor_pydagman.engine.node_states import ALONE, TABLE, Cause, State
 from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Brought, Dag
@@ -43,7 +42,8 @@ class Nodes:
         service_counts: the same of services.
         waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
         turns: the nodes that are outside of that countdown.
-        tally: of the nodes that ENOUGH lines are about.
+        moved, pop_hopeless, doubt: what features do then, see `feature.Feature`.
+        stale: nodes have ceased to be failed, and it is not known yet which are futile now.
         marks: those of `node_states` for each node; `mark` and `unmark` are their only writers.
         retries: retries taken so far, by node; absent means 0.
         values: return value of the last run, by node; absent means 0.
@@ -56,7 +56,6 @@ class Nodes:
     """
 
     __slots__ = (
-        "_counted",
         "_futile_junctions",
         "_recent_moves",
         "_watched",
@@ -66,14 +65,17 @@ class Nodes:
         "clusters",
         "counts",
         "dag",
+        "doubt",
         "errors",
         "marks",
+        "moved",
+        "pop_hopeless",
         "procs",
         "retries",
         "service_counts",
         "services",
+        "stale",
         "states",
-        "tally",
         "total",
         "turns",
         "values",
@@ -92,8 +94,10 @@ class Nodes:
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
         self.waiting = dag.edges.predecessor_counts()
-        self.tally = EnoughCounts(dag)
-        self._counted = self.tally.of
+        self.moved: tuple[Callable[[int, int, int], None], ...] = ()
+        self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
+        self.doubt: tuple[Callable[[], None], ...] = ()
+        self.stale = False
         self.turns = Turns(dag, (*dag.conditions, *dag.enough_of))
         self._watched = self.turns.watched
         for node in self.turns.parents:
@@ -203,10 +207,8 @@ class Nodes:
         self._recent_moves.append((now, node, old, cause))
         if self._watched and node in self._watched:
             self.turns.parent_moved(node, old, new)
-        if self._counted and node in self._counted:
-            self.tally.moved(node, old, new)
-            if old == State.DONE:
-                self.unmark(node, NOT_NEEDED)
+        for moved in self.moved:
+            moved(node, old, new)
 
     def mark(self, node: int, marks: int) -> None:
         """The node has these marks from now on, beside those that it has."""
@@ -228,6 +230,26 @@ class Nodes:
     def forget_error(self, node: int) -> None:
         """The node has not failed any more."""
         self.errors.pop(node, None)
+
+    def not_failed(self, node: int) -> None:
+        """The node has failed no more, or is to run anew: what is futile is found out anew."""
+        if self.marks[node] & ALONE:
+            self.unmark(node, ALONE)
+        else:
+            self.stale = True
+
+    def settled(self) -> None:
+        """It is known which nodes are futile."""
+        self.stale = False
+
+    def tell(
+        self,
+        moved: tuple[Callable[[int, int, int], None], ...],
+        pop_hopeless: tuple[Callable[[], list[int]], ...],
+        doubt: tuple[Callable[[], None], ...],
+    ) -> None:
+        """From now on these are called; see the attributes of these names."""
+        self.moved, self.pop_hopeless, self.doubt = moved, pop_hopeless, doubt
 
     def returned(self, node: int, value: int) -> None:
         """The node's last run, or its jobs so far, returned `value`."""
@@ -318,7 +340,8 @@ class Nodes:
         self._futile_junctions.clear()
         for node in list(self.in_state(State.FUTILE)):
             self.move(node, Cause.FREED, now)
-        self.tally.doubt()
+        for doubt in self.doubt:
+            doubt()
         for node in list(self.in_state(State.FAILED)):
             if not self.marks[node] & ALONE:
                 self.mark_futile(node, now)
@@ -340,12 +363,15 @@ class Nodes:
         return futile + self.mark_hopeless(now)
 
     def mark_hopeless(self, now: float) -> int:
-        """Mark nodes FUTILE of whose parents enough (ENOUGH PARENTS) can't be done any more, and
-        everything below them; returns how many nodes that were."""
+        """Mark nodes FUTILE that features know to be so, and everything below them; returns how
+        many nodes that were."""
         futile = 0
-        while self._counted:
+        while self.pop_hopeless:
             found = [
-                node for node in self.tally.pop_hopeless() if self.states[node] == State.WAITING
+                node
+                for pop_hopeless in self.pop_hopeless
+                for node in pop_hopeless()
+                if self.states[node] == State.WAITING
             ]
             if not found:
                 break

@@ -131,7 +131,7 @@ def next_drained_deadline(run: RunState) -> float | None:
 def _is_drained(run: RunState) -> bool:
     if not run.starts_nothing or run.halt.paused or run.submission.in_flight:
         return False
-    if run.enough.under_way:
+    if any(keeps_halted_dag() for keeps_halted_dag in run.hooks.keeps_halted_dag):
         return False
     counts = run.nodes.counts
     busy = sum(counts[state] for state in State if state not in NEEDS_A_START)

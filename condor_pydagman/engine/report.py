@@ -7,6 +7,7 @@ written from a `Report` and `NodeReport`s, never from the engine's insides.
 from __future__ import annotations
 
 from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, UNWANTED
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
@@ -54,13 +55,14 @@ class FeederReport(NamedTuple):
 class Shown(NamedTuple):
     """What a feature shows of the whole DAG.
 
-    `field` names it in the node status file, '' if it is not there, and `attribute` in the job ad;
-    in both, and only there, a `value` of '' stands for nothing.
+    `field` names it in the node status file, `attribute` in the job ad, `metric` in the metrics
+    file; '' if it is not there.  A `value` of '' stands for nothing.
     """
 
     field: str
-    value: str
+    value: str | int
     attribute: str = ""
+    metric: str = ""
 
 
 class Report(NamedTuple):
@@ -68,8 +70,7 @@ class Report(NamedTuple):
 
     `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
     are the throttles in force, `priority` is what is added to each node's own; `feeder` is None if
-    the DAG has none.  `done` includes `not_needed`; `enough` says which ENOUGH are reached, and is
-    None if the DAG has none.
+    the DAG has none.
     """
 
     total: int
@@ -95,8 +96,6 @@ class Report(NamedTuple):
     halts: Halts = Halts()
     priority: int = 0
     feeder: FeederReport | None = None
-    not_needed: int = 0
-    enough: tuple[str, ...] | None = None
     shown: tuple[Shown, ...] = ()
 
 
@@ -106,10 +105,9 @@ class NodeReport(NamedTuple):
     `retries_done` counts retries taken so far; `procs_*` are those in the queue now;
     `error` tells why it failed; `job` is `cluster.proc.subproc` of its last job, '' if none;
     `details` is for people, of a node that waits for something out of the ordinary; `settings` what
-    a person has set, None if nothing; `site` is that of its group, '' if it has none; `skipped`
-    says that it is done without having run, `not_needed` that it is or will be so because of an
-    ENOUGH, `anew` that a rescue DAG is to decide again;
-    `result`, a ClassAd, is what a rescue file keeps of it.
+    a person has set, None if nothing; `site` is that of its group, '' if it has none; `marks`
+    are those of `node_states`; `anew` says that a rescue DAG is to decide on it again;
+    `rescue_lines` is what a rescue file says of it beside that it is done.
     """
 
     node: int
@@ -126,10 +124,19 @@ class NodeReport(NamedTuple):
     details: str = ""
     settings: NodeSettings | None = None
     site: str = ""
-    skipped: bool = False
-    not_needed: bool = False
+    marks: int = 0
     anew: bool = False
-    result: str = ""
+    rescue_lines: tuple[str, ...] = ()
+
+    @property
+    def skipped(self) -> bool:
+        """Whether the node is done without having run."""
+        return bool(self.marks & SKIPPED)
+
+    @property
+    def not_needed(self) -> bool:
+        """Whether it is, or will be, done without having ended well."""
+        return bool(self.marks & (NOT_NEEDED | UNWANTED))
 
 
 class GroupReport(NamedTuple):

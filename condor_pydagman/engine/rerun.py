@@ -69,7 +69,8 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> list[int]:
         for child in take_back(run, one):
             if run.nodes.states[child] in NOT_BEGUN and run.nodes.states[child] != State.WAITING:
                 _wait_again(run, child)
-        run.enough.ended(one)  # a person needs it
+        for run_by_person in run.hooks.run_by_person:
+            run_by_person(one)
         group = run.sites.group(one)
         if group is not None:
             run.sites.begin_anew(group)
@@ -118,10 +119,7 @@ def take_back(run: RunState, node: int) -> list[int]:
     failed = run.nodes.states[node] == State.FAILED
     run.sites.touch(node)
     site_matching.look_at_ends(run)
-    unneeded_by = run.enough.mark_of(node)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
-    if unneeded_by is not None:
-        run.enough.taken_back(node, unneeded_by)
     if not failed:
         taken = run.nodes.take_back(node)
     elif run.nodes.marks[node] & ALONE:
@@ -130,7 +128,7 @@ def take_back(run: RunState, node: int) -> list[int]:
         taken = run.nodes.take_back(node, weak_only=True)
     if failed:
         run.nodes.forget_error(node)
-    run.steering.not_failed(node)
+    run.nodes.not_failed(node)
     lifecycle.begin_anew(run, node)
     return taken
 
@@ -165,7 +163,7 @@ def wait_for_more(run: RunState, node: int) -> None:
 def forget_failure(run: RunState, node: int) -> None:
     """The node has failed no more: what it made futile is found out anew."""
     run.nodes.forget_error(node)
-    run.steering.not_failed(node)
+    run.nodes.not_failed(node)
 
 
 def settle(run: RunState) -> None:
@@ -173,9 +171,9 @@ def settle(run: RunState) -> None:
 
     Once for many commands in a row, since all nodes are looked at.
     """
-    if not run.steering.stale:
+    if not run.nodes.stale:
         return
-    run.steering.settled()
+    run.nodes.settled()
     run.sites.touch_all()
     site_matching.look_at_ends(run)
     run.nodes.mark_all_futile_anew(run.now)

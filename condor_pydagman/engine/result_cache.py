@@ -115,7 +115,7 @@ def work(run: RunState) -> None:
 def _ask(run: RunState) -> None:
     due = []
     for node in run.cache.pop_due():
-        if node in run.enough.asked:
+        if any(is_deciding(node) for is_deciding in run.hooks.is_deciding):
             run.cache.came_up(node)  # the record that it is not needed has not been read back
         elif _is_wanted(run, node):
             due.append(node)

@@ -14,7 +14,7 @@ succeeds, the run counts as a success whatever came before (manual: "FINAL node"
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import conditions, decisions, lifecycle, result_cache
+from condor_pydagman.engine import decisions, lifecycle, result_cache
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ABORT_REASON, Ending
 from condor_pydagman.engine.feeder_records import FEEDER_FAILED
@@ -190,11 +190,9 @@ def end_if_finished(run: RunState) -> None:
         counts[State.WAITING] + ended < total
         or run.submission.in_flight
         or run.sites.under_way
-        or conditions.under_way(run)
         or (run.cache and result_cache.under_way(run))
         or run.growth.free
         or _may_be_fed(run)
-        or run.enough.under_way
         or _service_is_awaited(run)
         or (run.hooks.under_way and any(goes_on() for goes_on in run.hooks.under_way))
     ):

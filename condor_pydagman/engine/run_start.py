@@ -14,11 +14,10 @@ from condor_pydagman.engine import (
     site_matching,
 )
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.enough_counts import EARLIER
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.graph.model import DONE, LEFT_OUT, NOT_NEEDED, SKIPPED
+from condor_pydagman.graph.model import DONE, LEFT_OUT, NOT_NEEDED
 
 
 def on_begin(run: RunState, begin: Begin) -> None:
@@ -64,13 +63,9 @@ def _mark_done(run: RunState) -> None:
     done = [node for node, flags in enumerate(run.dag.flags) if flags & DONE]
     run.say(f"Number of pre-completed nodes: {len(done)}")
     for node in done:
-        if run.dag.flags[node] & NOT_NEEDED:
-            run.enough.mark(node, EARLIER)
-            run.conditions.skip(node, True)
+        for was_done in run.hooks.was_done:
+            was_done(node)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
-        if run.dag.flags[node] & SKIPPED:
-            condition = run.dag.conditions.get(node)
-            run.conditions.skip(node, condition is None or condition.skips_children)
     for node in done:
         if run.nodes.unfinished_parents(node) and not run.dag.flags[node] & (LEFT_OUT | NOT_NEEDED):
             _warn_done_early(run, node)

@@ -212,7 +212,7 @@ def on_pre_skip(run: RunState, node: int, event: LogEvent) -> None:
     name, value = run.dag.names[node], run.dag.pre_skips.get(node, 0)
     run.say(script_ended(ScriptKind.PRE, name, value))
     run.say(f"PRE_SKIP return value {value} indicates we are done (successfully) with node {name}")
-    lifecycle.succeed(run, node, publishes=False)
+    lifecycle.succeed(run, node)
 
 
 def on_post_ended(run: RunState, node: int, event: LogEvent) -> None:

@@ -287,7 +287,7 @@ def on_cleaned(run: RunState, node: int, event: LogEvent) -> None:
         if clean_up in run.scripts.pre_values or _has_retried(run, clean_up):
             lifecycle.begin_anew(run, clean_up)
     sites.end_clean_up(group)
-    run.steering.not_failed(clean_up)  # it may be futile again
+    run.nodes.not_failed(clean_up)  # it may be futile again
     _free(run, group)
 
 

@@ -13,10 +13,8 @@ from typing import Any
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.cache_records import NOTHING_CACHED, Cache
-from condor_pydagman.engine.condition_records import Conditions, Results
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
-from condor_pydagman.engine.enough_records import Enoughs
 from condor_pydagman.engine.feeder_records import Feeding
 from condor_pydagman.engine.growth_records import Growing
 from condor_pydagman.engine.hooks import Hooks
@@ -86,12 +84,9 @@ class RunState:
         shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
-        has_extras: whether there are a FEEDER, conditions, or nodes that publish or have a
-            CACHE; mostly not, and to ask each of them takes time at every input.
-        conditions: nodes that run if a condition is true.
-        results: what nodes have published for conditions.
+        has_extras: whether there are a FEEDER, or nodes with a CACHE; mostly not, and to ask each
+            of them takes time at every input.
         cache: nodes that do not run if nothing has changed since they were done.
-        enough: of which nodes not all are needed.
         growth: what is added to the DAG while it runs.
         feeder: the program that adds to it when few nodes are left.
         written: records that have not been read back.
@@ -103,13 +98,11 @@ class RunState:
         "admin",
         "cache",
         "categories",
-        "conditions",
         "config",
         "dag",
         "dag_id",
         "deferrals",
         "end",
-        "enough",
         "features",
         "feeder",
         "final",
@@ -134,7 +127,6 @@ class RunState:
         "query",
         "ready",
         "removals",
-        "results",
         "retrying",
         "save_points",
         "scripts",
@@ -194,10 +186,7 @@ class RunState:
         self.sites = SiteMatching(dag, self.written, self.nodes)
         active = self.mode is Mode.RUN
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
-        self.conditions = Conditions(dag, self.written, self.nodes)
-        self.results = Results(dag, self.written)
         self.feeder = Feeding(dag, active=active)
-        self.enough = Enoughs(dag, self.nodes)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -222,7 +211,7 @@ class RunState:
     def note_extras(self) -> None:
         """The DAG may have got what it had not."""
         dag = self.dag
-        extras = (dag.feeder, dag.published, dag.cached, dag.conditions)
+        extras = (dag.feeder, dag.cached)
         self.has_extras = any(extras)
 
     def queue_by_class(self) -> None:
@@ -283,6 +272,7 @@ class RunState:
         """The run has these features from now on; see `feature.connect`."""
         self.features = features
         self.hooks = hooks
+        self.nodes.tell(hooks.node_moved, hooks.pop_hopeless, hooks.doubt)
 
     def enter(self, phase: Phase) -> None:
         """The only writer of the DAG's phase."""

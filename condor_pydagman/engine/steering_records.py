@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from condor_pydagman.engine.node_settings import NOTHING, NodeSettings
-from condor_pydagman.engine.node_states import ALONE, CANCELLED
+from condor_pydagman.engine.node_states import CANCELLED
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import Journal, Kind
 
@@ -29,7 +29,6 @@ class Steering:
         settings: what was set for nodes, by node.
         dag_priority: what is added to the priority of each node; None: as the DAG was read.
         unprioritized: nodes whose jobs may have another priority in the queue than is in force.
-        stale: nodes have ceased to be failed, and it is not known yet which are futile now.
     """
 
     __slots__ = (
@@ -39,7 +38,6 @@ class Steering:
         "dag_priority",
         "requests",
         "settings",
-        "stale",
         "unprioritized",
     )
 
@@ -50,7 +48,6 @@ class Steering:
         self.settings: dict[int, NodeSettings] = {}
         self.dag_priority: int | None = None
         self.unprioritized: set[int] = set()
-        self.stale = False
         self._number = 0
 
     def number(self) -> int:
@@ -80,22 +77,11 @@ class Steering:
         self.cancelled.add(node)
         self._nodes.mark(node, CANCELLED)
 
-    def settled(self) -> None:
-        """It is known which nodes are futile."""
-        self.stale = False
-
     def let_go(self, node: int) -> None:
         """The node, which was done, has left the DAG."""
         self.cancelled.discard(node)
         self.settings.pop(node, None)
         self.unprioritized.discard(node)
-
-    def not_failed(self, node: int) -> None:
-        """The node has failed no more, or is to run anew: what is futile is found out anew."""
-        if self._nodes.marks[node] & ALONE:
-            self._nodes.unmark(node, ALONE)
-        else:
-            self.stale = True
 
 
 class SteeringRequest:

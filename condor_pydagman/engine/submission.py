@@ -19,7 +19,7 @@ nodes.)
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import conditions, lifecycle, provisioner
+from condor_pydagman.engine import lifecycle, provisioner
 from condor_pydagman.engine.inputs import CommonInput, NotTogether, SubmitFailed, Submitted
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
@@ -372,5 +372,5 @@ def _finish_dry_run(run: RunState, node: int) -> None:
     lifecycle.succeed(run, node)
     if goes_ahead:
         lifecycle.start_roots(run)
-    if run.conditions:
-        conditions.ask_if_due(run)
+    for dry_run in run.hooks.dry_run:
+        dry_run()

@@ -9,9 +9,6 @@ from condor_pydagman.engine.node_states import (
     ALONE,
     CLEANING,
     ENDED,
-    NOT_NEEDED,
-    SKIPPED,
-    UNWANTED,
     State,
 )
 from condor_pydagman.engine.node_turns import GATE
@@ -98,11 +95,7 @@ def _turns(run: RunState) -> None:
         unfinished = sum(run.nodes.states[parent] not in ENDED for parent in parents)
         assert unfinished == turns.unfinished[node], run.nodes.move_history(node)
         assert run.nodes.waiting[node] >= GATE, run.nodes.move_history(node)
-    for node, marks in enumerate(run.nodes.marks):
-        assert bool(marks & SKIPPED) == (node in run.conditions.skipped), (node, marks)
-        assert bool(marks & NOT_NEEDED) == (node in run.enough.counts.not_needed), (node, marks)
-        assert bool(marks & UNWANTED) == (node in run.enough.unwanted), (node, marks)
-    for node in (*run.conditions.skipped, *run.cache.cached):
+    for node in run.cache.cached:
         assert run.nodes.states[node] == State.DONE, run.nodes.move_history(node)
 
 
@@ -157,7 +150,7 @@ def _grown(run: RunState) -> None:
     assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
     growing = set(nodes.in_state(State.GROWING))
     assert growing == set(run.growth.wanting), (growing, run.growth.wanting)
-    if not run.growth.kept or run.sites or run.steering.stale:
+    if not run.growth.kept or run.sites or run.nodes.stale:
         return
     left = dict.fromkeys(dag.vertices(), 0)
     for vertex in dag.vertices():

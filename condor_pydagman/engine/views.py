@@ -13,11 +13,8 @@ from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE, Jobs
 from condor_pydagman.engine.node_states import (
     ENDED,
-    NOT_NEEDED,
     PUBLISHED,
     PUBLISHED_AT_THE_END,
-    SKIPPED,
-    UNWANTED,
     State,
 )
 from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
@@ -74,8 +71,6 @@ def report(run: RunState) -> Report:
             run.halt.paused,
             run.halt.by_rule,
         ),
-        not_needed=len(run.enough.counts.not_needed),
-        enough=tuple(run.enough.reached.values()) if run.dag.enoughs else None,
         shown=tuple(one for shown in run.hooks.shown for one in shown()),
     )
 
@@ -92,11 +87,10 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
-    sites, marks, watched = run.sites, nodes.marks, bool(nodes.turns.watched)
-    anew = _decided_anew(run) if run.conditions.skipped else ()
+    sites, marks, anew = run.sites, nodes.marks, _decided_anew(run)
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
-    special = waiting_for_retry or bool(run.conditions or run.cache or run.enough)
+    special = waiting_for_retry or bool(run.cache)
     special |= bool(run.hooks.details)
     for node, name in run.dag.named():
         jobs = by_node.get(node)
@@ -116,10 +110,9 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             details=_details(run, node) if special else "",
             settings=settings(node),
             site=sites.site(node)[0] if sites else "",
-            skipped=bool(marks[node] & SKIPPED),
-            not_needed=bool(marks[node] & (NOT_NEEDED | UNWANTED)),
+            marks=marks[node],
             anew=node in anew,
-            result=_result(run, node) if watched else "",
+            rescue_lines=_rescue_lines(run, node) if run.hooks.rescue_lines else (),
         )
 
 
@@ -134,24 +127,14 @@ def _procs(jobs: Jobs) -> tuple[int, int, bool]:
 
 
 def _details(run: RunState, node: int) -> str:
-    if node in run.enough.counts.not_needed:
-        error = run.enough.had_failed.get(node, "")
-        return f"not needed: {run.enough.why(node)}{'; it had failed: ' * bool(error)}{error}"
-    if node in run.enough.unwanted:
-        return f"not needed any more: {run.enough.line(run.enough.unwanted[node])}"
-    if node in run.conditions.skipped:
-        why = run.conditions.why.get(node)
-        return "skipped" if why is None else f"skipped: RUN_IF is false{': ' * bool(why)}{why}"
-    if node in run.conditions.asked or node in run.conditions.unread:
-        return "its RUN_IF is being evaluated"
-    if node in run.cache.cached:
-        return "cached: nothing has changed since it was last done"
-    if run.cache.is_being_decided(node):
-        return "it is found out whether it has to run (CACHE)"
     for details in run.hooks.details:
         text = details(node)
         if text:
             return text
+    if node in run.cache.cached:
+        return "cached: nothing has changed since it was last done"
+    if run.cache.is_being_decided(node):
+        return "it is found out whether it has to run (CACHE)"
     due = run.retrying.queue.due(node)
     if due is None:
         return ""
@@ -159,57 +142,13 @@ def _details(run: RunState, node: int) -> str:
     return f"retry #{number} starts in {max(0.0, due - run.now):.0f} seconds"
 
 
-def outcome(run: RunState, node: int) -> str:
-    """How a node has ended, as conditions call it; '' if it has not."""
-    if run.nodes.marks[node] & SKIPPED:
-        return "SKIPPED"
-    return _OUTCOMES.get(State(run.nodes.states[node]), "")
-
-
-_OUTCOMES = {State.DONE: "DONE", State.FAILED: "FAILED", State.FUTILE: "FUTILE"}
-_OF_NO_JOB = -1000  # return values of nodes below this are DAGMan's own
-
-
-def known_of(run: RunState, node: int) -> str:
-    """What conditions can ask of a node that has run, but for its outcome: `name = literal; ...`"""
-    restored = run.results.restored.get(node)
-    if restored is not None:
-        return restored.strip()[1:-1].strip().rstrip("; \t")
-    value = run.nodes.values.get(node, 0)
-    pairs = list(run.results.values.get(node, {}).items())
-    if value >= 0:
-        pairs.append(("ExitCode", str(value)))
-    elif value > _OF_NO_JOB:
-        pairs.append(("Signal", str(-value)))
-    pairs.append(("Retries", str(run.nodes.retries.get(node, 0))))
-    return "; ".join(f"{name} = {literal}" for name, literal in pairs)
-
-
 def _decided_anew(run: RunState) -> set[int]:
-    """Nodes that were skipped because of what is to run again in a rescue DAG: parents that failed,
-    or nodes of this kind."""
-    skipped, unneeded = run.conditions.skipped, run.enough.counts.not_needed
-    ended_badly = (State.FAILED, State.FUTILE)
-    found: dict[int, None] = {}
-    for node in skipped:
-        if node in unneeded:
-            continue
-        parents = run.nodes.turns.parents.get(node) or run.dag.parents(node)
-        if any(run.nodes.states[parent] in ended_badly for parent in parents):
-            found[node] = None
-    todo = list(found)
-    for node in todo:  # which grows meanwhile
-        for child in (*run.dag.children(node), *run.nodes.turns.children_waiting(node)):
-            if child in skipped and child not in found and child not in unneeded:
-                found[child] = None
-                todo.append(child)
-    return set(found)
+    """Nodes that are done, and on which a rescue DAG is to decide anew."""
+    return {node for decided_anew in run.hooks.decided_anew for node in decided_anew()}
 
 
-def _result(run: RunState, node: int) -> str:
-    """What a rescue file keeps of a node for the conditions of others, '' for nothing."""
-    asked_of = node in run.nodes.turns.watched and outcome(run, node) == "DONE"
-    return f"[ {known_of(run, node)} ]" if asked_of else ""
+def _rescue_lines(run: RunState, node: int) -> tuple[str, ...]:
+    return tuple(line for lines in run.hooks.rescue_lines for line in lines(node))
 
 
 def last_job(run: RunState, node: int) -> str:
@@ -293,7 +232,7 @@ def awaited(run: RunState) -> Iterator[str]:
 def group_reports(run: RunState) -> Iterator[GroupReport]:
     """All groups that run at one site, in their order."""
     sites, states = run.sites, run.nodes.states
-    anew = _decided_anew(run) if run.conditions.skipped else ()  # they may run at the site yet
+    anew = _decided_anew(run)  # they may run at the site yet
     for number, group in enumerate(sites.groups):
         kind = sites.kinds[number]
         since = sites.waiting[kind].get(number, 0.0)

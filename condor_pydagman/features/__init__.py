@@ -18,17 +18,21 @@ class Entry(NamedTuple):
 
     Attributes:
         name: of its folder.
-        of_dag: attribute of a Dag that is not empty if the DAG wants it.
+        of_dag: attributes of a Dag of which one is not empty if the DAG wants it.
     """
 
     name: str
-    of_dag: str
+    of_dag: tuple[str, ...]
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
-    Entry("timeout", "timeouts"),
-    Entry("brake", "brakes"),
+    Entry("timeout", ("timeouts",)),
+    Entry("brake", ("brakes",)),
+    Entry("enough", ("enoughs", "has_not_needed")),
+    Entry("run_if", ("conditions",)),
+    Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
+    Entry("publish", ("published", "results")),
 )
 
 
@@ -39,4 +43,6 @@ def part(name: str, module: str) -> Any:
 
 def wanted_by(dag: Any) -> Iterator[str]:
     """The names of the features that a `graph.model.Dag` wants, in their order."""
-    return (entry.name for entry in FEATURES if getattr(dag, entry.of_dag))
+    for entry in FEATURES:
+        if any(getattr(dag, name) for name in entry.of_dag):
+            yield entry.name

@@ -84,6 +84,7 @@ def skipped(building: Building, command: commands.Skipped) -> None:
     node = building.needed(command.node)
     _refuse_special(building, node, "SKIPPED")
     building.dag.flags[node] |= model.DONE | model.SKIPPED
+    building.dag.has_skipped = True
 
 
 def node_result(building: Building, command: commands.NodeResult) -> None:

@@ -49,6 +49,7 @@ def not_needed(building: Building, command: commands.NotNeeded) -> None:
     node = building.needed(command.node)
     _refuse_special(building, node, "NOT_NEEDED")
     building.dag.flags[node] |= model.DONE | model.NOT_NEEDED
+    building.dag.has_not_needed = True
 
 
 def _refuse_special(building: Building, node: int, word: str) -> None:

@@ -130,6 +130,7 @@ class Dag:
         self.choices: list[Choice] = []
         self.limit_uses: list[LimitUse] = []
         self.brakes: list[Brake] = []
+        self.has_skipped = self.has_not_needed = False  # whether nodes have flags that say so
         self.enoughs: list[Enough] = []
         self.enough_of: dict[int, int] = {}  # by node, number of the ENOUGH about its parents
         self.status_file: StatusFile | None = None

@@ -44,6 +44,11 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
+def literal(value: str | int) -> str:
+    """A value as a ClassAd writes it."""
+    return str(value) if isinstance(value, int) else quoted(value)
+
+
 def attributes(report: Report, now: float, statistics: str = "") -> dict[str, str]:
     """All attributes of a DAG's state, the time of the update among them (seconds).
 
@@ -74,7 +79,7 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     texts[HALTED] = "true" if report.halts.by_command or report.halts.paused else "false"
     for one in report.shown:
         if one.attribute:
-            texts[one.attribute] = quoted(one.value) if one.value else "undefined"
+            texts[one.attribute] = "undefined" if one.value == "" else literal(one.value)
     feeder = report.feeder
     if feeder is not None:
         shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)

@@ -64,8 +64,7 @@ def metrics_text(
         pairs += _graph(dag)
     if placements is not None:
         pairs += placements.metrics()
-    if report.enough is not None:
-        pairs += [("enough_reached", len(report.enough)), ("nodes_not_needed", report.not_needed)]
+    pairs += [(one.metric, one.value) for one in report.shown if one.metric]
     pairs.append(("DagStatus", int(report.dag_status)))
     body = ",\n".join(f'    "{key}":{_json(value)}' for key, value in pairs)
     return "{\n" + body + "\n}\n"

@@ -103,8 +103,7 @@ def _text(
             done += kind != NodeKind.SERVICE
             if kind not in _NEVER_DONE:
                 marks.append(f"{_done_word(report)} {node_word(report.name)}\n")
-            if report.result:
-                marks.append(f"NODE_RESULT {node_word(report.name)} {report.result}\n")
+            marks.extend(f"{line}\n" for line in report.rescue_lines)
         elif report.not_needed:
             marks.append(f"NOT_NEEDED {node_word(report.name)}\n")
         elif report.status == NodeStatus.ERROR and kind != NodeKind.SERVICE:

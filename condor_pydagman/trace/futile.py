@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from condor_pydagman.engine.enough_counts import FOLLOWS, EnoughCounts
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.graph.model import NOT_NEEDED, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.run_history import NodeRun, Run

@@ -16,12 +16,12 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.condition_evaluation import evaluate
-from condor_pydagman.engine.conditions import (
+from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.model import Condition, Dag, Published
 from condor_pydagman.vocabulary import ORDINARY_KINDS

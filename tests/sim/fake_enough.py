@@ -19,7 +19,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import CLEANING, State
+from condor_pydagman.engine.node_states import CLEANING, NOT_NEEDED, SKIPPED, State
 from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.enough_commands import goal, members
 from condor_pydagman.graph.model import Dag, Enough
@@ -101,8 +101,9 @@ class EnoughOracle:
             self._belong(process, unneeded)
 
     def _belong(self, process: Process, unneeded: set[str]) -> None:
-        dag, counts = process.dag, process.engine.run.enough.counts
-        skipped = {dag.names[node] for node in process.engine.run.conditions.skipped}
+        dag, run = process.dag, process.engine.run
+        counts = run.features["enough"].counts
+        skipped = {dag.names[node] for node, own in enumerate(run.nodes.marks) if own & SKIPPED}
         for name in unneeded:
             node = dag.ids[name]
             if counts.not_needed[node] == -2:  # of an earlier run
@@ -165,7 +166,7 @@ class EnoughOracle:
 def unneeded_names(process: Process) -> set[str]:
     """The nodes that the engine takes for not needed."""
     run = process.engine.run
-    return {run.dag.names[node] for node in run.enough.counts.not_needed}
+    return {run.dag.names[node] for node, own in enumerate(run.nodes.marks) if own & NOT_NEEDED}
 
 
 def is_on_its_way(want: State, have: State) -> bool:

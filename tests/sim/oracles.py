@@ -39,7 +39,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
-from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, State
+from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, UNWANTED, State
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.site_states import GroupState
@@ -463,7 +463,8 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         if node in live.run.growth.free:
             continue  # it is to be started; a replay does so at once
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
-        unseen |= node in live.run.enough.unwanted and fake_enough.is_on_its_way(want, have)
+        unwanted = bool(live.run.nodes.marks[node] & UNWANTED)
+        unseen |= unwanted and fake_enough.is_on_its_way(want, have)
         # A node that has not begun leaves with its group, when it is next asked whether all have.
         leaves = want in (State.WAITING, State.FUTILE) and have in NOT_BEGUN
         leaves &= _is_leaving(other, node)
@@ -492,7 +493,9 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
     if brakes is not None and replayed is not None:
         same = (brakes.round, brakes.braked) == (replayed.round, replayed.braked)
         require(same, f"O7: brakes {brakes.braked}, replayed {replayed.braked}")
-    same = live.run.enough.reached == other.run.enough.reached
-    require(same, f"O7: ENOUGH {live.run.enough.reached}, replayed {other.run.enough.reached}")
+    enough, replayed = (one.run.features.get("enough") for one in (live, other))
+    if enough is not None and replayed is not None:
+        same = enough.reached == replayed.reached
+        require(same, f"O7: ENOUGH {enough.reached}, replayed {replayed.reached}")
     ready = live.run.provisioner.ready, other.run.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")

@@ -26,13 +26,13 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
-from condor_pydagman.engine.enough_records import REACHED
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
 from condor_pydagman.features.brake.run import BRAKED
+from condor_pydagman.features.enough.run import REACHED
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     HELPER_PROC,

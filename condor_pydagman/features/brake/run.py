@@ -8,7 +8,7 @@ record of before a resume, and a double, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.dagfile.brake_lines import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE
 from condor_pydagman.engine import actions as do
@@ -22,6 +22,7 @@ from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.brake.counts import NOTHING, BrakeCount, Exceeded, Key, why
 from condor_pydagman.graph.brakes import members
+from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Brake
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord
 
@@ -125,7 +126,7 @@ class Brakes(Feature):
         """No failure of it counts."""
         return node not in self._excused and not any(count.has(node) for count in self._counts)
 
-    def grown(self) -> None:
+    def grown(self, _growth: Growth, _children: Sequence[int]) -> None:
         """A share is of more nodes."""
         for brake, count in zip(self.brakes, self._counts):
             count.grow(members(self.run.dag, brake))

@@ -18,6 +18,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
 from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
+from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Brake
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
@@ -474,7 +475,7 @@ def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
     known = brakes(Brake("half", 50, percent=True))
     known.run_ended(0, 1, True)
     known.run.dag.kinds += bytes(2)
-    known.grown()
+    known.grown(Growth((), (), (), (), (), [], [], [], []), ())
     known.run_ended(1, 1, True)
     assert not known.due
     known.run_ended(2, 1, True)

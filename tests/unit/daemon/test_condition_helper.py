@@ -13,13 +13,13 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon import condition_helper
 from condor_pydagman.daemon.condition_helper import ConditionHelper, obstacle
 from condor_pydagman.daemon.helpers import wanted
-from condor_pydagman.engine.conditions import (
+from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     ConditionWanted,
     EvaluateConditions,
 )
-from condor_pydagman.engine.node_results import ReadResult, ResultRead
 from condor_pydagman.graph.stepwise import at_once
 from tests import make
 from tests.helping import Asker

@@ -9,17 +9,17 @@ from typing import Any
 from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.conditions import (
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
+from condor_pydagman.engine.result_cache import CachedFound, CachedKept, KeepCached, LookUpCached
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_results import ReadResult, ResultRead
-from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.result_cache import CachedFound, CachedKept, KeepCached, LookUpCached
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.piece import PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
@@ -117,9 +117,9 @@ class GrownRun:
         found = {}
         for node, name in enumerate(names):
             state = State(run.nodes.states[node]).name
-            if node in run.enough.counts.not_needed:
+            if run.nodes.marks[node] & NOT_NEEDED:
                 state = "NOT NEEDED"
-            elif node in run.conditions.skipped:
+            elif run.nodes.marks[node] & SKIPPED:
                 state = "SKIPPED"
             found[name] = state
         return found

@@ -10,13 +10,13 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.conditions import (
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, LetGo
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
@@ -24,6 +24,7 @@ from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import (
     RETURN_GROWTH_FAILED,
     DagStatus,
+    EventKind,
     JournalRecord,
     NodeCommand,
     NodeStatus,
@@ -116,14 +117,17 @@ def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
 
 
 def test_a_node_whose_piece_is_refused_has_published_nothing() -> None:
-    it = growing("A -> B")
+    it = growing("A -> B\nPUBLISH A ATTRIBUTES n")
     it.begin()
     it.run("A")
-    it.engine.run.results.set_values(0, [("n", "2")])
+    end = int(EventKind.JOB_TERMINATED)
+    it.feed(inputs.LogEvent(EventKind.JOB_AD_INFORMATION, 1, 0, 0, value=end, text="n=2"))
+    assert it.engine.run.features["publish"].values == {0: {"n": "2"}}
+    assert it.state("A") == "GROWING"
     it.feed(inputs.PieceRefused(0, "ERROR: wrong"))
     it.read_back(it.records(JournalRecord.GROWTH_FAILED)[-1])
     assert it.state("A") == "FAILED"
-    assert not it.engine.run.results.values
+    assert not it.engine.run.features["publish"].values
 
 
 def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:

@@ -7,16 +7,16 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.cached_nodes import is_open, result_of, waits
-from condor_pydagman.engine.conditions import (
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import SKIPPED, Cause, State
+from condor_pydagman.engine.result_cache import CachedFound, CachedResult, KeepCached, LookUpCached
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.result_cache import CachedFound, CachedResult, KeepCached, LookUpCached
-from condor_pydagman.engine.state import Mode
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, USER_DONE, Cached
 from condor_pydagman.graph.result_sums import CHANGED
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand
@@ -275,7 +275,7 @@ def test_what_a_node_has_made(flags: int, result: str) -> None:
     run.nodes.move(0, Cause.MARKED_DONE, 0.0)
     run.dag.flags[0] |= flags
     assert result_of(run, 0) == result
-    run.conditions.skip(0, True)
+    run.nodes.mark(0, SKIPPED)
     assert result_of(run, 0) == "skipped r"
     run.nodes.move(2, Cause.MARKED_DONE, 0.0)
     assert result_of(run, 2) == ""

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, NodeReport, Report
+from condor_pydagman.engine.node_states import NOT_NEEDED
+from condor_pydagman.engine.report import Deferrals, NodeReport, Report, Shown
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.metrics import RunFacts, metrics_text
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
@@ -142,15 +143,15 @@ def test_the_graph_is_measured_if_wished() -> None:
 
 def test_what_was_enough_is_counted_and_what_was_not_needed_did_not_succeed() -> None:
     dag, nodes = dag_and_nodes()
-    nodes[0] = nodes[0]._replace(not_needed=True)
+    nodes[0] = nodes[0]._replace(marks=NOT_NEEDED)
     plain = json.loads(metrics_text(dag, REPORT, nodes, RUN))
     assert not {"enough_reached", "nodes_not_needed"} & set(plain)
-    report = REPORT._replace(enough=("2 of 3 nodes are done",), not_needed=1)
+    report = REPORT._replace(
+        shown=(Shown("", 1, metric="enough_reached"), Shown("", 1, metric="nodes_not_needed"))
+    )
     values = json.loads(metrics_text(dag, report, nodes, RUN))
     assert (values["enough_reached"], values["nodes_not_needed"]) == (1, 1)
     assert (plain["nodes_succeeded"], plain["nodes_failed"]) == (2, 1)
-    none = json.loads(metrics_text(dag, REPORT._replace(enough=()), nodes, RUN))
-    assert (none["enough_reached"], none["nodes_not_needed"]) == (0, 0)
 
 
 def test_an_empty_dag_is_still_json() -> None:

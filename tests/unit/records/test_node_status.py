@@ -58,10 +58,11 @@ def test_while_final_runs_the_file_says_what_came_before(status: DagStatus, outc
 
 
 def test_what_is_enough() -> None:
-    report = counts()._replace(enough=('ENOUGH "x" 1', "ENOUGH ALL_NODES 2"), not_needed=3)
+    enough = Shown("Enough", 'ENOUGH "x" 1; ENOUGH ALL_NODES 2')
+    report = counts()._replace(shown=(enough, Shown("NodesNotNeeded", 3)))
     shown = text(report, [])
     assert '  Enough = "ENOUGH \\"x\\" 1; ENOUGH ALL_NODES 2";\n  NodesNotNeeded = 3;\n' in shown
-    assert "Enough" not in text(counts()._replace(enough=()), [])
+    assert "Enough" not in text(counts()._replace(shown=(Shown("Enough", ""),)), [])
 
 
 def test_a_brake_that_acts() -> None:

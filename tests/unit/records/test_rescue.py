@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
@@ -111,8 +112,8 @@ def test_nodes_that_are_not_needed() -> None:
     """One of which nothing has begun counts as done, one that failed does not."""
     dag = small_dag()
     nodes = reports(dag)
-    nodes[0] = nodes[0]._replace(not_needed=True)
-    nodes[1] = nodes[1]._replace(not_needed=True)
+    nodes[0] = nodes[0]._replace(marks=NOT_NEEDED)
+    nodes[1] = nodes[1]._replace(marks=NOT_NEEDED)
     body = text(dag, nodes)
     assert "# Nodes premarked DONE: 2\n# Nodes that failed: 0\n#   <ENDLIST>\n" in body
     assert "\nNOT_NEEDED A\nNOT_NEEDED B\n" in body

@@ -120,7 +120,12 @@ def test_the_engine_marks_the_same(seed: int) -> None:
             harness.dag,
             lambda node: states[node] in (State.WAITING, State.FUTILE),  # noqa: B023
         )
-        steps = [(found.leave, node) for node in run.enough.counts.not_needed]
+        steps = [
+            (found.leave, node)
+            for node in (
+                run.features["enough"].counts.not_needed if "enough" in run.features else ()
+            )
+        ]
         steps += [(found.fail, node) for node in run.nodes.in_state(State.FAILED)]
         choice.shuffle(steps)
         for step, node in steps:

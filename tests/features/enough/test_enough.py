@@ -6,15 +6,13 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.conditions import EvaluateConditions
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.enough_counts import EARLIER, FOLLOWS, EnoughCounts
-from condor_pydagman.engine.enough_records import Enoughs
-from condor_pydagman.engine.node_states import STOPPED, UNWANTED, State
-from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.engine.node_states import UNWANTED, State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
+from condor_pydagman.features.run_if.requests import EvaluateConditions
 from condor_pydagman.graph.model import NOT_NEEDED, Dag, Enough, Tolerance
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
@@ -40,7 +38,7 @@ class EnoughDag(Decided):
         mine, its = self.engine.run, other.engine.run
         for node, name in enumerate(self.dag.names):
             live, on_its_way = make.LOGGED.get(self.state(name), self.state(name)), State.WAITING
-            if node in mine.enough.unwanted and self.state(name) in (
+            if mine.nodes.marks[node] & UNWANTED and self.state(name) in (
                 *(State.SUBMITTING, State.PRE_RUN, State.READY, State.PRE_WAIT),
             ):
                 live = on_its_way
@@ -48,10 +46,11 @@ class EnoughDag(Decided):
         assert list(mine.nodes.waiting) == list(its.nodes.waiting)
         assert mine.nodes.retries == its.nodes.retries
         assert mine.nodes.errors == its.nodes.errors
-        assert mine.enough.unwanted == its.enough.unwanted
-        assert mine.enough.reached == its.enough.reached
-        assert mine.enough.counts.not_needed == its.enough.counts.not_needed
-        assert mine.enough.counts.done == its.enough.counts.done
+        live_enough, again = mine.features["enough"], its.features["enough"]
+        assert live_enough.unwanted == again.unwanted
+        assert live_enough.reached == again.reached
+        assert live_enough.counts.not_needed == again.counts.not_needed
+        assert live_enough.counts.done == again.counts.done
         return other.states()
 
 
@@ -86,7 +85,7 @@ def aborted(harness: EnoughDag, *clusters: int) -> list[do.Action]:
 
 
 def unneeded(harness: make.EngineHarness) -> str:
-    found = harness.engine.run.enough.counts.not_needed
+    found = harness.engine.run.features["enough"].counts.not_needed
     return " ".join(harness.dag.names[node] for node in sorted(found))
 
 
@@ -454,50 +453,6 @@ def test_the_dag_ends_though_a_node_has_waited_in_between() -> None:
         harness.now = max(harness.now, due)
         harness.tell(inputs.Wake())
     assert [one.code for one in harness.ever(do.Exit)] == [1]
-
-
-# What is known of the ENOUGH lines of a run.
-
-
-def of(*enoughs: Enough) -> tuple[Dag, Enoughs]:
-    dag = make.dag("A B C")
-    dag.enoughs = list(enoughs)
-    return dag, Enoughs(dag, Nodes(dag))
-
-
-def test_whether_there_are_any() -> None:
-    assert not of()[1]
-    _, known = of()
-    known.counts.mark(0, EARLIER)
-    assert known
-    assert known.why(0) == "it was not in an earlier run"
-
-
-def test_a_node_that_is_not_needed() -> None:
-    _, known = of(Enough("ALL_NODES", "", 1), Enough("ALL_NODES", "", 2, effect="WAIT"))
-    known.give_up(0, 0)
-    known.give_up(0, 1)
-    known.give_up(1, 1)
-    assert list(known._nodes.marks) == [UNWANTED | STOPPED, UNWANTED, 0]
-    known.ask(0)
-    assert known.under_way
-    known.set_aside(0, "it failed")
-    known.set_aside(2, "")
-    assert (known.mark_of(0), known.mark_of(2)) == (0, FOLLOWS)
-    assert known.why(0) == "ENOUGH ALL_NODES 1"
-    assert known.had_failed == {0: "it failed"}
-    assert not known.under_way
-
-
-def test_a_node_that_is_done_no_more() -> None:
-    _, known = of(Enough("ALL_NODES", "", 1))
-    known.taken_back(0, 0)
-    assert not known.unwanted
-    known.reach(0, "1 of 3")
-    known.taken_back(0, 0)
-    assert known.unwanted == {0: 0}
-    known.ended(0)
-    assert not known.unwanted
 
 
 # How many of the nodes of an ENOUGH are done, not needed, or lost.

@@ -6,19 +6,18 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.condition_records import Conditions, JobAttributes, Results
-from condor_pydagman.engine.conditions import (
-    ConditionResult,
-    ConditionsEvaluated,
-    EvaluateConditions,
-)
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_results import ReadResult, ResultRead, read_pairs
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.run_records import Journal
+from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
+from condor_pydagman.features.run_if.requests import (
+    ConditionResult,
+    ConditionsEvaluated,
+    EvaluateConditions,
+)
 from condor_pydagman.graph.model import SKIPPED, Brake, Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make
@@ -323,8 +322,8 @@ def test_what_a_rescue_file_is_told() -> None:
     reports = {one.name: one for one in dag.engine.node_reports()}
     assert {name for name, one in reports.items() if one.skipped} == {"X", "Y", "Z"}
     assert {name for name, one in reports.items() if one.anew} == {"X", "Y"}
-    assert reports["A"].result == "[ ExitCode = 0; Retries = 0 ]"
-    assert reports["B"].result == reports["X"].result == ""
+    assert reports["A"].rescue_lines == ("NODE_RESULT A [ ExitCode = 0; Retries = 0 ]",)
+    assert reports["B"].rescue_lines == reports["X"].rescue_lines == ()
     assert reports["X"].details == "skipped: RUN_IF is false: Failed is 1"
     assert reports["Y"].details == "skipped"
 
@@ -503,7 +502,7 @@ def test_attributes_of_the_job_come_after_its_end() -> None:
     harness.tell(job_ad(1, 'memory=4\nHost="h"\n'))
     harness.settle()
     assert harness.state("A") == State.DONE
-    assert harness.engine.run.results.values == {0: {"Memory": "4", "Host": '"h"'}}
+    assert harness.engine.run.features["publish"].values == {0: {"Memory": "4", "Host": '"h"'}}
     assert harness.state("X") == State.READY
 
 
@@ -547,49 +546,29 @@ def test_pairs_of_a_text() -> None:
 # What is known of conditions and of what nodes have published.
 
 
-RECORD = do.AppendJournalRecord(JournalRecord.CONDITION, 1, 0)
+def publishing() -> Publish:
+    found = Decided("A -> X\nPUBLISH A ATTRIBUTES Memory", QUIET).engine.run.features["publish"]
+    assert isinstance(found, Publish)
+    return found
 
 
-def fresh_conditions(text: str) -> Conditions:
-    dag = make.dag(text)
-    return Conditions(dag, Journal(), Nodes(dag))
-
-
-def test_only_the_last_question_has_an_answer() -> None:
-    conditions = fresh_conditions("A -> X\nRUN_IF X true")
-    first, second = conditions.ask(1), conditions.ask(1)
-    assert not conditions.answered(1, first)
-    assert conditions.answered(1, second)
-    assert not conditions.answered(1, second)
-
-
-def test_whether_children_follow_what_was_skipped() -> None:
-    conditions = fresh_conditions("A -> X")
-    assert not conditions
-    conditions.skip(1, False)
-    assert not conditions.leads
-    conditions.skip(0, True)
-    assert conditions.leads
+def test_whose_attributes_an_event_has() -> None:
+    known = publishing()
+    shared = known.run.job_table.open(0, 6, 0, 3)
+    known.jobs_seen(0, shared)
+    event = make.of_job(EventKind.JOB_AD_INFORMATION, 6, 3)
+    assert (known.node_of(event), known.node_of(event._replace(proc=4))) == (0, None)
+    known.node_left(0)
+    assert known.node_of(event) is None
 
 
 def test_attributes_of_jobs_are_those_of_the_last_event() -> None:
-    results = Results(make.dag("A -> X"), Journal())
-    results.opened(0, 5, None)
-    results.opened(1, 6, 3)
-    assert (results.node_of(5, 9), results.node_of(6, 3), results.node_of(6, 4)) == (0, 1, None)
-    results.add(0, 0, JobAttributes((("MEMORY", "1"), ("x", "2")), False), ("Memory",))
-    results.add(0, 0, JobAttributes((("memory", "3"),), True), ("Memory",))
-    assert results.values == {0: {"Memory": "3"}}
-    assert results.ends_told(0) == 1
-    results.forget(0)
-    assert (results.values, results.ends_told(0)) == ({}, 0)
-
-
-def test_parts_are_put_together_in_their_order() -> None:
-    results = Results(make.dag("A -> X"), Journal())
-    assert not results.add_part(0, 2, 2, "b")
-    assert results.add_part(0, 1, 2, "a")
-    assert results.pop_parts(0) == ["a", "b"]
+    known = publishing()
+    known.add(0, 0, JobAttributes((("MEMORY", "1"), ("x", "2")), False), ("Memory",))
+    known.add(0, 0, JobAttributes((("memory", "3"),), True), ("Memory",))
+    assert known.values == {0: {"Memory": "3"}}
+    known.begins_anew(0)
+    assert known.values == {}
 
 
 # The countdown of nodes whose turn is decided by more than that all their parents are done.

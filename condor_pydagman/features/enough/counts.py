@@ -1,7 +1,6 @@
 """How many of the nodes that an ENOUGH is about are done, not needed, or lost to failures.
 
-It knows no run: `Nodes.move` tells of each of these nodes.  What follows is the business of modules
-above (`enough`).
+It knows no run.
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ class EnoughCounts:
         *("_wide", "touched", "waiting"),
     )
 
-    def __init__(self, dag: Dag) -> None:
+    def __init__(self, dag: Dag, states: Sequence[int] = ()) -> None:
+        """`states`: of all nodes, if any may have moved."""
         self._dag = dag
         self.members: list[list[int]] = [members(dag, enough) for enough in dag.enoughs]
         count = len(dag.enoughs)
@@ -51,6 +51,9 @@ class EnoughCounts:
         self.touched: dict[int, None] = {}
         self.waiting: list[int] = []
         self._doubtful: dict[int, None] = {}  # those of whose nodes one more can't be done
+        for number, nodes in enumerate(self.members if states else ()):
+            for node in nodes:
+                self._count(number, node, states[node], 1)
 
     def __bool__(self) -> bool:
         """Whether the DAG has any ENOUGH."""

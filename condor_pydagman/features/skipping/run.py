@@ -1,0 +1,155 @@
+"""Which nodes are skipped: counted as done without having run.
+
+RUN_IF and ENOUGH say so of single nodes.  Children of which all parents were skipped follow them,
+but for those whose turn something else decides, and children of a node with ELSE DONE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Cause, State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.graph import model
+from condor_pydagman.graph.condition_commands import parents_of
+
+
+class Skipping(Feature):
+    """The nodes that are skipped have the marks SKIPPED and, if their children follow, LEADS."""
+
+    name = "skipping"
+
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        self._leads = False  # whether any node ever had that mark
+        self._followers: list[int] = []
+
+    def mark(self, node: int, *, leads: bool) -> None:
+        """The node is skipped, and leads its children or not."""
+        self.run.nodes.mark(node, SKIPPED | LEADS if leads else SKIPPED)
+        self._leads |= leads
+
+    def was_done(self, node: int) -> None:
+        """It was skipped by an earlier run."""
+        flags = self.run.dag.flags[node]
+        if flags & (model.SKIPPED | model.NOT_NEEDED):
+            condition = self.run.dag.conditions.get(node) if flags & model.SKIPPED else None
+            self.mark(node, leads=condition is None or condition.skips_children)
+
+    # Followers.
+
+    def holds_back(self, node: int) -> bool:
+        """It is skipped instead, if all its parents were."""
+        if not self._leads or not self._follows(node):
+            return False
+        self._followers.append(node)
+        return True
+
+    def _follows(self, node: int) -> bool:
+        """A condition of its own decides alone, and a node without parents follows none."""
+        run, marks = self.run, self.run.nodes.marks
+        if node in run.nodes.turns.parents or not run.dag.has_parents(node):
+            return False
+        return all(marks[parent] & LEADS for parent in run.dag.parents(node))
+
+    def started(self) -> None:
+        """Skip those that follow."""
+        if self._followers:
+            followers, self._followers = self._followers, []
+            self._go_on(followers)
+
+    def skip(self, node: int, *, leads: bool) -> None:
+        """Skip a node, since its condition is false."""
+        if self.run.nodes.states[node] == State.WAITING:
+            self._skip_one(node, leads=leads)
+            self._go_on(self.run.nodes.release_children(node))
+
+    def _go_on(self, nodes: Sequence[int]) -> None:
+        """Of nodes that wait for no parent any more, skip those that follow, and those that follow
+        them; start the others."""
+        run = self.run
+        todo, others = self._sorted(nodes)
+        for node in todo:  # which grows meanwhile
+            if run.nodes.states[node] == State.WAITING:
+                self._skip_one(node, leads=True, follows=True)
+                more, free = self._sorted(run.nodes.release_children(node))
+                todo += more
+                others += free
+        run.nodes.mark_hopeless(run.now)
+        lifecycle.start_all(run, others)
+
+    def _sorted(self, nodes: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Those that follow, and the others."""
+        todo: list[int] = []
+        others: list[int] = []
+        for node in nodes:
+            closed = self.run.is_closed_to(node) or self.run.provisioner.holds_back(node)
+            (todo if not closed and self._follows(node) else others).append(node)
+        return todo, others
+
+    def _skip_one(self, node: int, *, leads: bool, follows: bool = False) -> None:
+        run, name = self.run, self.run.dag.names[node]
+        marks = run.nodes.marks
+        unneeded = follows and any(marks[one] & NOT_NEEDED for one in run.dag.parents(node))
+        if unneeded:
+            run.nodes.mark(node, NOT_NEEDED)
+        run.nodes.move(node, Cause.MARKED_DONE, run.now)
+        self.mark(node, leads=leads)
+        run.sites.touch(node)
+        if unneeded:
+            run.say(f"Node {name} is not needed: all its parents are not needed")
+        elif follows:
+            run.say(f"Node {name} is skipped: all its parents were skipped")
+
+    # What it has come to counts no more.
+
+    def begins_anew(self, node: int) -> None:
+        """It is to run."""
+        self.run.nodes.unmark(node, SKIPPED | LEADS)
+
+    def is_needed(self, node: int) -> bool:
+        """Whether it was skipped because of a parent that a rescue DAG runs again."""
+        run, marks = self.run, self.run.nodes.marks
+        todo = [node] if marks[node] & SKIPPED else []
+        seen = {node}
+        for one in todo:  # which grows meanwhile
+            for parent in parents_of(run.dag, one):
+                if run.nodes.states[parent] != State.DONE:
+                    return True
+                if marks[parent] & SKIPPED and parent not in seen:
+                    seen.add(parent)
+                    todo.append(parent)
+        return False
+
+    def decided_anew(self) -> Collection[int]:
+        """Nodes that were skipped because of what is to run again in a rescue DAG: parents that
+        failed, or nodes of this kind."""
+        run, marks, turns = self.run, self.run.nodes.marks, self.run.nodes.turns
+        found: dict[int, None] = {}
+        for node, own in enumerate(marks):
+            if own & (SKIPPED | NOT_NEEDED) != SKIPPED:
+                continue
+            parents = turns.parents.get(node) or run.dag.parents(node)
+            if any(run.nodes.states[one] in (State.FAILED, State.FUTILE) for one in parents):
+                found[node] = None
+        todo = list(found)
+        for node in todo:  # which grows meanwhile
+            for child in (*run.dag.children(node), *turns.children_waiting(node)):
+                if marks[child] & (SKIPPED | NOT_NEEDED) == SKIPPED and child not in found:
+                    found[child] = None
+                    todo.append(child)
+        return found
+
+    # What others see.
+
+    def details(self, node: int) -> str:
+        """That it was skipped."""
+        return "skipped" if self.run.nodes.marks[node] & SKIPPED else ""
+
+    def validate(self) -> None:
+        """What was skipped is done."""
+        nodes = self.run.nodes
+        for node, marks in enumerate(nodes.marks):
+            assert not marks & SKIPPED or nodes.states[node] == State.DONE, nodes.move_history(node)
