@@ -24,21 +24,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from typing import Any
 
+from condor_pydagman.adapters.helper_process import HelperProcess
+from condor_pydagman.daemon.helpers import HELPERS
+from condor_pydagman.daemon.limit_helper import LimitHelper, OwnFileKeeper, Shared
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import IN_QUEUE, State
+from condor_pydagman.engine.shared_limits import PlacesGiven
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Dag, LimitUse
 from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory
-from condor_pydagman.limit_claims.limit_process import (
-    LimitProcess,
-    Places,
-    Rounds,
-    TakePlaces,
-    WaitForWake,
-)
 from condor_pydagman.limit_claims.own_file import OwnFile, file_name
 from condor_pydagman.shared_limits.definitions import Kind, Limit
 from condor_pydagman.shared_limits.rounds import Demand, Grant
@@ -80,16 +78,16 @@ class Player:
         self.ends: list[tuple[float, int]] = []
         self.inbox: list[inputs.Input] = []
         self.cluster = self.requests = 0
-        own = OwnFile(open_directory(place, print), file_name("here", number))
+        own = OwnFileKeeper(file_name("here", number), lambda: open_directory(place, print))
         limits = {"many": Limit("many", {Kind.JOBS: most})}
 
-        def rounds() -> Rounds:  # in the process that makes them
+        def share() -> Shared:  # in the process that makes rounds
             directory = open_directory(place, print)
             seen = LimitsDirectory(directory, "here", own.name, lambda asked: {})
-            return Rounds(seen, lambda: (limits, []), f"{number}.dag")
+            return Shared(seen, lambda: (limits, []), f"{number}.dag")
 
-        self.process = LimitProcess(rounds, own.keep, self.epoll, time.monotonic, print)
-        self.process.ask(WaitForWake(), lambda _: self.inbox.append(inputs.PlacesWanted()))
+        helper, usual = LimitHelper(own, share, print), HELPERS["limits"][1:]
+        self.process = HelperProcess(helper, self.epoll, time.monotonic, print, *usual)
 
     def play(self) -> None:
         """Run until the time is up."""
@@ -118,9 +116,9 @@ class Player:
             for action in self.engine.handle(todo.pop(0), time.monotonic()):
                 if isinstance(action, do.SubmitNode):
                     todo += self._submitted(action)
-                elif isinstance(action, do.TakePlaces):
+                elif isinstance(action, do.Ask):
                     self.requests += 1
-                    self.process.ask(TakePlaces(action.demands), self._answer)
+                    self.process.ask(action.request, self._answer)
         counts = self.engine.run.nodes.counts
         queued = sum(counts[state] for state in IN_QUEUE)
         cell = (queued, queued + counts[State.READY], self.requests, counts[State.DONE])
@@ -135,12 +133,8 @@ class Player:
             make.of_job(EventKind.EXECUTE, self.cluster),
         ]
 
-    def _answer(self, result: Places | str) -> None:
-        if isinstance(result, str):
-            self.inbox.append(inputs.PlacesUnknown(result))
-        else:
-            told = (result.grants, result.contested, result.again_s)
-            self.inbox.append(inputs.PlacesGiven(*told))
+    def _answer(self, reply: Any) -> None:
+        self.inbox.append(inputs.Answered("limits", reply))
 
 
 def share(dags: int, most: int, seconds: float) -> tuple[float, int, float, float, float]:
@@ -227,8 +221,9 @@ def engine_s(nodes: int, *, limited: bool) -> float:
                         make.submit(dag.names[action.node], cluster),
                         make.terminated(cluster),
                     ]
-                elif isinstance(action, do.TakePlaces):
-                    fresh.append(inputs.PlacesGiven([Grant((1000, -1, -1, -1), -1)]))
+                elif isinstance(action, do.Ask):
+                    places = PlacesGiven([Grant((1000, -1, -1, -1), -1)])
+                    fresh.append(inputs.Answered("limits", places))
         todo = fresh
     assert engine.report().done == nodes
     return time.process_time() - begun

@@ -43,6 +43,19 @@ class Helper(ABC):
 
     # In DAGMan.
 
+    def begin(self, epoll: select.epoll) -> None:  # noqa: B027  # most have nothing to say unasked
+        """Have it become readable when there is something to say without being asked."""
+
+    def unasked(self) -> Sequence[Any]:
+        """What is to be said to the engine without being asked."""
+        return ()
+
+    def end(self, epoll: select.epoll) -> None:  # noqa: B027
+        """DAGMan ends."""
+
+    def give_up(self) -> None:  # noqa: B027
+        """The DAG has ended: nothing is kept for it any more."""
+
     def orders(self, request: Any) -> Sequence[Any]:
         """What is to be done for a request.
 
@@ -106,6 +119,8 @@ class HelperProcess:
         self._until: float | None = None
         self._results: list[tuple[Then, Any]] = []
         self._shortage = ProcessShortage(helper.purpose, clock, warn)
+        self._tell: Then | None = None  # who has asked last
+        helper.begin(epoll)
         self._is_limited = not max_bytes  # in the process: its memory
 
     @property
@@ -123,6 +138,7 @@ class HelperProcess:
 
     def ask(self, request: Any, then: Then) -> None:
         """Do what is asked; `then` is given the reply later, or several that are parts of it."""
+        self._tell = then
         try:
             orders = self.helper.orders(request)
         except PydagmanError as error:
@@ -135,6 +151,9 @@ class HelperProcess:
 
     def results(self) -> list[tuple[Then, Any]]:
         """What has been done."""
+        unasked = self.helper.unasked()
+        if self._tell is not None:
+            self._results += [(self._tell, reply) for reply in unasked]
         if self._child is not None:
             self._receive(self._child)
         if self._waiting and self._until is None:
@@ -150,6 +169,7 @@ class HelperProcess:
         self._waiting.clear()
         self._results.clear()
         self._end_child()
+        self.helper.end(self._epoll)
 
     def _begin(self) -> None:
         child = self._child or self._shortage.started(self._fork)

@@ -45,10 +45,10 @@ def run_lint(options: CheckerOptions, world: World) -> int:
 def limit_problem(dag: Dag) -> str:
     """What is wrong with the limits that a DAG names, by the configuration of DAGMan."""
     from condor_pydagman.adapters import knobs
-    from condor_pydagman.daemon.limits_desk import refuse_unknown_limits
+    from condor_pydagman.limit_claims.configured import unknown_limits
 
     knobs.set_subsystem("DAGMAN")
-    return refuse_unknown_limits(dag, knobs.load(""))
+    return unknown_limits(dag, knobs.load(""))
 
 
 def as_text(findings: Findings) -> Iterator[str]:

@@ -243,9 +243,9 @@ def _missing(dag: Dag) -> str:
 
 def _unknown_limits(dag: Dag, admin: Config) -> str:
     """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined."""
-    from condor_pydagman.daemon.limits_desk import refuse_unknown_limits
+    from condor_pydagman.limit_claims.configured import unknown_limits
 
-    wrong = refuse_unknown_limits(dag, admin)
+    wrong = unknown_limits(dag, admin)
     return f"ERROR: {wrong}" if wrong else ""
 
 

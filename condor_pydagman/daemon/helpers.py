@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from condor_pydagman.adapters.kept_pieces import KeptPieces
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.ports import Growth, Out, SharedLimits
+    from condor_pydagman.daemon.ports import Growth, Out
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
@@ -52,6 +52,7 @@ class Row(NamedTuple):
 HELPERS = {
     "cache": Row("cache_helper", 60.0, 600.0),
     "conditions": Row("condition_helper", 10.0, 10.0, 256 << 20),
+    "limits": Row("limit_helper", 60.0, 20.0),
 }
 
 
@@ -75,8 +76,6 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
     wrong = _site_desk().refuse_bad_policies(dag) if dag.site_groups else ""
-    if dag.limit_uses and not wrong:
-        wrong = _limits_desk().refuse_unknown_limits(dag, admin)
     for name in wanted(dag):
         if not wrong:
             wrong = yield from _module(name).obstacle(dag, admin)
@@ -85,8 +84,12 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
 
 def wanted(dag: Dag) -> list[str]:
     """The helpers that a DAG wants."""
-    found = ["conditions"] if dag.conditions or dag.published else []
-    return [*found, "cache"] if dag.cached else found
+    wants = {
+        "limits": dag.limit_uses,
+        "conditions": dag.conditions or dag.published,
+        "cache": dag.cached,
+    }
+    return [name for name, there in wants.items() if there]
 
 
 def _module(name: str) -> ModuleType:
@@ -99,8 +102,8 @@ def open_helpers(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
     """Begin what is done beside the schedd for this DAG."""
     if run.dag.site_groups:
         run.sites = _site_desk().open_desk(run, schedd)
-    if run.dag.limit_uses or (admin.all_restart_pre_rate and run.recovering):
-        run.limits_desk()
+    if admin.all_restart_pre_rate and run.recovering:
+        run.helpers.open("limits")
     for name in wanted(run.dag):
         run.helpers.open(name)
 
@@ -138,6 +141,11 @@ class Helpers:
         """See `ports.Helpers`."""
         self.open(helper).ask(request, then)
 
+    def give_up(self) -> None:
+        """See `ports.Helpers`."""
+        for process in self._opened.values():
+            process.helper.give_up()
+
     def obstacle(self, piece: Dag) -> Steps[str]:
         """See `ports.Helpers`."""
         return _obstacle(piece, self._admin)
@@ -145,11 +153,6 @@ class Helpers:
     def growth(self) -> Growth:
         """See `ports.Helpers`."""
         return growth_desk(self._run, self._pieces)
-
-    def shared_limits(self) -> SharedLimits:
-        """See `ports.Helpers`."""
-        desk: SharedLimits = _limits_desk().open_desk(self._run, self._schedd, self._admin)
-        return desk
 
 
 def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
@@ -197,12 +200,6 @@ def _site_desk() -> ModuleType:
     from condor_pydagman.daemon import site_desk
 
     return site_desk
-
-
-def _limits_desk() -> ModuleType:
-    from condor_pydagman.daemon import limits_desk
-
-    return limits_desk
 
 
 def _process_class() -> type[HelperProcess]:

@@ -109,7 +109,6 @@ class Performer:
             do.QueryProvisioner: self._ask_provisioner,
             do.MatchSites: lambda a: _there(run.sites).match(a, tell),
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
-            do.TakePlaces: lambda a: run.limits_desk().take(a, tell),
             do.Ask: self._ask,
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
             do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
@@ -457,8 +456,7 @@ class Performer:
                 work_orders.forget(run.paths.placements)
             if run.sites is not None:
                 run.sites.give_up()
-            if run.shared_limits is not None:
-                run.shared_limits.give_up()
+            run.helpers.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.pid, action.code), 0)
         run.out.flush()

@@ -24,7 +24,6 @@ from condor_pydagman.engine.actions import (
     RunScript,
     Steered,
     SubmitNode,
-    TakePlaces,
 )
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Dag, Script
@@ -158,17 +157,6 @@ class Sites(Protocol):
         """The DAG has ended: no site is kept for it any more."""
 
 
-class SharedLimits(Protocol):
-    """Asks for places of limits that DAGs share."""
-
-    def take(self, action: TakePlaces, tell: Callable[[Input], None]) -> None:
-        """Ask for places; `tell` is given PlacesGiven or PlacesUnknown later, and PlacesWanted
-        whenever others want something."""
-
-    def give_up(self) -> None:
-        """The DAG has ended: all its places are given up."""
-
-
 class Growth(Protocol):
     """Reads what is added to the DAG, and keeps it."""
 
@@ -207,14 +195,14 @@ class Helpers(Protocol):
     def open(self, name: str) -> object:
         """Make a helper now."""
 
+    def give_up(self) -> None:
+        """The DAG has ended: no place or site is kept for it any more."""
+
     def obstacle(self, piece: Dag) -> Steps[str]:
         """Load what new nodes need; returns why they can't have it, '' if they can."""
 
     def growth(self) -> Growth:
         """What reads what is added to the DAG."""
-
-    def shared_limits(self) -> SharedLimits:
-        """What is done about limits that DAGs share."""
 
 
 class Scripts(Protocol):

@@ -49,7 +49,6 @@ class DagRun:
         pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
-        shared_limits: what is done about limits that DAGs share; None as long as there are none.
         sites: what is done about sites; None if the DAG has no groups that need one.
         growth: what is added to the DAG; None until something is.
         helpers: what is done for features that few DAGs have.
@@ -109,7 +108,6 @@ class DagRun:
         self.pid = pid or os.getpid()
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
-        self.shared_limits: ports.SharedLimits | None = None
         self.growth: ports.Growth | None = None
         self._helpers = None if make_helpers is None else make_helpers(self)
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
@@ -125,12 +123,6 @@ class DagRun:
         if self.growth is None:
             self.growth = self.helpers.growth()
         return self.growth
-
-    def limits_desk(self) -> ports.SharedLimits:
-        """What is done about limits that DAGs share."""
-        if self.shared_limits is None:
-            self.shared_limits = self.helpers.shared_limits()
-        return self.shared_limits
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and the FEEDER; see `ports.Scripts.kill_all`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Union
 
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.rounds import Demand
 from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
 
@@ -194,17 +193,6 @@ class ForgetPlacements(NamedTuple):
     nodes: tuple[int, ...]
 
 
-class TakePlaces(NamedTuple):
-    """Ask for places of limits that DAGs share, and give up those that are not kept.  Answered by
-    PlacesGiven or PlacesUnknown.
-
-    Attributes:
-        demands: by class of nodes, from 1; all places that the DAG has are in it.
-    """
-
-    demands: tuple[Demand, ...]
-
-
 class QueryProvisioner(NamedTuple):
     """Query the `ProvisionerState` of the PROVISIONER's job.  Answered by ProvisionerAnswer."""
 
@@ -347,7 +335,6 @@ Action = Union[
     Ask,
     MatchSites,
     ForgetPlacements,
-    TakePlaces,
     ReadPiece,
     RunFeeder,
     Grown,

@@ -210,9 +210,6 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.Answered: lambda run, answer: _take(run, answer.reply),
     inputs.SitesMatched: site_matching.on_matched,
     inputs.SitesUnknown: site_matching.on_unknown,
-    inputs.PlacesGiven: shared_limits.on_given,
-    inputs.PlacesUnknown: shared_limits.on_unknown,
-    inputs.PlacesWanted: shared_limits.on_wanted,
     inputs.RescueWritten: run_end.on_rescue_written,
     inputs.AppendFailed: run_end.on_append_failed,
     inputs.RemoveFailed: dispatch.on_remove_failed,
@@ -242,4 +239,5 @@ def _take(run: RunState, reply: Any) -> None:
 # What helpers answer.
 _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
     **result_cache.REPLIES,
+    **shared_limits.REPLIES,
 }

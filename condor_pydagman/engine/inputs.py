@@ -16,7 +16,6 @@ from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, Sc
 
 if TYPE_CHECKING:  # DAGMan catches signals once this module is loaded, so it loads few others
     from condor_pydagman.graph.piece import Piece
-    from condor_pydagman.shared_limits.rounds import Grant
 
 
 class LogEvent(NamedTuple):
@@ -235,24 +234,6 @@ class SitesUnknown(NamedTuple):
     reason: str
 
 
-class PlacesGiven(NamedTuple):
-    """Answer to TakePlaces; see `shared_limits.rounds.Outcome`."""
-
-    grants: Sequence[Grant]
-    contested: bool = False
-    again_s: float | None = None
-
-
-class PlacesUnknown(NamedTuple):
-    """Answer to TakePlaces: nothing has changed."""
-
-    reason: str
-
-
-class PlacesWanted(NamedTuple):
-    """Other DAGs have given places of shared limits back, or want some."""
-
-
 class ProvisionerAnswer(NamedTuple):
     """Answer to QueryProvisioner: `ProvisionerState` of its job; None if that is not known
     (yet)."""
@@ -399,9 +380,6 @@ Input = Union[
     Answered,
     SitesMatched,
     SitesUnknown,
-    PlacesGiven,
-    PlacesUnknown,
-    PlacesWanted,
     RescueWritten,
     AppendFailed,
     RemoveFailed,

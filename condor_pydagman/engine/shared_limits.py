@@ -8,17 +8,51 @@ an answer that is lost neither forgets a place nor doubles one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.inputs import PlacesGiven, PlacesUnknown, PlacesWanted
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
+from condor_pydagman.shared_limits.rounds import Demand, Grant
 from condor_pydagman.vocabulary import ScriptKind
 
+HELPER = "limits"
 PAUSE_S = 0.05  # between two requests, at least
 LOOK_S = 20.0  # who is killed tells nobody: who waits looks from time to time
 IDLE_LOOK_S = 120.0  # the same for who does not wait, as limits may have been changed
 LINGER_S = 2.0  # for which places without use are kept, if nobody waits for them
 RETRY_S = 5.0  # after the directory could not be asked
+
+
+class TakePlaces(NamedTuple):
+    """Ask for places of limits that DAGs share, and give up those that are not kept.  Answered by
+    PlacesGiven or PlacesUnknown.
+
+    Attributes:
+        demands: by class of nodes, from 1; all places that the DAG has are in it.
+    """
+
+    demands: tuple[Demand, ...]
+
+
+class PlacesGiven(NamedTuple):
+    """Answer to TakePlaces; see `shared_limits.rounds.Outcome`."""
+
+    grants: Sequence[Grant]
+    contested: bool = False
+    again_s: float | None = None
+
+
+class PlacesUnknown(NamedTuple):
+    """Answer to TakePlaces: nothing has changed."""
+
+    reason: str
+
+
+class PlacesWanted(NamedTuple):
+    """Other DAGs have given places of shared limits back, or want some."""
 
 
 def ask_if_due(run: RunState) -> None:
@@ -33,7 +67,7 @@ def ask_if_due(run: RunState) -> None:
     if shared.pace_left:
         demands.append(shared.pace_demand())
     shared.begin_request(tuple(demands), run.now + PAUSE_S)
-    run.emit(do.TakePlaces(tuple(demands)))
+    run.emit(do.Ask(HELPER, TakePlaces(tuple(demands))))
 
 
 def _waiting(run: RunState) -> list[tuple[int, int, int]]:
@@ -179,3 +213,10 @@ def on_unknown(run: RunState, answer: PlacesUnknown) -> None:
 def on_wanted(run: RunState, _: PlacesWanted) -> None:
     """Others have given something back, or want something."""
     run.shared.wake()
+
+
+REPLIES: dict[type, Any] = {
+    PlacesGiven: on_given,
+    PlacesUnknown: on_unknown,
+    PlacesWanted: on_wanted,
+}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import pwd
 
+from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
-from condor_pydagman.shared_limits.definitions import Limit, parse, together
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.shared_limits.definitions import Limit, parse, together, unknown
 
 KNOB = "PYDAGMAN_SHARED_LIMITS"
 OWN_FILE = ".condor/pydagman_limits"
@@ -44,3 +46,15 @@ def limits(knob: str) -> dict[str, Limit]:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
     return together(shared, own)
+
+
+def unknown_limits(dag: Dag, config: Config) -> str:
+    """What is wrong with the limits that a DAG names; '' if nothing is."""
+    try:
+        known = limits(config.shared_limits)
+    except ConfigError as error:
+        return str(error)
+    for use in dag.limit_uses:
+        if use.limit.lower() not in known:
+            return unknown(use.limit, known, PLACES)
+    return ""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.loop import Loop, Sources
-from condor_pydagman.daemon.ports import SharedLimits
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
@@ -102,8 +101,8 @@ class FakeHelpers:
     def growth(self) -> FakeGrowth:
         return FakeGrowth(self._process.world.growers, self._process)
 
-    def shared_limits(self) -> SharedLimits:
-        raise NotImplementedError  # tests/sim/shared.py has them
+    def give_up(self) -> None:
+        pass
 
 
 class Process:

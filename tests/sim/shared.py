@@ -15,11 +15,17 @@ import sys
 from collections.abc import Callable
 from copy import deepcopy
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.shared_limits import (
+    PlacesGiven,
+    PlacesUnknown,
+    PlacesWanted,
+    TakePlaces,
+)
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag, LimitUse
@@ -118,9 +124,9 @@ class Dagman:
         self.engine = None
         self.scripts.clear()
 
-    def tell(self, *what: inputs.Input) -> None:
+    def tell(self, *what: Any) -> None:
         """Give inputs and do what the engine asks for."""
-        for one in what:
+        for one in map(make.as_input, what):
             if self.engine is None:
                 return
             for action in self.engine.handle(one, self.world.now):
@@ -146,8 +152,8 @@ class Dagman:
         life, engine = self.life, self.engine
         self.world.at(delay, lambda: what() if (life, engine) == (self.life, self.engine) else None)
 
-    def _perform(self, action: do.Action) -> None:
-        rng = self.world.rng
+    def _perform(self, action: Any) -> None:
+        rng, action = self.world.rng, make.requested(action)
         if isinstance(action, do.SubmitNode):
             self._later(rng.uniform(0, 0.3), lambda: self._submit(action))
         elif isinstance(action, do.RunScript):
@@ -157,7 +163,7 @@ class Dagman:
             self._later(rng.uniform(0.1, 20), lambda: self._script_ends(key))
         elif isinstance(action, do.QueryQueue):
             self._later(rng.uniform(0, 2), self._list)
-        elif isinstance(action, do.TakePlaces):
+        elif isinstance(action, TakePlaces):
             self._later(rng.uniform(0, 0.2), lambda: self._round(action))
         elif isinstance(action, do.Exit):
             require(action.code == 0, f"L3: DAG {self.name} ends with {action.code}")
@@ -200,16 +206,16 @@ class Dagman:
         jobs = [inputs.QueuedJob(one.cluster, 0, one.node, one.retry) for one in self.jobs.values()]
         self.tell(inputs.QueueListed(jobs))
 
-    def _round(self, action: do.TakePlaces) -> None:
+    def _round(self, action: TakePlaces) -> None:
         world = self.world
         if world.hit(0.05):
-            self._later(0.1, lambda: self.tell(inputs.PlacesUnknown("the disk is full")))
+            self._later(0.1, lambda: self.tell(PlacesUnknown("the disk is full")))
             return
         outcome = world.round(self, action)
         if world.hit(0.05):  # after it has been written
-            self._later(0.1, lambda: self.tell(inputs.PlacesUnknown("the process has died")))
+            self._later(0.1, lambda: self.tell(PlacesUnknown("the process has died")))
             return
-        answer = inputs.PlacesGiven(outcome.grants, outcome.contested, outcome.again_s)
+        answer = PlacesGiven(outcome.grants, outcome.contested, outcome.again_s)
         self._later(world.rng.uniform(0, 0.1), lambda: self.tell(answer))
 
     def counts(self) -> Stakes | None:
@@ -281,7 +287,7 @@ class SharedWorld:
             self.lowered.add(key)
         self.at(self.rng.uniform(0, 30), self._disturb)
 
-    def round(self, dagman: Dagman, action: do.TakePlaces) -> Outcome:
+    def round(self, dagman: Dagman, action: TakePlaces) -> Outcome:
         """What a round does."""
         own = dagman.stakes or Stakes(dagman.name, dagman.name, {})
         others = [
@@ -293,7 +299,7 @@ class SharedWorld:
         dagman.stakes = outcome.stakes
         for one in self.dagmans:
             if one.name in outcome.woken and not self.hit(0.1):
-                self.at(0.01, lambda one=one: one.tell(inputs.PlacesWanted()))  # type: ignore[misc]
+                self.at(0.01, lambda one=one: one.tell(PlacesWanted()))  # type: ignore[misc]
         return outcome
 
     def check(self) -> None:

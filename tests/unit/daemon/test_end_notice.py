@@ -48,7 +48,7 @@ class World:
             Any,
             SimpleNamespace(
                 stop_feeder=lambda: None,
-                placements=None, sites=None, shared_limits=None,
+                placements=None, sites=None, helpers=SimpleNamespace(give_up=lambda: None),
                 schedd=self, out=out, lock=self.lock, own_ad={"JobRunCount": 1}, pid=1,
                 jobstate=JobstateLog(None), is_orphaned=lambda: self._state() == GONE,
                 clock=clock, job_ad=JobAd(cast(Any, self)),

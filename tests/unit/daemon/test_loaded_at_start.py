@@ -21,7 +21,7 @@ LATE = {
     # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
     # grows, loaded if there are any.
     "daemon/helpers.py": {
-        *("_obstacle", "_site_desk", "_limits_desk"),
+        *("_obstacle", "_site_desk"),
         *("_growth_outlook", "_process_class"),
     },
     "daemon/submit.py": {"_placing"},
@@ -60,7 +60,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "cache_helper, condition_helper, data_nodes, growth_desk, loop, initialize, limits_desk;"
+        "cache_helper, condition_helper, data_nodes, growth_desk, loop, initialize, limit_helper;"
         " from condor_pydagman.daemon import site_desk;"
         " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"

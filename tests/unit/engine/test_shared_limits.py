@@ -11,6 +11,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, shared_limits
 from condor_pydagman.engine.limited_queues import LimitedReadyQueue, LimitedScriptQueue
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
+from condor_pydagman.engine.shared_limits import (
+    PlacesGiven,
+    PlacesUnknown,
+    PlacesWanted,
+    TakePlaces,
+)
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
@@ -40,10 +46,10 @@ class Sharing(make.EngineHarness):
     def answer(self) -> Outcome:
         """Answer its request."""
         assert self.engine.run.shared.asked
-        request = self.ever(do.TakePlaces)[-1]
+        request = self.ever(TakePlaces)[-1]
         outcome = decide(self.own, self.others, self.limits, request.demands, self.now)
         self.own = outcome.stakes
-        self.tell(inputs.PlacesGiven(outcome.grants, outcome.contested, outcome.again_s))
+        self.tell(PlacesGiven(outcome.grants, outcome.contested, outcome.again_s))
         return outcome
 
     def other(self, limit: str, held: int, wanted: int, kind: Kind = Kind.JOBS) -> None:
@@ -77,7 +83,7 @@ def sharing(
 
 def test_nothing_starts_before_there_are_places() -> None:
     harness = sharing("A; B; C", "a = JOBS 2")
-    assert harness.submits() == [] and harness.asked(do.TakePlaces)
+    assert harness.submits() == [] and harness.asked(TakePlaces)
     harness.answer()
     assert harness.submits() == ["A"]
     harness.take("A", 1)
@@ -86,7 +92,7 @@ def test_nothing_starts_before_there_are_places() -> None:
     assert harness.submits() == []
     assert harness.said("Nodes wait for shared limit a: JOBS is used up")
     harness.wait(1)
-    assert not harness.asked(do.TakePlaces)
+    assert not harness.asked(TakePlaces)
 
 
 def add(harness: Sharing, lines: str) -> None:
@@ -106,7 +112,7 @@ def test_a_dag_without_limits_gets_nodes_that_keep_to_one() -> None:
     run = harness.engine.run
     assert run.limited_queues is not None and run.ready is run.limited_queues.ready
     assert [run.limited_queues.ready.waiting(number) for number in (0, 1)] == [2, 1]
-    assert harness.asked(do.TakePlaces) and not harness.ever(do.RunScript)
+    assert harness.asked(TakePlaces) and not harness.ever(do.RunScript)
     harness.answer()
     assert [harness.dag.names[one.node] for one in harness.ever(do.RunScript)] == ["Y"]
     for number, name in enumerate("ABCX", 1):  # in the order in which they came
@@ -125,7 +131,7 @@ def test_a_place_is_used_again_without_a_request() -> None:
     harness.run_node("A", 1)
     assert harness.submits() == ["B"]
     harness.run_node("B", 2)
-    assert harness.submits() == ["C"] and len(harness.ever(do.TakePlaces)) == 1
+    assert harness.submits() == ["C"] and len(harness.ever(TakePlaces)) == 1
 
 
 def test_places_without_use_are_given_back_after_a_while() -> None:
@@ -136,7 +142,7 @@ def test_places_without_use_are_given_back_after_a_while() -> None:
         harness.take(name, number)
     harness.now += 1
     harness.tell(make.terminated(1), make.terminated(2))
-    assert not harness.asked(do.TakePlaces)
+    assert not harness.asked(TakePlaces)
     harness.wait(shared_limits.LINGER_S)
     harness.answer()
     assert harness.holds() == 5
@@ -147,7 +153,7 @@ def test_who_is_woken_by_others_gives_back_at_once() -> None:
     harness.answer()
     harness.other("a", 0, 9)
     harness.wait(1)
-    harness.tell(inputs.PlacesWanted())
+    harness.tell(PlacesWanted())
     harness.answer()
     assert harness.holds() == 2  # one runs, one is on its way
     harness.take("A", 1)
@@ -165,7 +171,7 @@ def test_who_has_more_than_its_share_starts_nothing_more() -> None:
         harness.take(name, number)
     harness.other("a", 0, 9)
     harness.wait(1)
-    harness.tell(inputs.PlacesWanted())
+    harness.tell(PlacesWanted())
     harness.answer()
     assert harness.holds() == 4
     harness.wait(1)
@@ -179,13 +185,13 @@ def test_who_has_more_than_its_share_starts_nothing_more() -> None:
 
 def test_a_request_that_fails_is_made_again_and_told_once() -> None:
     harness = sharing("A", "a = JOBS 4")
-    harness.tell(inputs.PlacesUnknown("the disk is full"))
+    harness.tell(PlacesUnknown("the disk is full"))
     assert harness.said("can't ask for places of shared limits: the disk is full")
     assert harness.submits() == []
     deadline = harness.engine.next_deadline()
     assert deadline == harness.now + shared_limits.RETRY_S
     harness.wait(shared_limits.RETRY_S)
-    assert harness.asked(do.TakePlaces)
+    assert harness.asked(TakePlaces)
     harness.answer()
     assert harness.submits() == ["A"]
 
@@ -195,9 +201,9 @@ def test_who_waits_looks_from_time_to_time() -> None:
     harness.other("a", 4, 4)
     harness.answer()
     harness.wait(shared_limits.LOOK_S - 1)
-    assert not harness.asked(do.TakePlaces)
+    assert not harness.asked(TakePlaces)
     harness.wait(1)
-    assert harness.asked(do.TakePlaces)
+    assert harness.asked(TakePlaces)
     harness.others = []
     harness.answer()
     assert harness.submits() == ["A"]
@@ -211,9 +217,9 @@ def test_a_restart_claims_what_its_nodes_have() -> None:
     other = sharing("A; B; C", "a = JOBS 2", recovering=True)
     other.tell(*harness.log)
     other.tell(inputs.LogCaughtUp())
-    assert not other.ever(do.TakePlaces)
+    assert not other.ever(TakePlaces)
     other.tell(inputs.QueueListed(harness.queue()))
-    (request,) = other.asked(do.TakePlaces)
+    (request,) = other.asked(TakePlaces)
     assert request.demands[0].used[Kind.JOBS] == request.demands[0].kept[Kind.JOBS] == 2
     other.answer()
     assert other.holds() == 2 and other.submits() == []
@@ -251,7 +257,7 @@ def test_a_halted_dag_wants_nothing() -> None:
     harness.now += 1
     harness.tell(inputs.Halt("x", file=True))
     harness.other("a", 0, 1)
-    harness.tell(inputs.PlacesWanted(), make.terminated(1))
+    harness.tell(PlacesWanted(), make.terminated(1))
     harness.answer()
     harness.wait(shared_limits.PAUSE_S)
     harness.answer()
@@ -276,7 +282,7 @@ def test_starts_are_counted() -> None:
     harness.take("A", 1)
     assert harness.submits() == []
     harness.wait(1)
-    assert harness.asked(do.TakePlaces)
+    assert harness.asked(TakePlaces)
     harness.answer()
     assert harness.submits() == ["B"]
 
@@ -347,13 +353,13 @@ def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> Non
 def test_while_a_class_waits_no_other_keeps_places_for_what_follows() -> None:
     uses = "SHARED_LIMIT a NODES A B\nSHARED_LIMIT b NODES C"
     harness = sharing("A; B; C", "a = JOBS 1; b = JOBS 9", uses)
-    assert [one.ahead for one in harness.ever(do.TakePlaces)[-1].demands] == [4, 4]
+    assert [one.ahead for one in harness.ever(TakePlaces)[-1].demands] == [4, 4]
     harness.answer()
     harness.take("A", 1)
     harness.take("C", 2)
     harness.wait(shared_limits.LINGER_S)
     harness.wait(shared_limits.LINGER_S)
-    assert [one.ahead for one in harness.ever(do.TakePlaces)[-1].demands] == [0, 0]
+    assert [one.ahead for one in harness.ever(TakePlaces)[-1].demands] == [0, 0]
     harness.answer()
     assert harness.holds("b") == 1
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.limit_claims import configured
 from condor_pydagman.shared_limits.definitions import Kind
+from tests.unit.graph.texts import JOBS, build_text
 
 
 def test_the_knob_and_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,3 +34,16 @@ def test_a_mistake_is_told_with_its_file(tmp_path: Path, monkeypatch: pytest.Mon
     own.mkdir()
     with pytest.raises(ConfigError, match="Is a directory"):
         configured.limits("")
+
+
+def test_limits_that_are_not_defined_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    dag = build_text(JOBS + "SHARED_LIMIT tape ALL_NODES\n")
+    for defined, said in (
+        ("disk = JOBS 5", "no such limit; the limits are disk"),
+        ("a = JOB 5", "'JOB' is none of"),
+    ):
+        assert said in configured.unknown_limits(dag, Config(shared_limits=defined))
+    assert configured.unknown_limits(dag, Config(shared_limits="TAPE = JOBS 5")) == ""

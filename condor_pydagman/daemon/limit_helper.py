@@ -1,0 +1,273 @@
+"""Asks for places of limits that DAGs share, in a process: a lock which somebody holds, or a schedd
+which hangs, holds up nothing else.
+
+DAGMan itself keeps the file that proves that it lives, and has a socket by which others wake it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import htcondor2
+
+from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.knobs import lookup, without_config_file
+from condor_pydagman.adapters.shared_directory import SharedDirectory
+from condor_pydagman.config import Config
+from condor_pydagman.engine.shared_limits import (
+    PlacesGiven,
+    PlacesUnknown,
+    PlacesWanted,
+    TakePlaces,
+)
+from condor_pydagman.errors import ConfigError
+from condor_pydagman.graph.stepwise import Steps
+from condor_pydagman.limit_claims import configured
+from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory, socket_address
+from condor_pydagman.limit_claims.own_file import OwnFile, file_name
+from condor_pydagman.limit_claims.queued_dags import queued_dags
+from condor_pydagman.matchmaking.queued_dagmans import queue_name
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.shared_limits.definitions import RESTART, Kind, Limit
+from condor_pydagman.shared_limits.rounds import Demand, Grant
+from condor_pydagman.shared_limits.stakes import Stakes
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag
+
+RELOAD_S = 30.0  # for which limits are taken as known
+
+
+class Round(NamedTuple):
+    """Make a round.
+
+    Attributes:
+        own_name: of the own file.
+    """
+
+    own_name: str
+    demands: tuple[Demand, ...]
+
+
+class Made(NamedTuple):
+    """What a round has come to, and what is to be told of it."""
+
+    places: PlacesGiven | PlacesUnknown
+    said: list[str]
+
+
+class Shared(NamedTuple):
+    """What the process has for making rounds.
+
+    Attributes:
+        directory: the shared one.
+        limits: gives the limits by name, and what is to be told of them.
+        dag: the DAG file, for people.
+    """
+
+    directory: LimitsDirectory
+    limits: Callable[[], tuple[dict[str, Limit], list[str]]]
+    dag: str
+
+
+class LimitHelper(Helper):
+    """See `Helper`.
+
+    Args:
+        own: keeps the file of this DAGMan.
+        share: makes Shared, in the process; it may raise PydagmanError.
+        say: is told what people are to know.
+    """
+
+    purpose = "ask for places of shared limits"
+    died = "the process that asks for places of shared limits has died"
+    late = "no answer within {seconds} s"
+    kinds = (Round, Demand, Made, PlacesGiven, PlacesUnknown, Grant, Kind)
+
+    def __init__(
+        self, own: OwnFileKeeper, share: Callable[[], Shared], say: Callable[[str], None]
+    ) -> None:
+        self._own = own
+        self._share = share
+        self._say = say
+        self._shared: Shared | None = None  # in the process
+        self.address = os.urandom(8).hex()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._socket.bind(socket_address(self.address))
+
+    def begin(self, epoll: select.epoll) -> None:
+        """Hear who wakes us."""
+        epoll.register(self._socket.fileno(), select.EPOLLIN)
+
+    def unasked(self) -> Sequence[PlacesWanted]:
+        """Others want a round to be made."""
+        heard = False
+        with contextlib.suppress(OSError):
+            for _ in range(100):
+                self._socket.recv(1)
+                heard = True
+        return (PlacesWanted(),) if heard else ()
+
+    def end(self, epoll: select.epoll) -> None:
+        """Hear them no more."""
+        if self._socket.fileno() >= 0:
+            epoll.unregister(self._socket.fileno())
+            self._socket.close()
+
+    def give_up(self) -> None:
+        """All places of the DAG are given up."""
+        self._own.remove()
+
+    def orders(self, request: TakePlaces) -> Sequence[Round]:
+        """A round, for which the own file is there."""
+        return (Round(self._own.keep(), request.demands),)
+
+    def reply(self, order: Round, answer: Made) -> PlacesGiven | PlacesUnknown:
+        """What the round has come to."""
+        for line in answer.said:
+            self._say(f"Warning: {line}")
+        return answer.places
+
+    def failed(self, order: object, reason: str) -> PlacesUnknown:
+        """Nothing has changed, as far as is known."""
+        return PlacesUnknown(reason)
+
+    def serve(self, order: Round) -> Made:
+        """In the process."""
+        try:
+            if self._shared is None:
+                self._shared = self._share()
+            self._shared.directory.own_name = order.own_name
+            return make_round(self._shared, self.address, order.demands)
+        except Exception as error:  # whatever it is, it is told
+            return Made(PlacesUnknown(error_text(error)), [])
+
+
+def make_round(shared: Shared, address: str, demands: Sequence[Demand]) -> Made:
+    """Make a round for demands whose limits are given by name.
+
+    Raises:
+        PydagmanError: that can't be done.
+    """
+    by_name, said = shared.limits()
+    keyed = [
+        one._replace(limits=tuple(_key(name, by_name) for name in one.limits)) for one in demands
+    ]
+    limits = {limit.key: limit for limit in by_name.values()}
+    outcome = shared.directory.round(Stakes(shared.dag, address, {}), limits, keyed)
+    names = {key: limit.name for key, limit in limits.items()}
+    grants = [
+        grant._replace(full=(names[grant.full[0]], grant.full[1]) if grant.full else None)
+        for grant in outcome.grants
+    ]
+    return Made(PlacesGiven(grants, outcome.contested, outcome.again_s), said)
+
+
+def _key(name: str, limits: dict[str, Limit]) -> str:
+    limit = limits.get(name.lower())
+    return limit.key if limit is not None else name.lower()
+
+
+class OwnFileKeeper:
+    """Makes the own file when it is first needed, and again if it is gone.
+
+    Args:
+        name: usual name of the file.
+        open_shared: opens the directory; it may raise FileError.
+    """
+
+    def __init__(self, name: str, open_shared: Callable[[], SharedDirectory]) -> None:
+        self.name = name
+        self._open = open_shared
+        self._file: OwnFile | None = None
+
+    def keep(self) -> str:
+        """See to it that it is there; returns its name.
+
+        Raises:
+            FileError: it can't be had.
+        """
+        if self._file is not None and not self._file.directory.is_in_place():
+            self._file.close()
+            self._file = None
+        if self._file is None:
+            self._file = OwnFile(self._open(), self.name)
+        return self._file.keep()
+
+    def remove(self) -> None:
+        """Remove it."""
+        if self._file is not None:
+            self._file.remove()
+
+
+def open_helper(run: DagRun, admin: Config) -> LimitHelper:
+    """The helper of a DAG that keeps to shared limits."""
+    queue, place = queue_name(run.own_ad.get("GlobalJobId")), run.config.limits_dir
+    say = lambda text: run.out.say(text, 0)  # noqa: E731
+    name = file_name(queue, run.cluster or run.pid)
+    own = OwnFileKeeper(name, lambda: open_directory(place, say))
+
+    def share() -> Shared:
+        directory = open_directory(place, lambda text: None)
+        seen = LimitsDirectory(directory, queue, "", queued_dags)
+        return Shared(seen, Definitions(admin), os.path.abspath(run.paths.primary))
+
+    return LimitHelper(own, share, say)
+
+
+def obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """What is wrong with the limits that a DAG names; '' if nothing is."""
+    yield from ()
+    return configured.unknown_limits(dag, admin)
+
+
+class Definitions:
+    """The limits as they are defined now; one that is defined no more, or wrongly, stays.
+
+    Args:
+        admin: the administrator's knobs when DAGMan started.
+    """
+
+    def __init__(self, admin: Config) -> None:
+        self._limits = configured.limits(admin.shared_limits)
+        self._pace = admin.all_restart_pre_rate
+        self._until = time.monotonic() + RELOAD_S
+        self._said: list[str] = []
+
+    def __call__(self) -> tuple[dict[str, Limit], list[str]]:
+        """The limits by name, and what is to be told of them, once."""
+        news: list[str] = []
+        if time.monotonic() >= self._until:
+            self._until = time.monotonic() + RELOAD_S
+            news = self._load()
+        found = dict(self._limits)
+        if self._pace:
+            found[RESTART] = Limit(RESTART, {Kind.STARTS: 60 * self._pace})
+        return found, news
+
+    def _load(self) -> list[str]:
+        htcondor2.reload_config()
+        with without_config_file():
+            text = lookup(configured.KNOB) or ""
+        try:
+            new = configured.limits(text)
+        except ConfigError as error:
+            return self._once(f"limits stay as they were: {error}")
+        gone = sorted(self._limits[name].name for name in self._limits.keys() - new.keys())
+        self._limits = {**self._limits, **new}
+        if not gone:
+            return []
+        return self._once(f"shared limits {', '.join(gone)} are defined no more; they stay")
+
+    def _once(self, line: str) -> list[str]:
+        if line in self._said:
+            return []
+        self._said.append(line)
+        return [line]

@@ -1,0 +1,159 @@
+"""Places of shared limits are asked for in a process; DAGMan keeps its file, and is woken."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.adapters.shared_directory import SharedDirectory
+from condor_pydagman.config import Config
+from condor_pydagman.daemon import limit_helper
+from condor_pydagman.daemon.limit_helper import Definitions, LimitHelper, OwnFileKeeper, Shared
+from condor_pydagman.engine.shared_limits import (
+    PlacesGiven,
+    PlacesUnknown,
+    PlacesWanted,
+    TakePlaces,
+)
+from condor_pydagman.errors import FileError
+from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory, wake
+from condor_pydagman.limit_claims.own_file import file_name
+from condor_pydagman.shared_limits.definitions import RESTART, Kind, Limit
+from condor_pydagman.shared_limits.rounds import Demand, Grant
+from tests.helping import Asker
+
+TAPE = Demand(("tape",), nodes=5)
+
+
+class Side:
+    """DAGMan's side of it."""
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir()
+        path.chmod(0o1777)
+        self.path = path
+        self.error: Exception | None = None
+        self.said: list[str] = []
+        self.own = OwnFileKeeper(file_name("here", 5), self.directory)
+        self.helper = LimitHelper(self.own, self.share, self.said.append)
+        self.asker = Asker("limits", self.helper)
+        self.process = self.asker.process
+
+    def directory(self) -> SharedDirectory:
+        if self.error is not None:
+            raise self.error
+        return open_directory(str(self.path), lambda text: None)
+
+    def share(self) -> Shared:
+        seen = LimitsDirectory(self.directory(), "here", self.own.name, lambda clusters: {})
+        limits = {"tape": Limit("Tape", {Kind.JOBS: 3})}
+        return Shared(seen, lambda: (limits, ["a limit has gone"]), "/x.dag")
+
+    def take(self, *demands: Demand) -> Any:
+        return self.asker.ask(TakePlaces(demands))
+
+
+@pytest.fixture
+def side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = Side(tmp_path / "limits")
+    yield found
+    found.process.end()
+    found.own.remove()
+
+
+def test_a_round_is_made_in_another_process(side: Side) -> None:
+    told = side.take(TAPE, Demand(("none",)))
+    assert told == PlacesGiven(
+        [Grant((3, -1, -1, -1), -1, ("Tape", Kind.JOBS)), Grant((-1, -1, -1, -1), -1)], False, None
+    )
+    assert isinstance(told.grants[0].full[1], Kind)
+    assert side.said == ["Warning: a limit has gone"]
+    assert not side.process.busy
+    assert side.process.next_deadline() is None
+
+
+def test_without_the_own_file_there_is_no_round(side: Side) -> None:
+    side.error = FileError("no place")
+    assert side.take(TAPE) == PlacesUnknown("no place")
+    assert side.process._child is None
+    side.error = None
+    assert isinstance(side.take(TAPE), PlacesGiven)
+
+
+@pytest.mark.parametrize("error", [FileError("it is gone"), ValueError("it is gone")])
+def test_what_goes_wrong_in_the_process_is_told(side: Side, error: Exception) -> None:
+    side.own.keep()
+    side.error = error
+    assert side.take(TAPE) == PlacesUnknown("it is gone")
+
+
+def test_a_process_that_dies_is_told_and_another_one_is_made(
+    side: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(limit_helper, "make_round", lambda *_: os._exit(1))
+        died = "the process that asks for places of shared limits has died"
+        assert side.take(TAPE) == PlacesUnknown(died)
+    assert side.take(TAPE).grants[0].places[Kind.JOBS] == 3
+
+
+def test_a_round_that_takes_too_long_is_told(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    hangs = side.asker.hangs = side.path.with_name("hangs")
+
+    def hang(*_: Any) -> None:
+        hangs.touch()
+        time.sleep(600)
+
+    monkeypatch.setattr(limit_helper, "make_round", hang)
+    assert side.take(TAPE) == PlacesUnknown("no answer within 60 s")
+
+
+def test_others_wake_it_when_it_has_asked(side: Side) -> None:
+    wake([side.helper.address])
+    assert side.process.results() == []  # the engine has not asked for anything
+    side.take(TAPE)
+    for _ in range(2):
+        wake([side.helper.address, "ffffffffffffffff"])
+        assert side.asker.reply() == PlacesWanted()
+
+
+def test_the_file_is_there_until_the_dag_has_ended(side: Side) -> None:
+    side.helper.give_up()
+    for _ in range(2):
+        side.own.keep()
+        assert [path.name for path in side.path.iterdir()] == [side.own.name]
+    side.helper.give_up()
+    assert not list(side.path.iterdir())
+
+
+def test_a_directory_that_has_been_replaced_is_opened_anew(side: Side) -> None:
+    side.own.keep()
+    side.path.rename(side.path.with_name("old"))
+    side.path.mkdir()
+    side.path.chmod(0o1777)
+    side.own.keep()
+    assert (side.path / side.own.name).exists()
+
+
+def test_definitions_are_read_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "a = JOBS 5; b = JOBS 1"
+    monkeypatch.setattr(limit_helper, "RELOAD_S", 0.0)
+    monkeypatch.setattr(limit_helper, "lookup", lambda name: text)
+    definitions = Definitions(Config(shared_limits=text, all_restart_pre_rate=2))
+    found, said = definitions()
+    assert found["a"].most == {Kind.JOBS: 5} and found[RESTART].most == {Kind.STARTS: 120}
+    assert not said
+    text = "a = JOBS 7"
+    found, said = definitions()
+    assert found["a"].most == {Kind.JOBS: 7} and "b" in found
+    assert said == ["shared limits b are defined no more; they stay"]
+    assert definitions()[1] == []
+    text = "a = 7"
+    found, (line,) = definitions()
+    assert found["a"].most == {Kind.JOBS: 7} and "limits stay as they were" in line
