@@ -24,6 +24,7 @@ import classad2
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.site_matching import SiteClaim, SitesMatched
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.matcher import Matcher
@@ -107,9 +108,10 @@ def _play(engine: Engine) -> None:
                     ]
                 elif isinstance(action, do.AppendJournalRecord):
                     fresh.append(_read_back(engine.run.dag.names[action.node], action))
-                elif isinstance(action, do.MatchSites):
-                    claims = [inputs.SiteClaim(one.group, "s", "d") for one in action.wanted]
-                    fresh.append(inputs.SitesMatched(claims, ("s",), (), ()))
+                elif isinstance(action, do.Ask):
+                    claims = [SiteClaim(one.group, "s", "d") for one in action.request.wanted]
+                    matched = SitesMatched(claims, ("s",), (), ())
+                    fresh.append(inputs.Answered(action.helper, matched))
                 elif isinstance(action, do.Exit):
                     return
         todo = fresh

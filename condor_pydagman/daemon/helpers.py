@@ -53,6 +53,7 @@ HELPERS = {
     "cache": Row("cache_helper", 60.0, 600.0),
     "conditions": Row("condition_helper", 10.0, 10.0, 256 << 20),
     "limits": Row("limit_helper", 60.0, 20.0),
+    "sites": Row("site_helper", 90.0, 5.0),
 }
 
 
@@ -75,7 +76,7 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         script_runner.preload()
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
-    wrong = _site_desk().refuse_bad_policies(dag) if dag.site_groups else ""
+    wrong = ""
     for name in wanted(dag):
         if not wrong:
             wrong = yield from _module(name).obstacle(dag, admin)
@@ -85,6 +86,7 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
 def wanted(dag: Dag) -> list[str]:
     """The helpers that a DAG wants."""
     wants = {
+        "sites": dag.site_groups,
         "limits": dag.limit_uses,
         "conditions": dag.conditions or dag.published,
         "cache": dag.cached,
@@ -100,8 +102,6 @@ def _module(name: str) -> ModuleType:
 
 def open_helpers(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
     """Begin what is done beside the schedd for this DAG."""
-    if run.dag.site_groups:
-        run.sites = _site_desk().open_desk(run, schedd)
     if admin.all_restart_pre_rate and run.recovering:
         run.helpers.open("limits")
     for name in wanted(run.dag):
@@ -194,12 +194,6 @@ def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, o
         ahead, how = _growth_outlook(), build_options(options, config)
         for line in ahead.told(dag, ahead.outlook(dag, how, config.max_piece_mb * MB)):
             out.say(line)
-
-
-def _site_desk() -> ModuleType:
-    from condor_pydagman.daemon import site_desk
-
-    return site_desk
 
 
 def _process_class() -> type[HelperProcess]:

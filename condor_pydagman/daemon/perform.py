@@ -10,7 +10,7 @@ import os.path
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from condor_pydagman.adapters import work_orders
 from condor_pydagman.adapters.schedd_requests import (
@@ -48,7 +48,6 @@ from condor_pydagman.vocabulary import EXIT_RESTART, JOB_ENDS, NodeStatus
 # Calls its argument when the nodes log has been read to its end.
 CallAtEnd = Callable[[Callable[[], None]], None]
 
-_T = TypeVar("_T")
 MANY = 20  # actions, most of which are events then (a command for many nodes)
 
 
@@ -107,7 +106,6 @@ class Performer:
             do.AppendJournalRecord: lambda a: self._append(own_events.record_event, a, a),
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
-            do.MatchSites: lambda a: _there(run.sites).match(a, tell),
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
             do.Ask: self._ask,
             do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
@@ -454,8 +452,6 @@ class Performer:
         else:
             if run.placements is not None:
                 work_orders.forget(run.paths.placements)
-            if run.sites is not None:
-                run.sites.give_up()
             run.helpers.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.pid, action.code), 0)
@@ -494,9 +490,3 @@ def _number(version: str) -> str:
     """`25.14.1` from `$CondorVersion: 25.14.1 ... $`."""
     words = version.split()
     return words[1] if len(words) > 1 else version
-
-
-def _there(desk: _T | None) -> _T:
-    """What is done for a DAG that the engine asks this of."""
-    assert desk is not None
-    return desk

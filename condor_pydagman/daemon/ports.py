@@ -18,7 +18,6 @@ from typing import Any, Protocol
 from condor_pydagman.adapters.schedd_requests import Request
 from condor_pydagman.engine.actions import (
     Grown,
-    MatchSites,
     ReadPiece,
     RunFeeder,
     RunScript,
@@ -138,10 +137,7 @@ class LogWatch(Source, Protocol):
 
 
 class Sites(Protocol):
-    """Finds sites for groups of nodes, and knows what they give."""
-
-    def match(self, action: MatchSites, tell: Callable[[Input], None]) -> None:
-        """Find sites; `tell` is given a SitesMatched or SitesUnknown later."""
+    """What the sites of groups give to their nodes."""
 
     def template(self, template: Template, action: SubmitNode) -> Template:
         """A node's submit description, with what its site gives."""
@@ -152,9 +148,6 @@ class Sites(Protocol):
     def environment(self, action: SubmitNode | RunScript) -> Mapping[str, str]:
         """Variables that the site gives to a node's scripts, to $ENV() in its description or
         request, and to the worker of a DATA node."""
-
-    def give_up(self) -> None:
-        """The DAG has ended: no site is kept for it any more."""
 
 
 class Growth(Protocol):

@@ -49,7 +49,7 @@ class DagRun:
         pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
-        sites: what is done about sites; None if the DAG has no groups that need one.
+        sites: what sites give to nodes; None if the DAG has no groups that need one.
         growth: what is added to the DAG; None until something is.
         helpers: what is done for features that few DAGs have.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Union
 
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
 
 
@@ -169,24 +168,6 @@ class Ask(NamedTuple):
     request: Any
 
 
-class MatchSites(NamedTuple):
-    """Find sites for groups, and keep them for these.  Answered by SitesMatched or SitesUnknown.
-
-    Asked again after a restart, it finds the same sites, as far as they are still kept.
-
-    Attributes:
-        claims: all groups that have a site, and which; all other claims of this DAG are given up.
-        wanted: groups that need one.
-        watched: groups whose policy has a REMATCH_IF, and their sites.
-        few: sites that may get only so many groups more now.
-    """
-
-    claims: tuple[tuple[int, str], ...]
-    wanted: tuple[Wanted, ...]
-    watched: tuple[tuple[int, str], ...] = ()
-    few: tuple[tuple[str, int], ...] = ()
-
-
 class ForgetPlacements(NamedTuple):
     """What these DATA nodes have noted as done counts no more: their group leaves its site."""
 
@@ -333,7 +314,6 @@ Action = Union[
     QueryQueue,
     QueryProvisioner,
     Ask,
-    MatchSites,
     ForgetPlacements,
     ReadPiece,
     RunFeeder,

@@ -208,8 +208,6 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.QueueUnknown: reconcile.on_unknown,
     inputs.ProvisionerAnswer: provisioner.on_answer,
     inputs.Answered: lambda run, answer: _take(run, answer.reply),
-    inputs.SitesMatched: site_matching.on_matched,
-    inputs.SitesUnknown: site_matching.on_unknown,
     inputs.RescueWritten: run_end.on_rescue_written,
     inputs.AppendFailed: run_end.on_append_failed,
     inputs.RemoveFailed: dispatch.on_remove_failed,
@@ -240,4 +238,5 @@ def _take(run: RunState, reply: Any) -> None:
 _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
     **result_cache.REPLIES,
     **shared_limits.REPLIES,
+    **site_matching.REPLIES,
 }

@@ -202,38 +202,6 @@ class Answered(NamedTuple):
     reply: Any
 
 
-class SiteClaim(NamedTuple):
-    """A site that is kept for a group; `digest` is of its ad, as it was then."""
-
-    group: int
-    site: str
-    digest: str
-
-
-class SitesMatched(NamedTuple):
-    """Answer to MatchSites.
-
-    Attributes:
-        claims: sites that are kept for groups from now on.
-        sites: all sites that have an ad.
-        reasons: why there is none for groups of a kind that got none.
-        unfit: groups for which the REMATCH_IF of their policy is true.
-        without_room: groups whose site has been given to others meanwhile: it is not kept for them.
-    """
-
-    claims: Sequence[SiteClaim] = ()
-    sites: Sequence[str] = ()
-    reasons: Sequence[tuple[int, str]] = ()
-    unfit: Sequence[int] = ()
-    without_room: Sequence[int] = ()
-
-
-class SitesUnknown(NamedTuple):
-    """Answer to MatchSites: the collector could not be asked, or claims could not be written."""
-
-    reason: str
-
-
 class ProvisionerAnswer(NamedTuple):
     """Answer to QueryProvisioner: `ProvisionerState` of its job; None if that is not known
     (yet)."""
@@ -378,8 +346,6 @@ Input = Union[
     QueueUnknown,
     ProvisionerAnswer,
     Answered,
-    SitesMatched,
-    SitesUnknown,
     RescueWritten,
     AppendFailed,
     RemoveFailed,

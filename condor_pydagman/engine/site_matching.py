@@ -7,22 +7,76 @@ force when its record has been read back from the nodes log.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.inputs import LogEvent, SitesMatched, SitesUnknown
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED
 from condor_pydagman.engine.site_records import OF_GROUP
 from condor_pydagman.engine.site_states import GroupCause, GroupState
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
+HELPER = "sites"
 FEW_CLAIMS = 100  # that requests may have one right after the other
 _PAUSE_S = 0.0002  # seconds for each claim more
 MAX_WANTED = 500  # groups with the same policy that one request asks sites for
+
+
+class MatchSites(NamedTuple):
+    """Find sites for groups, and keep them for these.  Answered by SitesMatched or SitesUnknown.
+
+    Asked again after a restart, it finds the same sites, as far as they are still kept.
+
+    Attributes:
+        claims: all groups that have a site, and which; all other claims of this DAG are given up.
+        wanted: groups that need one.
+        watched: groups whose policy has a REMATCH_IF, and their sites.
+        few: sites that may get only so many groups more now.
+    """
+
+    claims: tuple[tuple[int, str], ...]
+    wanted: tuple[Wanted, ...]
+    watched: tuple[tuple[int, str], ...] = ()
+    few: tuple[tuple[str, int], ...] = ()
+
+
+class SiteClaim(NamedTuple):
+    """A site that is kept for a group; `digest` is of its ad, as it was then."""
+
+    group: int
+    site: str
+    digest: str
+
+
+class SitesMatched(NamedTuple):
+    """Answer to MatchSites.
+
+    Attributes:
+        claims: sites that are kept for groups from now on.
+        sites: all sites that have an ad.
+        reasons: why there is none for groups of a kind that got none.
+        unfit: groups for which the REMATCH_IF of their policy is true.
+        without_room: groups whose site has been given to others meanwhile: it is not kept for them.
+    """
+
+    claims: Sequence[SiteClaim] = ()
+    sites: Sequence[str] = ()
+    reasons: Sequence[tuple[int, str]] = ()
+    unfit: Sequence[int] = ()
+    without_room: Sequence[int] = ()
+
+
+class SitesUnknown(NamedTuple):
+    """Answer to MatchSites: the collector could not be asked, or claims could not be written."""
+
+    reason: str
 
 
 def begin(run: RunState) -> None:
@@ -48,7 +102,8 @@ def ask_if_due(run: RunState) -> None:
     claimed = {sites.sites[group] for group in sites.in_state(GroupState.CLAIMED)}
     few = sites.rests.few(run.now, claimed)
     sites.begin_request()
-    run.emit(do.MatchSites(tuple(sites.claims.items()), tuple(wanted), _watched(run), few))
+    claims = tuple(sites.claims.items())
+    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), _watched(run), few)))
 
 
 def _wanted(run: RunState, kind: int) -> list[Wanted]:
@@ -212,3 +267,6 @@ def next_time(run: RunState) -> float | None:
         times += [sites.ask_at] if sites.ask_at is not None else []
         times += [sites.pause_until] if sites.changed else []
     return min(times, default=None)
+
+
+REPLIES: dict[type, Any] = {SitesMatched: on_matched, SitesUnknown: on_unknown}

@@ -21,9 +21,8 @@ from typing import Any
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.site_desk import open_desk
-from condor_pydagman.engine import inputs
-from condor_pydagman.engine.actions import MatchSites
+from condor_pydagman.daemon.helpers import Helpers
+from condor_pydagman.engine.site_matching import MatchSites, SitesMatched, SitesUnknown
 from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.sites.policy import SitePolicy
 
@@ -44,18 +43,19 @@ def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], gro
         cluster=cluster,
     )
     kept = tuple((int(group), site) for group, site in claims.items())
-    told: list[inputs.Input] = []
+    told: list[Any] = []
     wanted = tuple(Wanted(int(group), 0) for group in groups)
-    open_desk(run, schedd).match(MatchSites(kept, wanted, ()), told.append)
+    helpers = Helpers(run, schedd, run.config, None)  # type: ignore[arg-type]
+    helpers.ask("sites", MatchSites(kept, wanted, ()), told.append)
     while not told:
         if not schedd.ready:
             select.select([schedd], [], [])
         schedd.deliver()
     schedd.close()
     found = told[0]
-    if isinstance(found, inputs.SitesUnknown):
+    if isinstance(found, SitesUnknown):
         return found.reason
-    assert isinstance(found, inputs.SitesMatched)
+    assert isinstance(found, SitesMatched)
     return {claim.group: claim.site for claim in found.claims}
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine.site_matching import MatchSites, SitesMatched, SitesUnknown
 from condor_pydagman.sites.choice import Wanted
 from tests import make
 from tests.contract import worlds
 from tests.contract.sites import Claims, SitesContract
-from tests.sim.fake_sites import Desk
+from tests.sim.fake_sites import FakeRounds
 
 
 class FakeSide:
@@ -29,7 +28,7 @@ class FakeSide:
         self.sites.missing = {"east", "west"}
 
     def first_round(self, claims: Claims, wanted: tuple[int, ...], fault: str = "") -> Claims | str:
-        told: list[inputs.Input] = []
+        told: list[Any] = []
         requests = SimpleNamespace(pending=0, _answer_at=lambda _, tell, what: tell(what))
         dag = make.dag("""
             A; B; C
@@ -37,17 +36,17 @@ class FakeSide:
             SITE_GROUP b NODES B
             SITE_GROUP c NODES C
         """)
-        process: Any = SimpleNamespace(dag=dag, requests=requests, exit=None)
+        process: Any = SimpleNamespace(dag=dag, requests=requests, exit=None, world=self.world)
         self.world.process = process
         self.world.boundary = lambda: None  # type: ignore[method-assign]
         self.sites.trouble = fault
-        action = do.MatchSites(tuple(claims.items()), tuple(Wanted(one, 0) for one in wanted), ())
-        Desk(self.sites, process).match(action, told.append)
+        action = MatchSites(tuple(claims.items()), tuple(Wanted(one, 0) for one in wanted), ())
+        FakeRounds(process).ask(action, told.append)
         worlds.until(self.world, lambda: bool(told))
         (answer,) = told
-        if isinstance(answer, inputs.SitesUnknown):
+        if isinstance(answer, SitesUnknown):
             return answer.reason
-        assert isinstance(answer, inputs.SitesMatched)
+        assert isinstance(answer, SitesMatched)
         return {claim.group: claim.site for claim in answer.claims}
 
     def kept(self) -> Claims:

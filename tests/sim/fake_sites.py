@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
 from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.sites.choice import Offer, Room, choose
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 NAMES = ("east", "north", "south", "west")
 MAX_DELAY_S = 20.0  # seconds that a round may take
 _GONE = ("leaving", "removed", "ended")
-Answer = Union[inputs.SitesMatched, inputs.SitesUnknown]
+Answer = Union[SitesMatched, SitesUnknown]
 
 
 def add_groups(dag: Dag, rng: Random) -> None:
@@ -67,7 +67,7 @@ def _policy(rng: Random) -> SitePolicy:
 
 
 class FakeSites:
-    """All sites; what a DAGMan does about them is `Desk`.
+    """All sites; what a DAGMan has done is `FakeRounds`.
 
     Attributes:
         claims: group and site that are kept for the present DAGMan job.
@@ -125,16 +125,16 @@ class FakeSites:
             require(other.site == kept, f"O33: {other.node} is still at {other.site!r}, {where}")
         self.last_site[cluster.node] = cluster.site
 
-    def round(self, process: Process, action: do.MatchSites) -> Answer:
+    def round(self, process: Process, action: MatchSites) -> Answer:
         """What a round of matchmaking does."""
         for group, site in self.claims.items():
             if (group, site) not in action.claims and not self.world.ever_garbled:
                 left = [one.node for one in self._live(process.dag, group)]
                 require(not left, f"O35: {site} is given up, but {left} are in the queue")
         if self.rng.random() < 0.1 and self.world.now < self.world.faults.until:
-            return inputs.SitesUnknown("the collector does not answer")
+            return SitesUnknown("the collector does not answer")
         if self.trouble:
-            return inputs.SitesUnknown(self.trouble)
+            return SitesUnknown(self.trouble)
         kept = dict(action.claims)
         there = [name for name in NAMES if name not in self.missing]
         taken = Counter(kept.values())
@@ -148,9 +148,9 @@ class FakeSites:
             require(not over, f"O34: {name} is over its limit")
         unfit = [group for group, _ in action.watched if self.rng.random() < 0.05]
         if self.rng.random() < 0.1 and self.world.now < self.world.faults.until:
-            return inputs.SitesUnknown("the process has died")  # the claims have been written
-        return inputs.SitesMatched(
-            [inputs.SiteClaim(group, site, f"ad-{site}") for group, site in chosen],
+            return SitesUnknown("the process has died")  # the claims have been written
+        return SitesMatched(
+            [SiteClaim(group, site, f"ad-{site}") for group, site in chosen],
             there,
             [(kind, f"{len(there)} sites are full") for kind in kinds],
             unfit,
@@ -196,14 +196,14 @@ class FakeSites:
         ]
 
 
-class Desk:
-    """What one DAGMan process does about sites; see `daemon.ports.Sites`."""
+class FakeRounds:
+    """The rounds that one DAGMan process has made."""
 
-    def __init__(self, sites: FakeSites, process: Process) -> None:
-        self._sites = sites
+    def __init__(self, process: Process) -> None:
+        self._sites = process.world.sites
         self._process = process
 
-    def match(self, action: do.MatchSites, tell: Callable[[inputs.Input], None]) -> None:
+    def ask(self, request: MatchSites, then: Callable[[Any], None]) -> None:
         sites, process = self._sites, self._process
         world = sites.world
         world.boundary()
@@ -212,15 +212,19 @@ class Desk:
 
         def obey() -> None:
             if world.process is process and process.exit is None:
-                process.requests._answer_at(world.now, tell, sites.round(process, action))
+                process.requests._answer_at(world.now, then, sites.round(process, request))
 
         world.at(world.now + delay, obey)
+
+
+class FakeValues:
+    """Sites that give nothing to nodes."""
 
     def template(self, template: Template, action: do.SubmitNode) -> Template:
         return template
 
-    def environment(self, action: do.SubmitNode | do.RunScript) -> Mapping[str, str]:
+    def macros(self, action: do.SubmitNode) -> Mapping[str, str]:
         return {}
 
-    def give_up(self) -> None:
-        self._sites.claims.clear()
+    def environment(self, action: do.SubmitNode | do.RunScript) -> Mapping[str, str]:
+        return {}

@@ -20,7 +20,7 @@ from tests.sim.fake_cache import FakeCache
 from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
-from tests.sim.fake_sites import Desk
+from tests.sim.fake_sites import FakeRounds, FakeValues
 from tests.sim.growers import FakeGrowth
 from tests.sim.requests import FakeRequests
 
@@ -32,6 +32,7 @@ _OPTIONS = DagmanOptions(dag_files=["t.dag"])
 HELPERS: dict[str, Callable[[Process], Any]] = {
     "cache": FakeCache,
     "conditions": FakeConditions,
+    "sites": FakeRounds,
 }
 _WORDS = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
 
@@ -102,7 +103,7 @@ class FakeHelpers:
         return FakeGrowth(self._process.world.growers, self._process)
 
     def give_up(self) -> None:
-        pass
+        self._process.world.sites.claims.clear()
 
 
 class Process:
@@ -150,7 +151,7 @@ class Process:
         )
         run = self._run(recovering)
         if self.dag.site_groups:
-            run.sites = Desk(world.sites, self)
+            run.sites = FakeValues()
         self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:

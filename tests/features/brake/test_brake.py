@@ -16,6 +16,7 @@ from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
+from condor_pydagman.engine.site_matching import SiteClaim, SitesMatched
 from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
 from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
 from condor_pydagman.graph.grow import Growth
@@ -179,8 +180,8 @@ def test_a_site() -> None:
     brake = "BRAKE b 1 ALIKE SITE HALT"
     groups = "SITE_GROUP g NODES A B\nSITE_GROUP h NODES C"
     harness = fresh(brake, text=f"A B C D\n{groups}").begin()
-    claims = [inputs.SiteClaim(0, "north", ""), inputs.SiteClaim(1, "south", "")]
-    harness.tell(inputs.SitesMatched(claims, ["north", "south"]))
+    claims = [SiteClaim(0, "north", ""), SiteClaim(1, "south", "")]
+    harness.tell(SitesMatched(claims, ["north", "south"]))
     harness.read_back()
     for cluster, name in enumerate("ABCD", 1):
         harness.take(name, cluster)

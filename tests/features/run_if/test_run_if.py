@@ -11,6 +11,7 @@ from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.engine.site_matching import MatchSites
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
 from condor_pydagman.features.run_if.requests import (
@@ -303,7 +304,7 @@ def test_a_group_gets_a_site_when_the_condition_is_true() -> None:
         SITE_GROUP g NODES X Y
     """)
     dag.run("A", 1)
-    assert not dag.ever(do.MatchSites)
+    assert not dag.ever(MatchSites)
     assert dag.asked(do.Exit) == [do.Exit(0)]
 
 

@@ -20,10 +20,7 @@ LATE = {
     "adapters/knobs.py": {"apply_config_file"},
     # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
     # grows, loaded if there are any.
-    "daemon/helpers.py": {
-        *("_obstacle", "_site_desk"),
-        *("_growth_outlook", "_process_class"),
-    },
+    "daemon/helpers.py": {"_obstacle", "_growth_outlook", "_process_class"},
     "daemon/submit.py": {"_placing"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
@@ -61,7 +58,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
         "cache_helper, condition_helper, data_nodes, growth_desk, loop, initialize, limit_helper;"
-        " from condor_pydagman.daemon import site_desk;"
+        " from condor_pydagman.daemon import site_helper;"
         " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched
 from condor_pydagman.engine.site_states import CLAIMING, GroupState
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.sites.choice import Offer, Room, choose
@@ -25,7 +25,7 @@ class Matched(make.EngineHarness):
     def answer(self, unfit: tuple[int, ...] = ()) -> list[do.Action]:
         """Answer the last request for sites, and let the log come back."""
         assert self.engine.run.sites.asked
-        request = self.ever(do.MatchSites)[-1]
+        request = self.ever(MatchSites)[-1]
         kept = dict(request.claims)
         taken = {site: list(kept.values()).count(site) for site in self.rooms}
         rooms = {site: Room(most, taken[site]) for site, most in self.rooms.items()}
@@ -35,9 +35,9 @@ class Matched(make.EngineHarness):
         self.claims = {**kept, **dict(found)}
         for site, most in self.rooms.items():
             assert list(self.claims.values()).count(site) <= most
-        claims = [inputs.SiteClaim(group, site, f"ad-{site}") for group, site in found]
+        claims = [SiteClaim(group, site, f"ad-{site}") for group, site in found]
         reasons = [(kind, "all sites are full") for kind in kinds]
-        self.tell(inputs.SitesMatched(claims, tuple(self.rooms), reasons, unfit))
+        self.tell(SitesMatched(claims, tuple(self.rooms), reasons, unfit))
         first = self.last
         self.last = first + self.read_back()
         self.same_as_replayed()

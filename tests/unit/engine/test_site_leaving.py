@@ -9,6 +9,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.selection import one_of_each_group
+from condor_pydagman.engine.site_matching import MatchSites, SitesMatched
 from condor_pydagman.engine.site_records import FORCE_AGAIN_S
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
@@ -305,7 +306,7 @@ def test_the_old_site_comes_last_or_not_at_all() -> None:
     harness = unit(rooms="s:9")
     harness.run_node("A", 1, value=1)
     harness.back()
-    (wanted,) = harness.ever(do.MatchSites)[-1].wanted
+    (wanted,) = harness.ever(MatchSites)[-1].wanted
     assert (wanted.last, wanted.never) == (("s",), ())
     harness.answer()
     assert harness.groups() == "g=WAITING", "the site rests"
@@ -548,7 +549,7 @@ def test_a_site_whose_ad_is_gone() -> None:
     harness = one_job("SITE_POLICY g GONE 120")
     for gone in (False, True, True):
         harness.wait(60)
-        harness.tell(inputs.SitesMatched((), ["t"] if gone else ["s", "t"]))
+        harness.tell(SitesMatched((), ["t"] if gone else ["s", "t"]))
         assert taken_back_for(harness) == ""
     harness.wait(60)
     assert taken_back_for(harness) == "its site has had no ad for 120 s"
@@ -558,13 +559,13 @@ def test_an_ad_that_comes_back() -> None:
     harness = one_job("SITE_POLICY g GONE 120")
     for there in (["t"], ["t", "s"], ["t"], ["t"]):
         harness.wait(60)
-        harness.tell(inputs.SitesMatched((), there))
+        harness.tell(SitesMatched((), there))
         assert taken_back_for(harness) == ""
 
 
 def test_a_place_that_others_have_got() -> None:
     harness = one_job()
-    harness.tell(inputs.SitesMatched((), ["s"], without_room=[0]))
+    harness.tell(SitesMatched((), ["s"], without_room=[0]))
     assert taken_back_for(harness) == (
         "others have got its place while DAGMan's job was not in the queue"
     )
@@ -676,12 +677,12 @@ def test_a_group_whose_site_is_gone_waits_no_longer_than_its_policy_says() -> No
     harness = one_job("SITE_POLICY g GONE 120\nSITE_POLICY g WAIT 100")
     for _ in range(2):
         harness.wait(60)
-        harness.tell(inputs.SitesMatched((), ["t"]))
+        harness.tell(SitesMatched((), ["t"]))
     harness.wait(60)
     assert taken_back_for(harness) == "its site has had no ad for 120 s"
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
     harness.back()
-    harness.tell(inputs.SitesMatched((), ["t"], [(0, "t does not meet the requirements")]))
+    harness.tell(SitesMatched((), ["t"], [(0, "t does not meet the requirements")]))
     harness.wait(99)
     harness.back()
     assert harness.groups() == "g=WAITING"

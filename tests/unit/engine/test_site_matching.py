@@ -9,6 +9,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.run_records import Journal
+from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
 from condor_pydagman.engine.site_records import IllegalGroupMove, SiteMatching
 from condor_pydagman.engine.site_states import (
     CLAIMING,
@@ -26,10 +27,10 @@ UNIT = "A -> B -> C"
 def test_a_group_is_matched_when_its_first_node_could_start() -> None:
     harness = matched("Z -> A; A -> B -> C\nSITE_GROUP g NODES A B C")
     assert harness.submits() == ["Z"]
-    assert not harness.ever(do.MatchSites)
+    assert not harness.ever(MatchSites)
     harness.run_node("Z", 1)
     assert harness.groups() == "g=WAITING"
-    assert harness.asked(do.MatchSites)[0].wanted[0].group == 0
+    assert harness.asked(MatchSites)[0].wanted[0].group == 0
     assert harness.submits() == []
     harness.answer()
     assert harness.groups() == "g=MATCHED@s"
@@ -40,8 +41,8 @@ def test_a_group_is_matched_when_its_first_node_could_start() -> None:
 
 def test_nothing_starts_before_the_match_is_in_the_log() -> None:
     harness = matched(UNIT + "\nSITE_GROUP g NODES A B C")
-    claim = inputs.SiteClaim(0, "s", "x")
-    harness.tell(inputs.SitesMatched([claim], ["s"]))
+    claim = SiteClaim(0, "s", "x")
+    harness.tell(SitesMatched([claim], ["s"]))
     assert harness.groups() == "g=CLAIMED@s"
     assert harness.submits() == []
     harness.back()
@@ -59,9 +60,9 @@ def test_all_nodes_run_at_the_site_and_the_claim_is_given_up() -> None:
     harness.run_node("B", 2)
     harness.run_node("C", 3)
     assert harness.groups() == "g=OVER@s"
-    (request,) = harness.asked(do.MatchSites)
-    assert request == do.MatchSites((), ())
-    harness.tell(inputs.SitesMatched((), ["s"]))
+    (request,) = harness.asked(MatchSites)
+    assert request == MatchSites((), ())
+    harness.tell(SitesMatched((), ["s"]))
     harness.tell(make.terminated(9))
     assert harness.asked(do.Exit)[0].code == 0
 
@@ -96,13 +97,13 @@ def test_the_collector_is_asked_at_intervals_while_groups_wait() -> None:
     harness.answer()
     assert harness.engine.next_deadline() == harness.now + 60
     harness.wait(59)
-    assert not harness.asked(do.MatchSites)
+    assert not harness.asked(MatchSites)
     harness.wait(1)
-    assert harness.asked(do.MatchSites)
-    harness.tell(inputs.SitesUnknown("no collector"))
+    assert harness.asked(MatchSites)
+    harness.tell(SitesUnknown("no collector"))
     assert harness.said("No site yet for group g: no collector")
     harness.wait(60)
-    assert harness.asked(do.MatchSites)
+    assert harness.asked(MatchSites)
     assert [say.text for say in harness.ever(do.Say)].count(
         "No site yet for group g: no collector"
     ) == 1
@@ -118,16 +119,16 @@ def test_a_restart_keeps_sites_and_asks_for_those_that_have_none() -> None:
     harness = matched("A; B\nSITE_GROUP a NODES A\nSITE_GROUP b NODES B", "s:1")
     harness.answer()
     other = harness.restart()
-    (request,) = [one for one in other.all if isinstance(one, do.MatchSites)]
+    (request,) = other.ever(MatchSites)
     assert request.claims == ((0, "s"),)
     assert [one.group for one in request.wanted] == [1]
 
 
 def test_a_restart_between_claim_and_record_asks_again() -> None:
     harness = matched(UNIT + "\nSITE_GROUP g NODES A B C")
-    harness.tell(inputs.SitesMatched([inputs.SiteClaim(0, "s", "x")], ["s"]))
+    harness.tell(SitesMatched([SiteClaim(0, "s", "x")], ["s"]))
     other = harness.restart()
-    (request,) = [one for one in other.all if isinstance(one, do.MatchSites)]
+    (request,) = other.ever(MatchSites)
     assert request.claims == ()
     assert [one.group for one in request.wanted] == [0]
 
@@ -145,16 +146,16 @@ def test_a_halted_dag_asks_for_no_sites() -> None:
     harness.take("B", 1)
     harness.tell(inputs.Halt())
     harness.tell(make.terminated(1))
-    assert not harness.asked(do.MatchSites)
+    assert not harness.asked(MatchSites)
     harness.tell(inputs.Resume())
-    assert harness.asked(do.MatchSites)
+    assert harness.asked(MatchSites)
 
 
 def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
     of = make.dag("A -> B; C\nDONE A\nSITE_GROUP g NODES A B")
     of.site_groups[0] = of.site_groups[0]._replace(matched="t", round=2)
     harness = matched(of, "s:1 t:1")
-    (wanted,) = harness.asked(do.MatchSites)[0].wanted
+    (wanted,) = harness.asked(MatchSites)[0].wanted
     assert wanted.only == "t"
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
@@ -174,9 +175,9 @@ def test_a_group_whose_nodes_become_futile_gives_its_site_up() -> None:
 def test_a_group_waits_no_longer_than_its_policy_says() -> None:
     harness = matched("A -> B; C\nSITE_GROUP g NODES A B\nSITE_POLICY g WAIT 100", "")
     harness.take("C", 9)
-    harness.tell(inputs.SitesMatched((), (), ((0, "there are no sites"),)))
+    harness.tell(SitesMatched((), (), ((0, "there are no sites"),)))
     harness.wait(99)
-    if harness.asked(do.MatchSites):
+    if harness.asked(MatchSites):
         harness.answer()
     assert harness.groups() == "g=WAITING"
     harness.wait(1)

@@ -1,0 +1,238 @@
+"""Sites for the groups of a DAG: rounds of matchmaking, made in a process, so that a collector
+which hangs holds up nothing else; and what is known of the sites' ads, for submit descriptions and
+scripts.
+
+The ads that groups were matched by are in a file beside the DAG, `<dag>.sites`, before the match is
+in the nodes log: so a restart gives later nodes of a group the same values.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.adapters import files
+from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
+from condor_pydagman.errors import FileError
+from condor_pydagman.graph.stepwise import Steps
+from condor_pydagman.matchmaking.claims_directory import BY_HAND, ClaimsDirectory
+from condor_pydagman.matchmaking.evaluation import BadPolicy, group_ad
+from condor_pydagman.matchmaking.matcher import Matcher
+from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
+from condor_pydagman.matchmaking.site_ads import KnownAd, query
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.job_description import Template
+from condor_pydagman.records.site_description import macros, with_site
+from condor_pydagman.sites.choice import Wanted
+
+if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.engine.actions import RunScript, SubmitNode
+    from condor_pydagman.graph.model import Dag
+
+_NO_AD = KnownAd("", {}, {})
+
+
+class Made(NamedTuple):
+    """What a round has come to, and the ads of the sites that it gives, by digest."""
+
+    reply: SitesMatched | SitesUnknown
+    ads: dict[str, KnownAd]
+
+
+class SiteHelper(Helper):
+    """See `Helper`.
+
+    Args:
+        make: makes the Matcher, in the process; it may raise PydagmanError.
+        keep: keeps ads; it may raise FileError.
+        forget: gives up all claims.
+        interval_s: seconds for which sites are taken as known.
+    """
+
+    purpose = "look for sites"
+    died = "the process that looks for sites has died"
+    late = "no answer within {seconds} s"
+    kinds = (MatchSites, Wanted, Made, SitesMatched, SiteClaim, SitesUnknown, KnownAd)
+
+    def __init__(
+        self,
+        make: Callable[[], Matcher],
+        keep: Callable[[Mapping[str, KnownAd]], None],
+        forget: Callable[[], None],
+        interval_s: float,
+    ) -> None:
+        self._make, self._keep = make, keep
+        self._forget = forget
+        self.knows_s = interval_s
+        self._matcher: Matcher | None = None  # in the process
+
+    def reply(self, order: MatchSites, answer: Made) -> SitesMatched | SitesUnknown:
+        """What the round has come to, when its ads are kept."""
+        try:
+            self._keep(answer.ads)
+        except FileError as error:
+            return SitesUnknown(str(error))
+        return answer.reply
+
+    def failed(self, order: object, reason: str) -> SitesUnknown:
+        """There is no round."""
+        return SitesUnknown(reason)
+
+    def give_up(self) -> None:
+        """All claims of the DAG are given up."""
+        self._forget()
+
+    def serve(self, order: MatchSites) -> Made:
+        """In the process."""
+        try:
+            if self._matcher is None:
+                self._matcher = self._make()
+            found = self._matcher.round(*order[:3], dict(order.few))
+        except Exception as error:  # whatever it is, it is told
+            return Made(SitesUnknown(error_text(error)), {})
+        claims = [SiteClaim(*match) for match in found.matches]
+        rest = (found.sites, found.reasons, found.unfit, found.without_room)
+        return Made(SitesMatched(claims, *rest), found.ads)
+
+
+class SiteValues:
+    """What sites give to nodes; see `ports.Sites`."""
+
+    def __init__(self, run: DagRun) -> None:
+        self._run = run
+        self._path = run.paths.sites
+        self._ads: dict[str, KnownAd] | None = None  # by digest; None: not read yet
+
+    def template(self, template: Template, action: SubmitNode) -> Template:
+        """A submit description for a node, with what its site gives."""
+        if not action.site:
+            return template
+        return with_site(
+            template, action.site, self._values(action), self._ad(action.site_ad).environment
+        )
+
+    def macros(self, action: SubmitNode) -> Mapping[str, str]:
+        """Macros that a DATA node's site gives to its request."""
+        return macros(self._values(action)) if action.site else {}
+
+    def _values(self, action: SubmitNode) -> Mapping[str, Any]:
+        return {"Name": action.site, **self._ad(action.site_ad).values}
+
+    def environment(self, action: SubmitNode | RunScript) -> Mapping[str, str]:
+        """Variables that the node's scripts get, and $ENV() in its submit description."""
+        if not action.site:
+            return {}
+        ad = self._ad(action.site_ad)
+        plain = {f"MATCH_{name}": str(value) for name, value in ad.values.items()}
+        return {**plain, "MATCH_Name": action.site, **ad.environment}
+
+    def keep(self, ads: Mapping[str, KnownAd]) -> None:
+        """Have these ads in the file.
+
+        Raises:
+            FileError: it can't be written.
+        """
+        known = self._known()
+        if ads.keys() <= known.keys():
+            return
+        all_ads = {**known, **ads}
+        self._run.files.replace(self._path, [json.dumps(ad) + "\n" for ad in all_ads.values()])
+        known.update(ads)
+
+    def _ad(self, digest: str) -> KnownAd:
+        return self._known().get(digest, _NO_AD)
+
+    def _known(self) -> dict[str, KnownAd]:
+        if self._ads is None:
+            self._ads = {}
+            try:
+                text = files.read_text(self._path, own=True)
+            except FileNotFoundError:
+                return self._ads
+            except (OSError, FileError) as error:
+                self._run.out.say(f"Warning: the values of sites are lost: {error}", 0)
+                return self._ads
+            for line in text.splitlines():
+                ad = _read(line)
+                if ad is not None:
+                    self._ads[ad.digest] = ad
+        return self._ads
+
+
+def _read(line: str) -> KnownAd | None:
+    try:
+        digest, values, environment = json.loads(line)
+        return KnownAd(str(digest), dict(values), dict(environment))
+    except (ValueError, TypeError):
+        return None
+
+
+def open_helper(run: DagRun, admin: Config) -> SiteHelper:
+    """The helper of a DAG with groups, which has what its sites give from now on."""
+    values = SiteValues(run)
+    run.sites = values
+    return SiteHelper(
+        lambda: _matcher(run), values.keep, lambda: _forget(run), run.config.sites_interval
+    )
+
+
+def obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """What is wrong with the expressions of the DAG's policies; '' if nothing is."""
+    yield from ()
+    for policy in {group.policy: None for group in dag.site_groups}:
+        try:
+            group_ad(policy, {})
+        except BadPolicy as error:
+            names = [group.name for group in dag.site_groups if group.policy == policy]
+            return f"SITE_POLICY of group {names[0]}: {error}"
+    return ""
+
+
+def _forget(run: DagRun) -> None:
+    try:
+        _directory(run).remove()
+    except FileError as error:
+        run.out.say(f"Warning: claims of sites stay until later: {error}", 0)
+
+
+def _matcher(run: DagRun) -> Matcher:
+    groups = run.dag.site_groups
+    kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
+    dag_file = os.path.abspath(run.paths.primary)
+    facts: dict[str, Any] = {
+        "Owner": _user(),
+        "DAGManJobId": run.cluster,
+        "DAGFile": dag_file,
+    }
+    return Matcher(
+        dag_file,
+        [group.name for group in groups],
+        list(kinds),
+        [kinds[group.policy] for group in groups],
+        facts,
+        directory=_directory(run),
+        query=query,
+        interval_s=run.config.sites_interval,
+    )
+
+
+def _user() -> str:
+    """The user of the process, whatever the environment says; the number if there is no name."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
+def _directory(run: DagRun) -> ClaimsDirectory:
+    schedd = queue_name(run.own_ad.get("GlobalJobId")) if run.cluster else BY_HAND
+    number = run.cluster or run.pid
+    return ClaimsDirectory(
+        run.config.sites_dir, schedd, number, in_queue, lambda text: run.out.say(text, 0)
+    )
