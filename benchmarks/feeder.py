@@ -20,11 +20,12 @@ from typing import Any
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.growth_desk import GrowthDesk
+from condor_pydagman.daemon.growth_helper import GrowthHelper
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.feeder import Fed
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions, build
@@ -54,7 +55,7 @@ def resident() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-class Fed:
+class FedDag:
     """A DAG that is fed."""
 
     def __init__(self, directory: Path, kept: int) -> None:
@@ -68,7 +69,7 @@ class Fed:
             dag=self._dag, engine=self._engine, config=Config(), clock=time, out=None
         )
         run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
-        self._desk = GrowthDesk(run, pieces, BuildOptions())
+        self._helper = GrowthHelper(run, pieces, BuildOptions())
         self._asked: list[do.Action] = []
         self._clusters = 0
         self._give(inputs.Begin(False))
@@ -79,15 +80,15 @@ class Fed:
     def feed(self, number: int) -> None:
         """One piece, and all of its nodes run."""
         told: list[Any] = []
-        self._desk._read_feeding(  # without the program
+        self._helper._read_feeding(  # without the program
             Feeding(number + 1), text(number), lambda *answer: told.append(answer)
         )
-        while self._desk.next_deadline() is not None:
-            self._desk.work(time.monotonic())
+        while self._helper.next_deadline() is not None:
+            self._helper.work(time.monotonic())
         piece, error = told[0]
         if error:
             raise ValueError(error)
-        self._give(inputs.Fed(number + 1, piece))
+        self._give(inputs.Answered("growth", Fed(number + 1, piece)))
         while self._asked:
             asked, self._asked = self._asked, []
             for action in asked:
@@ -133,7 +134,7 @@ def main() -> int:
     count = max(1, chosen.nodes // PIECE)
     every = max(1, count // LINES)
     with tempfile.TemporaryDirectory(dir=chosen.directory) as directory:
-        fed = Fed(Path(directory), chosen.kept)
+        fed = FedDag(Path(directory), chosen.kept)
         fed.feed(0)
         begin, base, before = resident(), fed.done, time.process_time()
         for number in range(1, count):

@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.growth_desk import GrowthDesk
+from condor_pydagman.daemon.growth_helper import GrowthHelper
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.growth import ReadOffer
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions, build
@@ -84,11 +85,11 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     engine.handle(inputs.Begin(False), 0.0)
     run: Any = SimpleNamespace(dag=dag, engine=engine, config=Config(), clock=time)
     run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
-    desk, told = GrowthDesk(run, pieces, BuildOptions()), []
+    helper, told = GrowthHelper(run, pieces, BuildOptions()), []
     steps = _Steps()
-    desk.offer("more.dag", more, lambda *answer: told.append(answer), dry=False)
-    while desk.next_deadline() is not None:
-        steps.take("reading", lambda: desk.work(time.monotonic()))
+    helper.ask(ReadOffer("more.dag", more), told.append)
+    while helper.next_deadline() is not None:
+        steps.take("reading", lambda: helper.work(time.monotonic()))
     piece, error = told[0]
     if error:
         raise ValueError(error)

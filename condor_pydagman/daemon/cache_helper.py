@@ -31,8 +31,8 @@ from condor_pydagman.records.cache_store import Record, began_line, done_line
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.daemon.ports import Out
-    from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.graph.model import Dag
 
 CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an order for which files are read
@@ -192,8 +192,9 @@ class CacheHelper(Helper):
         return problems
 
 
-def open_helper(run: DagRun, admin: Config) -> CacheHelper:
+def open_helper(helpers: Helpers) -> CacheHelper:
     """The helper of a DAG with CACHE commands."""
+    run = helpers.run
     return CacheHelper(run.dag, run.paths.cache, lambda line: run.out.say(line, 0))
 
 

@@ -25,7 +25,7 @@ from condor_pydagman.graph.stepwise import Steps
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.graph.model import Dag
 
 STEP = 500  # conditions that are looked at in one step
@@ -80,9 +80,9 @@ class ConditionHelper(Helper):
             return self.failed(order, error_text(error))
 
 
-def open_helper(run: DagRun, admin: Config) -> ConditionHelper:
+def open_helper(helpers: Helpers) -> ConditionHelper:
     """The helper of a DAG that decides."""
-    return ConditionHelper(run.dag)
+    return ConditionHelper(helpers.run.dag)
 
 
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:

@@ -7,7 +7,6 @@ import os
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files, kept_pieces
 from condor_pydagman.adapters.files import living_holder
@@ -26,10 +25,6 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, parse_timing, rescue
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
-
-if TYPE_CHECKING:
-    from condor_pydagman.daemon.ports import Growth
-    from condor_pydagman.daemon.run import DagRun
 
 
 class CannotStart(PydagmanError):
@@ -227,10 +222,3 @@ def _refuse_cycle(dag: Dag, config: Config) -> None:
                 "ERROR: a cycle exists in the dag, please check input\n    "
                 + describe_cycle(dag, cycle)
             )
-
-
-def growth_desk(run: DagRun, pieces: kept_pieces.KeptPieces) -> Growth:
-    """What a DAG needs to which something is added; others do not load it."""
-    from condor_pydagman.daemon.growth_desk import GrowthDesk
-
-    return GrowthDesk(run, pieces, build_options(run.options, run.config))

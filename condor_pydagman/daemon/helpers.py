@@ -1,5 +1,5 @@
-"""What DAGs need that have sub-DAGs, scripts, DATA nodes, groups, shared limits, conditions or
-CACHE commands: the helpers that the engine asks, and what is loaded at the start.
+"""What only some DAGs need: the helpers that the engine asks, and what else is loaded at the start
+of a DAG that has sub-DAGs, scripts or DATA nodes.
 
 Other DAGs do not load what these take.  What a DAG gets of this while it runs, by nodes that are
 added to it, is made when it is first needed.
@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.daemon import subdag_nodes
-from condor_pydagman.daemon.dag_input import CannotStart, build_options, growth_desk
+from condor_pydagman.daemon.dag_input import CannotStart, build_options
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
-    from condor_pydagman.adapters.helper_process import HelperProcess
+    from condor_pydagman.adapters.helper_process import Helper, HelperProcess
     from condor_pydagman.adapters.kept_pieces import KeptPieces
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.ports import Growth, Out
+    from condor_pydagman.daemon.ports import Out
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
     from condor_pydagman.graph.model import Dag
@@ -36,22 +36,24 @@ class Row(NamedTuple):
     """Where a helper is, and what its process may take.
 
     Attributes:
-        module: of this folder; its `open_helper(run, admin)` gives the helper, its `obstacle(dag,
+        module: of this folder; its `open_helper(helpers)` gives the helper, its `obstacle(dag,
             admin)` says why a DAG can't have what it wants of it.
-        timeout_s: seconds that one request may take.
-        stays_s: seconds for which the process stays without a request.
+        timeout_s: seconds that one order may take; 0: it has no process, but works in DAGMan itself
+            (see `InSteps`).
+        stays_s: seconds for which the process stays without an order.
         max_bytes: of memory that the process may take beyond what DAGMan had; 0: no limit.
     """
 
     module: str
-    timeout_s: float
-    stays_s: float
+    timeout_s: float = 0.0
+    stays_s: float = 0.0
     max_bytes: int = 0
 
 
 HELPERS = {
     "cache": Row("cache_helper", 60.0, 600.0),
     "conditions": Row("condition_helper", 10.0, 10.0, 256 << 20),
+    "growth": Row("growth_helper"),
     "limits": Row("limit_helper", 60.0, 20.0),
     "sites": Row("site_helper", 90.0, 5.0),
 }
@@ -90,6 +92,7 @@ def wanted(dag: Dag) -> list[str]:
         "limits": dag.limit_uses,
         "conditions": dag.conditions or dag.published,
         "cache": dag.cached,
+        "growth": dag.extensions or dag.feeder,
     }
     return [name for name, there in wants.items() if there]
 
@@ -100,18 +103,34 @@ def _module(name: str) -> ModuleType:
     return import_module(f"condor_pydagman.daemon.{HELPERS[name].module}")
 
 
-def open_helpers(run: DagRun, schedd: ScheddProcess, admin: Config) -> None:
-    """Begin what is done beside the schedd for this DAG."""
-    if admin.all_restart_pre_rate and run.recovering:
-        run.helpers.open("limits")
+def open_helpers(run: DagRun, admin: Config) -> None:
+    """Make what this DAG needs."""
     for name in wanted(run.dag):
         run.helpers.open(name)
+    if admin.all_restart_pre_rate and run.recovering:
+        run.helpers.open("limits")
+
+
+class InSteps(Protocol):
+    """A helper that works in DAGMan itself, some milliseconds at a time."""
+
+    def ask(self, request: Any, then: Callable[[Any], None]) -> None:
+        """Do what is asked; `then` is given the reply later."""
+
+    def next_deadline(self) -> float | None:
+        """When to call `work`, monotonic seconds; None if there is nothing to do."""
+
+    def work(self, now: float) -> None:
+        """A step of what is due."""
+
+    def kill_programs(self) -> None:
+        """Kill the programs that it runs; they are not answered."""
 
 
 class Helpers:
     """See `ports.Helpers`.
 
-    Args:
+    Attributes:
         admin: the administrator's knobs.
         pieces: what is added to the DAG.
     """
@@ -119,40 +138,56 @@ class Helpers:
     def __init__(
         self, run: DagRun, schedd: ScheddProcess, admin: Config, pieces: KeptPieces
     ) -> None:
-        self._run = run
+        self.run, self.admin, self.pieces = run, admin, pieces
         self._schedd = schedd
-        self._admin = admin
-        self._pieces = pieces
-        self._opened: dict[str, HelperProcess] = {}
+        self._processes: dict[str, HelperProcess] = {}
+        self._in_steps: dict[str, InSteps] = {}
 
-    def open(self, name: str) -> HelperProcess:
+    def open(self, name: str) -> HelperProcess | InSteps:
         """See `ports.Helpers`."""
-        if name not in self._opened:
-            row, run = HELPERS[name], self._run
-            helper = _module(name).open_helper(run, self._admin)
-            warn = lambda text: run.out.say(text, 0)  # noqa: E731
-            make = _process_class()
-            self._opened[name] = self._schedd.add(
-                lambda epoll: make(helper, epoll, run.clock.monotonic, warn, *row[1:])
-            )
-        return self._opened[name]
+        found = self._processes.get(name) or self._in_steps.get(name)
+        if found is not None:
+            return found
+        row, helper = HELPERS[name], _module(name).open_helper(self)
+        if row.timeout_s:
+            made = self._processes[name] = self._started(helper, row)
+            return made
+        in_steps: InSteps = helper
+        self._in_steps[name] = in_steps
+        return in_steps
+
+    def _started(self, helper: Helper, row: Row) -> HelperProcess:
+        make, clock = _process_class(), self.run.clock.monotonic
+        warn = lambda text: self.run.out.say(text, 0)  # noqa: E731
+        return self._schedd.add(lambda epoll: make(helper, epoll, clock, warn, *row[1:]))
 
     def ask(self, helper: str, request: Any, then: Callable[[Any], None]) -> None:
         """See `ports.Helpers`."""
         self.open(helper).ask(request, then)
 
+    def next_deadline(self) -> float | None:
+        """See `ports.Helpers`."""
+        times = [helper.next_deadline() for helper in self._in_steps.values()]
+        return min((time for time in times if time is not None), default=None)
+
+    def work(self, now: float) -> None:
+        """See `ports.Helpers`."""
+        for helper in self._in_steps.values():
+            helper.work(now)
+
+    def kill_programs(self) -> None:
+        """See `ports.Helpers`."""
+        for helper in self._in_steps.values():
+            helper.kill_programs()
+
     def give_up(self) -> None:
         """See `ports.Helpers`."""
-        for process in self._opened.values():
+        for process in self._processes.values():
             process.helper.give_up()
 
     def obstacle(self, piece: Dag) -> Steps[str]:
         """See `ports.Helpers`."""
-        return _obstacle(piece, self._admin)
-
-    def growth(self) -> Growth:
-        """See `ports.Helpers`."""
-        return growth_desk(self._run, self._pieces)
+        return _obstacle(piece, self.admin)
 
 
 def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:

@@ -39,7 +39,7 @@ from condor_pydagman.shared_limits.rounds import Demand, Grant
 from condor_pydagman.shared_limits.stakes import Stakes
 
 if TYPE_CHECKING:
-    from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.graph.model import Dag
 
 RELOAD_S = 30.0  # for which limits are taken as known
@@ -207,8 +207,9 @@ class OwnFileKeeper:
             self._file.remove()
 
 
-def open_helper(run: DagRun, admin: Config) -> LimitHelper:
+def open_helper(helpers: Helpers) -> LimitHelper:
     """The helper of a DAG that keeps to shared limits."""
+    run, admin = helpers.run, helpers.admin
     queue, place = queue_name(run.own_ad.get("GlobalJobId")), run.config.limits_dir
     say = lambda text: run.out.say(text, 0)  # noqa: E731
     name = file_name(queue, run.cluster or run.pid)

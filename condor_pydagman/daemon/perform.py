@@ -89,7 +89,6 @@ class Performer:
         self._submitter = Submitter(run)
         self.writer = NodesLogWriter(run.log, answers, run.clock, run.out)
         self._tags = jobstate.Tags(run.dag, self._submitter.text_of)
-        tell = answers.append
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.SubmitTogether: self._submit,
@@ -108,8 +107,6 @@ class Performer:
             do.QueryProvisioner: self._ask_provisioner,
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
             do.Ask: self._ask,
-            do.ReadPiece: lambda a: run.growth_desk().read(a, tell),
-            do.RunFeeder: lambda a: run.growth_desk().feed(a, tell),
             do.Grown: grown,
             do.WriteRescue: self._write_rescue,
             do.WriteSavePoint: self._write_save_point,
@@ -142,7 +139,7 @@ class Performer:
 
     def next_deadline(self) -> float | None:
         """When to call `work`, monotonic seconds."""
-        parts = (self.writer, self.run.growth, self.shutdown)
+        parts = (self.writer, self.run.helpers, self.shutdown)
         times = [part.next_deadline() for part in parts if part is not None]
         return min((time for time in times if time is not None), default=None)
 
@@ -150,8 +147,7 @@ class Performer:
         """Do what is due."""
         if self.writer:
             self.writer.work(now)
-        if self.run.growth is not None:
-            self.run.growth.work(now)
+        self.run.helpers.work(now)
         if self.shutdown is not None:
             self.shutdown.work(now)
 
@@ -424,7 +420,7 @@ class Performer:
         run.jobstate.write()
         self.writer.drop_calls()
         self._behind_removal = []
-        run.stop_feeder()
+        run.helpers.kill_programs()
         if action.keep_lock:
             self._leave_soon(action)
             return

@@ -18,15 +18,12 @@ from typing import Any, Protocol
 from condor_pydagman.adapters.schedd_requests import Request
 from condor_pydagman.engine.actions import (
     Grown,
-    ReadPiece,
-    RunFeeder,
     RunScript,
     Steered,
     SubmitNode,
 )
 from condor_pydagman.engine.inputs import Input, LogBroken, LogEvent, ScriptEnded
 from condor_pydagman.graph.model import Dag, Script
-from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Template
@@ -150,34 +147,6 @@ class Sites(Protocol):
         request, and to the worker of a DATA node."""
 
 
-class Growth(Protocol):
-    """Reads what is added to the DAG, and keeps it."""
-
-    def next_deadline(self) -> float | None:
-        """When to call `work`, monotonic seconds; None if there is nothing to do."""
-
-    def work(self, now: float) -> None:
-        """Some milliseconds of what is due."""
-
-    def read(self, action: ReadPiece, answer: Callable[[Input], None]) -> None:
-        """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""
-
-    def feed(self, action: RunFeeder, answer: Callable[[Input], None]) -> None:
-        """Run the program of the FEEDER, and read what it writes; `answer` is given a Fed later."""
-
-    def stop_feeder(self) -> None:
-        """Kill that program, if it runs; nothing is answered."""
-
-    def offer(
-        self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool
-    ) -> None:
-        """Read what a person adds, from the file of that name unless there is a text; `tell` is
-        given the piece, or all that is wrong with it.
-
-        `dry`: it is checked, and not kept.
-        """
-
-
 class Helpers(Protocol):
     """What is done for features that few DAGs have; made when it is first needed."""
 
@@ -188,14 +157,20 @@ class Helpers(Protocol):
     def open(self, name: str) -> object:
         """Make a helper now."""
 
+    def next_deadline(self) -> float | None:
+        """When to call `work`, monotonic seconds; None if there is nothing to do."""
+
+    def work(self, now: float) -> None:
+        """Some milliseconds of what is due."""
+
+    def kill_programs(self) -> None:
+        """Kill the programs that helpers run; they are not answered."""
+
     def give_up(self) -> None:
         """The DAG has ended: no place or site is kept for it any more."""
 
     def obstacle(self, piece: Dag) -> Steps[str]:
         """Load what new nodes need; returns why they can't have it, '' if they can."""
-
-    def growth(self) -> Growth:
-        """What reads what is added to the DAG."""
 
 
 class Scripts(Protocol):

@@ -50,7 +50,6 @@ class DagRun:
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
         sites: what sites give to nodes; None if the DAG has no groups that need one.
-        growth: what is added to the DAG; None until something is.
         helpers: what is done for features that few DAGs have.
     """
 
@@ -108,7 +107,6 @@ class DagRun:
         self.pid = pid or os.getpid()
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
-        self.growth: ports.Growth | None = None
         self._helpers = None if make_helpers is None else make_helpers(self)
         self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
 
@@ -118,21 +116,10 @@ class DagRun:
         assert self._helpers is not None
         return self._helpers
 
-    def growth_desk(self) -> ports.Growth:
-        """What reads what is added to the DAG; most DAGs never need it."""
-        if self.growth is None:
-            self.growth = self.helpers.growth()
-        return self.growth
-
     def kill_scripts(self, *, answered: bool) -> None:
-        """Kill all PRE and POST scripts, and the FEEDER; see `ports.Scripts.kill_all`."""
+        """Kill all PRE and POST scripts, and what helpers run; see `ports.Scripts.kill_all`."""
         self.scripts.kill_all(answered=answered)
-        self.stop_feeder()
-
-    def stop_feeder(self) -> None:
-        """Kill the program of the FEEDER, if it runs."""
-        if self.growth is not None:
-            self.growth.stop_feeder()
+        self.helpers.kill_programs()
 
     def note_placement(self, event: LogEvent) -> None:
         """Add up a note of a DATA node's worker in the nodes log, and tell of it."""

@@ -31,6 +31,7 @@ from condor_pydagman.sites.choice import Wanted
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.engine.actions import RunScript, SubmitNode
     from condor_pydagman.graph.model import Dag
@@ -173,8 +174,9 @@ def _read(line: str) -> KnownAd | None:
         return None
 
 
-def open_helper(run: DagRun, admin: Config) -> SiteHelper:
+def open_helper(helpers: Helpers) -> SiteHelper:
     """The helper of a DAG with groups, which has what its sites give from now on."""
+    run = helpers.run
     values = SiteValues(run)
     run.sites = values
     return SiteHelper(

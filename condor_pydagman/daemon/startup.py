@@ -165,7 +165,7 @@ def prepare(
         orphaned=_orphaned(),
         make_helpers=lambda run: helpers.Helpers(run, schedd, admin, pieces),
     )
-    helpers.open_helpers(run, schedd, admin)
+    helpers.open_helpers(run, admin)
     _begin_jobstate(run)
     _log_nodes(run)
     return run

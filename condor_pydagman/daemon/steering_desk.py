@@ -19,6 +19,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.daemon.subscriptions import Subscriptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.growth import HELPER, ReadOffer
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import PoolError
@@ -187,7 +188,8 @@ class SteeringDesk:
         self._number += 1
         number = self._number
 
-        def tell(piece: Piece | None, error: str) -> None:
+        def tell(read: tuple[Piece | None, str]) -> None:
+            piece, error = read
             if piece is None or wanted.dry:
                 told = {"error": error} if piece is None else {"dry": True, "done": piece.size}
                 self._answer(asked.client, wanted.identity, told)
@@ -195,7 +197,8 @@ class SteeringDesk:
                 self._asked[number] = asked
                 self._offers.append(inputs.PieceOffered(number, piece, self._who()))
 
-        self._run.growth_desk().offer(name or "<text>", text, tell, dry=wanted.dry)
+        request = ReadOffer(name or "<text>", text, wanted.dry)
+        self._run.helpers.ask(HELPER, request, tell)
 
     def _inputs_of(self, asked: _Asked) -> list[inputs.Input]:
         """What is to be given to the engine for a request at once."""

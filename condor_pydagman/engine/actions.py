@@ -184,29 +184,6 @@ class WriteRescue(NamedTuple):
     """Write the rescue file from the engine's present state.  Answered by RescueWritten."""
 
 
-class ReadPiece(NamedTuple):
-    """Read what a node that has ended well adds to the DAG, and keep its text.
-
-    Answered by PieceRead or PieceRefused.
-    """
-
-    node: int
-
-
-class RunFeeder(NamedTuple):
-    """Run the program of the FEEDER, and read and keep what it writes.  Answered by Fed.
-
-    Attributes:
-        number: of the feeding, from 1.
-        words: the program and its arguments.
-        variables: names and values for its environment.
-    """
-
-    number: int
-    words: tuple[str, ...]
-    variables: tuple[tuple[str, str], ...] = ()
-
-
 class Grown(NamedTuple):
     """Answer to a person's piece: how many nodes the DAG has got, or why it is refused."""
 
@@ -315,8 +292,6 @@ Action = Union[
     QueryProvisioner,
     Ask,
     ForgetPlacements,
-    ReadPiece,
-    RunFeeder,
     Grown,
     WriteRescue,
     WriteSavePoint,

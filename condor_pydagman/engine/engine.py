@@ -216,10 +216,7 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.LimitsWanted: operator.on_wanted,
     inputs.PriorityWanted: dag_priority.on_wanted,
     inputs.NodesSteered: steering.on_steered,
-    inputs.PieceRead: growth.on_read,
-    inputs.PieceRefused: growth.on_refused,
     inputs.PieceOffered: growth.on_offered,
-    inputs.Fed: feeder.on_fed,
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
     inputs.Wake: log_events.on_wake,
@@ -239,4 +236,6 @@ _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
     **result_cache.REPLIES,
     **shared_limits.REPLIES,
     **site_matching.REPLIES,
+    **growth.REPLIES,
+    **feeder.REPLIES,
 }

@@ -8,18 +8,46 @@ often, that is journaled: nothing more is fed, and the DAG goes on to its end, w
 
 from __future__ import annotations
 
+from typing import Any
+
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import growth
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feeder_records import FEEDER_FAILED
-from condor_pydagman.engine.inputs import Fed, LogEvent
+from condor_pydagman.engine.growth import HELPER
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.graph.piece import Piece
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
 MAX_REASON = 300  # characters of why it has failed, that are kept
 VARIABLE = "PYDAGMAN_"  # before the names of macros, in the environment of the program
+
+
+class RunFeeder(NamedTuple):
+    """Run the program of the FEEDER, and read and keep what it writes.  Answered by Fed.
+
+    Attributes:
+        number: of the feeding, from 1.
+        words: the program and its arguments.
+        variables: names and values for its environment.
+    """
+
+    number: int
+    words: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+class Fed(NamedTuple):
+    """Answer to RunFeeder: a piece, whose text is kept; or why there is none; neither if the
+    program has nothing to add now."""
+
+    number: int
+    piece: Piece | None = None
+    error: str = ""
 
 
 def work(run: RunState) -> None:
@@ -37,7 +65,7 @@ def work(run: RunState) -> None:
     left = number_of(run.open_nodes, "node")
     run.say(f"Running the FEEDER, feeding {feeder.fed + 1}, with {left} left")
     variables = tuple((VARIABLE + name, value) for name, value in values.items())
-    run.emit(do.RunFeeder(feeder.fed + 1, words, variables))
+    run.emit(do.Ask(HELPER, RunFeeder(feeder.fed + 1, words, variables)))
 
 
 def _may_run(run: RunState) -> bool:
@@ -118,3 +146,6 @@ def on_failed(run: RunState, _node: int, event: LogEvent) -> None:
     if run.feeder:
         run.feeder.fail(event.text)
         run.say("ERROR: the FEEDER is run no more; the DAG goes on with the nodes that it has", 0)
+
+
+REPLIES: dict[type, Any] = {Fed: on_fed}

@@ -10,22 +10,60 @@ A node whose piece can't be added fails, and its retries apply; the DAG stays as
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rerun
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_features
 from condor_pydagman.engine.growth_records import LET_GO, PIECE
-from condor_pydagman.engine.inputs import LogEvent, PieceOffered, PieceRead, PieceRefused
+from condor_pydagman.engine.inputs import LogEvent, PieceOffered
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.piece import Piece, add_piece
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
 
+HELPER = "growth"
 STARTS = 2000  # nodes that are started at once; log events are handled in between
+
+
+class ReadPiece(NamedTuple):
+    """Read what a node that has ended well adds to the DAG, and keep its text.
+
+    Answered by PieceRead or PieceRefused.
+    """
+
+    node: int
+
+
+class ReadOffer(NamedTuple):
+    """Read what a person wants to add: `text`, or without one the file of that name.  Asked by who
+    answers the person, and answered by the piece and what is wrong with it.
+
+    `dry`: it is checked, and not kept.
+    """
+
+    name: str
+    text: str | None
+    dry: bool = False
+
+
+class PieceRead(NamedTuple):
+    """Answer to ReadPiece: the piece, whose text is kept."""
+
+    node: int
+    piece: Piece
+
+
+class PieceRefused(NamedTuple):
+    """Answer to ReadPiece: what the node adds to the DAG is wrong, or can't be read."""
+
+    node: int
+    error: str
 
 
 # A piece is asked for, and comes.
@@ -37,7 +75,7 @@ def ask(run: RunState) -> None:
         return
     for node in [node for node, asked in run.growth.wanting.items() if not asked]:
         run.growth.asked(node)
-        run.emit(do.ReadPiece(node))
+        run.emit(do.Ask(HELPER, ReadPiece(node)))
 
 
 def work(run: RunState) -> None:
@@ -271,3 +309,6 @@ def _end_without_piece(run: RunState, number: int, digest: str) -> None:
     run.emit(do.KillScripts())
     run.emit(do.Exit(1, keep_lock=True, concluded=False))
     run.enter(Phase.ENDED)
+
+
+REPLIES: dict[type, Any] = {PieceRead: on_read, PieceRefused: on_refused}

@@ -284,35 +284,12 @@ class NodesSteered(NamedTuple):
     last: bool = True
 
 
-class PieceRead(NamedTuple):
-    """Answer to ReadPiece: the piece, whose text is kept."""
-
-    node: int
-    piece: Piece
-
-
-class PieceRefused(NamedTuple):
-    """Answer to ReadPiece: what the node adds to the DAG is wrong, or can't be read."""
-
-    node: int
-    error: str
-
-
 class PieceOffered(NamedTuple):
     """A person adds a piece, whose text is kept.  Answered by `actions.Grown`."""
 
     request: int
     piece: Piece
     by: str
-
-
-class Fed(NamedTuple):
-    """Answer to RunFeeder: a piece, whose text is kept; or why there is none; neither if the
-    program has nothing to add now."""
-
-    number: int
-    piece: Piece | None = None
-    error: str = ""
 
 
 class DagRemoved(NamedTuple):
@@ -354,10 +331,7 @@ Input = Union[
     LimitsWanted,
     PriorityWanted,
     NodesSteered,
-    PieceRead,
-    PieceRefused,
     PieceOffered,
-    Fed,
     DagRemoved,
     Shutdown,
     Wake,

@@ -6,12 +6,12 @@ after those that are in force, and no more when it has said that there is no mor
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING
 
-from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.feeder import Fed, RunFeeder
+from condor_pydagman.engine.growth import HELPER
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Feeder, Feeding
 from condor_pydagman.graph.piece import Piece, PieceText
@@ -37,7 +37,7 @@ class FakeFeeder:
         self._process = process
         self._runs = 0  # which tells the answer of one that was killed from others
 
-    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
+    def feed(self, action: RunFeeder) -> None:
         world = self._process.world
         dag = self._process.dag
         fed = [piece.feeding for piece in dag.pieces if piece.feeding is not None]
@@ -55,20 +55,23 @@ class FakeFeeder:
     def stop(self) -> None:
         self._runs += 1
 
-    def _end(self, run: int, action: do.RunFeeder) -> None:
+    def _end(self, run: int, action: RunFeeder) -> None:
         process, world = self._process, self._process.world
         if world.process is not process or run != self._runs:
             return
         chance = world.growers.rng.random()
         if chance < 0.15:
-            process.add_input(inputs.Fed(action.number, error="it is broken\nin two lines"))
+            self._tell(Fed(action.number, error="it is broken\nin two lines"))
         elif chance < 0.3:
-            process.add_input(inputs.Fed(action.number))
+            self._tell(Fed(action.number))
         else:
             piece = world.growers.read(process, self._text(action.number))
             wrong = isinstance(piece, str)
-            told = inputs.Fed(action.number, error=piece) if wrong else None
-            process.add_input(told or inputs.Fed(action.number, _piece(piece)))
+            told = Fed(action.number, error=piece) if wrong else None
+            self._tell(told or Fed(action.number, _piece(piece)))
+
+    def _tell(self, told: Fed) -> None:
+        self._process.add_input(inputs.Answered(HELPER, told))
 
     def _text(self, number: int) -> PieceText:
         seed = self._process.world.seed

@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feeder import RunFeeder
+from condor_pydagman.engine.growth import HELPER, PieceRead, PieceRefused, ReadPiece
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag, Extension
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
@@ -149,37 +151,20 @@ class Growers:
 class FakeGrowth:
     """What a simulated DAGMan does about pieces of nodes."""
 
-    def __init__(self, growers: Growers, process: Process) -> None:
-        self._growers = growers
+    def __init__(self, process: Process) -> None:
+        self._growers = process.world.growers
         self._process = process
         self._feeder = FakeFeeder(process)
 
-    def next_deadline(self) -> float | None:
-        """Answers are events of the world."""
-        return None
+    def ask(self, request: ReadPiece | RunFeeder, then: Callable[[Any], None]) -> None:
+        if isinstance(request, RunFeeder):
+            self._feeder.feed(request)
+            return
+        delay, node = self._growers.rng.uniform(0.0, MAX_DELAY_S), request.node
+        self._process.world.after(delay, lambda: self._answer(node))
 
-    def work(self, now: float) -> None:
-        pass
-
-    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
-        self._feeder.feed(action, answer)
-
-    def stop_feeder(self) -> None:
+    def kill_programs(self) -> None:
         self._feeder.stop()
-
-    def offer(
-        self,
-        name: str,
-        text: str | None,
-        tell: Callable[[Piece | None, str], None],
-        *,
-        dry: bool,
-    ) -> None:
-        raise NotImplementedError
-
-    def read(self, action: do.ReadPiece, answer: Callable[[inputs.Input], None]) -> None:
-        delay = self._growers.rng.uniform(0.0, MAX_DELAY_S)
-        self._process.world.after(delay, lambda: self._answer(action.node))
 
     def _answer(self, node: int) -> None:
         process, world = self._process, self._process.world
@@ -189,17 +174,14 @@ class FakeGrowth:
         retry = process.engine.run.nodes.retries.get(node, 0)
         era = 0 if world.kinds.cached else world.era  # what is the same again may be cached
         rng = Random(f"{world.seed} {era} piece {name} {retry}")
-        told: inputs.Input
+        told: PieceRead | PieceRefused
         if rng.random() < 0.2 and retry < 5:
-            told = inputs.PieceRefused(node, "it is wrong")
+            told = PieceRefused(node, "it is wrong")
         else:
             between = dag.extensions[node].between
             text = self._growers.text(dag, rng, name, between)
             if process.engine.run.nodes.total > MAX_NODES:
                 text = text._replace(texts={"p": ""})
             piece = self._growers.read(process, text)
-            if isinstance(piece, str):
-                told = inputs.PieceRefused(node, piece)
-            else:
-                told = inputs.PieceRead(node, piece)
-        process.add_input(told)
+            told = PieceRefused(node, piece) if isinstance(piece, str) else PieceRead(node, piece)
+        process.add_input(inputs.Answered(HELPER, told))

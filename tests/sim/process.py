@@ -32,6 +32,7 @@ _OPTIONS = DagmanOptions(dag_files=["t.dag"])
 HELPERS: dict[str, Callable[[Process], Any]] = {
     "cache": FakeCache,
     "conditions": FakeConditions,
+    "growth": FakeGrowth,
     "sites": FakeRounds,
 }
 _WORDS = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
@@ -99,8 +100,16 @@ class FakeHelpers:
         yield
         return ""
 
-    def growth(self) -> FakeGrowth:
-        return FakeGrowth(self._process.world.growers, self._process)
+    def next_deadline(self) -> float | None:
+        """Answers are events of the world."""
+        return None
+
+    def work(self, now: float) -> None:
+        pass
+
+    def kill_programs(self) -> None:
+        if "growth" in self._opened:
+            self._opened["growth"].kill_programs()
 
     def give_up(self) -> None:
         self._process.world.sites.claims.clear()

@@ -47,8 +47,8 @@ class World:
         self.run = cast(
             Any,
             SimpleNamespace(
-                stop_feeder=lambda: None,
-                placements=None, sites=None, helpers=SimpleNamespace(give_up=lambda: None),
+                placements=None, sites=None,
+                helpers=SimpleNamespace(give_up=lambda: None, kill_programs=lambda: None),
                 schedd=self, out=out, lock=self.lock, own_ad={"JobRunCount": 1}, pid=1,
                 jobstate=JobstateLog(None), is_orphaned=lambda: self._state() == GONE,
                 clock=clock, job_ad=JobAd(cast(Any, self)),

@@ -24,8 +24,6 @@ LATE = {
     "daemon/submit.py": {"_placing"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
-    # What a DAG takes to which something is added.
-    "daemon/dag_input.py": {"growth_desk"},
 }
 # Modules of the standard library that a DAG without scripts, a CONFIG file, wrong lines and clients
 # of its command socket can do without.
@@ -57,7 +55,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "cache_helper, condition_helper, data_nodes, growth_desk, loop, initialize, limit_helper;"
+        "cache_helper, condition_helper, data_nodes, growth_helper, loop, initialize, limit_helper;"
         " from condor_pydagman.daemon import site_helper;"
         " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"

@@ -58,7 +58,8 @@ class Bench:
             cluster=7,
             pid=70,
         )
-        self.helper = open_helper(self.run, Config())
+        helpers: Any = SimpleNamespace(run=self.run)
+        self.helper = open_helper(helpers)
         self.values: SiteValues = self.run.sites
 
     def replace(self, path: str, lines: list[str]) -> None:

@@ -13,6 +13,7 @@ from condor_pydagman.daemon import steering_desk
 from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, PART, SteeringDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.growth import ReadOffer
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
@@ -46,7 +47,7 @@ class Bench:
                 refused=self.refused,
                 descending=self.descending,
             ),
-            growth_desk=lambda: SimpleNamespace(offer=self.offer),
+            helpers=SimpleNamespace(ask=self.offer),
             job_ad=SimpleNamespace(edit=lambda _, done: self.edits.append(done)),
         )
         socket: Any = SimpleNamespace(
@@ -56,9 +57,10 @@ class Bench:
         self.desk = SteeringDesk(run, socket)
         self.run = run
 
-    def offer(self, name: str, text: str | None, tell: Callable[..., None], *, dry: bool) -> None:
-        self.offered.append((name, text, dry))
-        tell(self.piece, "" if self.piece else "ERROR: all wrong")
+    def offer(self, helper: str, request: ReadOffer, then: Callable[..., None]) -> None:
+        assert helper == "growth"
+        self.offered.append(request[:])
+        then((self.piece, "" if self.piece else "ERROR: all wrong"))
 
     def refused(self, what: inputs.NodesSteered) -> list[tuple[int, str]]:
         """The first node of each part."""

@@ -8,6 +8,8 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.feeder import Fed, RunFeeder
+from condor_pydagman.engine.growth import PieceRead
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import FeederReport
 from condor_pydagman.engine.throttles import Throttles
@@ -69,7 +71,7 @@ class Growing:
     def take(self, piece: Piece) -> do.AppendJournalRecord:
         """A node's piece comes, and is in force."""
         self.pieces[piece.digest] = piece
-        self.feed(inputs.PieceRead(self.dag.ids[piece.node], piece))
+        self.feed(PieceRead(self.dag.ids[piece.node], piece))
         record = self.records(JournalRecord.GROWN)[-1]
         self.read_back(record)
         return record
@@ -79,7 +81,7 @@ def feeder(**how: object) -> Feeder:
     return Feeder("feed", 1, 0, 60, 2)._replace(**how)
 
 
-class Fed(Growing):
+class FedDag(Growing):
     """An engine with a FEEDER."""
 
     def __init__(self, text: str = "", *, begin: bool = True, **how: object) -> None:
@@ -93,7 +95,7 @@ class Fed(Growing):
 
     def runs(self) -> list[int]:
         """Numbers of the feedings that have been asked for."""
-        return [one.number for one in self.asked if isinstance(one, do.RunFeeder)]
+        return [one.number for one in self.asked if isinstance(one, RunFeeder)]
 
     def piece(self, text: str, *, last: bool = False, number: int = 0) -> Piece:
         number = number or self.runs()[-1]
@@ -104,13 +106,13 @@ class Fed(Growing):
         """The program writes this; it is in force."""
         piece = self.piece(text, last=last)
         self.pieces[piece.digest] = piece
-        self.feed(inputs.Fed(self.runs()[-1], piece))
+        self.feed(Fed(self.runs()[-1], piece))
         record = self.records(JournalRecord.GROWN)[-1]
         self.read_back(record)
         return record
 
     def fails(self, error: str = "it is broken") -> None:
-        self.feed(inputs.Fed(self.runs()[-1], error=error))
+        self.feed(Fed(self.runs()[-1], error=error))
 
     def wait(self, seconds: float) -> None:
         self.now += seconds

@@ -7,15 +7,16 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.feeder import Fed, RunFeeder
 from condor_pydagman.engine.report import FeederReport
 from condor_pydagman.graph.model import Feeding, GrownPiece
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make
-from tests.unit.engine.growing import Fed, Growing, feeder
+from tests.unit.engine.growing import FedDag, Growing, feeder
 
 
 def test_an_empty_dag_is_fed_until_there_is_no_more() -> None:
-    it = Fed(below=2)
+    it = FedDag(below=2)
     assert it.runs() == [1]
     it.give("JOB A a\nJOB B b\nPARENT A CHILD B\n")
     assert it.runs() == [1]
@@ -30,13 +31,13 @@ def test_an_empty_dag_is_fed_until_there_is_no_more() -> None:
 
 
 def test_there_is_no_more_at_the_first_time() -> None:
-    it = Fed()
+    it = FedDag()
     it.give("", last=True)
     assert it.exit_code() == 0
 
 
 def test_a_dag_waits_for_its_feeder() -> None:
-    it = Fed("A", below=1)
+    it = FedDag("A", below=1)
     assert it.runs() == []
     it.run("A")
     assert it.runs() == [1]
@@ -45,9 +46,9 @@ def test_a_dag_waits_for_its_feeder() -> None:
 
 
 def test_what_the_program_is_told() -> None:
-    it = Fed("A -> B", below=3, program="feed.sh $FEEDING $open_count x$DONE_COUNT $NODE_COUNT")
-    asked = it.asked[-1] if isinstance(it.asked[-1], do.RunFeeder) else None
-    asked = asked or next(one for one in it.asked if isinstance(one, do.RunFeeder))
+    it = FedDag("A -> B", below=3, program="feed.sh $FEEDING $open_count x$DONE_COUNT $NODE_COUNT")
+    asked = it.asked[-1] if isinstance(it.asked[-1], RunFeeder) else None
+    asked = asked or next(one for one in it.asked if isinstance(one, RunFeeder))
     assert asked.words == ("feed.sh", "1", "2", "x$DONE_COUNT", "2")
     told = dict(asked.variables)
     assert (told["PYDAGMAN_FEEDING"], told["PYDAGMAN_FED_COUNT"]) == ("1", "0")
@@ -55,10 +56,10 @@ def test_what_the_program_is_told() -> None:
 
 
 def test_nothing_now_is_asked_again_after_growing_pauses() -> None:
-    it = Fed()
+    it = FedDag()
     for pause in (10.0, 20.0, 40.0, 60.0, 60.0):
         asked = len(it.runs())
-        it.feed(inputs.Fed(1))
+        it.feed(Fed(1))
         assert it.engine.next_deadline() == it.now + pause
         it.wait(pause)
         assert len(it.runs()) == asked + 1
@@ -69,7 +70,7 @@ def test_nothing_now_is_asked_again_after_growing_pauses() -> None:
 
 
 def test_a_piece_without_nodes_counts_but_is_followed_by_a_pause() -> None:
-    it = Fed()
+    it = FedDag()
     it.give("SUBMIT-DESCRIPTION s {\nexecutable = /bin/true\n}\n")
     assert it.runs() == [1]
     it.wait(10.0)
@@ -77,7 +78,7 @@ def test_a_piece_without_nodes_counts_but_is_followed_by_a_pause() -> None:
 
 
 def test_a_program_that_fails_is_run_again_and_then_no_more() -> None:
-    it = Fed("A", below=2, retries=2)
+    it = FedDag("A", below=2, retries=2)
     for pause in (10.0, 20.0):
         it.fails("exit code 1\nsaid so")
         assert it.report == FeederReport("waits", 0, 0, "exit code 1")
@@ -101,7 +102,7 @@ def test_a_program_that_fails_is_run_again_and_then_no_more() -> None:
 
 
 def test_a_success_gives_all_retries_back() -> None:
-    it = Fed(retries=1)
+    it = FedDag(retries=1)
     it.fails()
     it.wait(10.0)
     it.give("JOB A a\n")
@@ -113,7 +114,7 @@ def test_a_success_gives_all_retries_back() -> None:
 
 
 def test_a_record_that_is_not_read_back_is_written_again() -> None:
-    it = Fed(retries=0)
+    it = FedDag(retries=0)
     it.fails()
     due = it.engine.next_deadline()
     assert due is not None
@@ -126,17 +127,17 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
 
 
 def test_what_is_refused_when_it_comes_counts_as_a_failure() -> None:
-    it = Fed("A", below=2)
-    it.feed(inputs.Fed(1, it.piece("JOB B b\n")._replace(dag=make.dag("A"), known=())))
+    it = FedDag("A", below=2)
+    it.feed(Fed(1, it.piece("JOB B b\n")._replace(dag=make.dag("A"), known=())))
     assert it.report is not None
     assert it.report.error == "there is a node A already"
 
 
 def test_at_most() -> None:
-    it = Fed("A", below=5, at_most=3)
+    it = FedDag("A", below=5, at_most=3)
     it.give("JOB B b\nJOB C c\n")
     assert it.runs() == [1, 2]
-    it.feed(inputs.Fed(2, it.piece("JOB D d\nJOB E e\n")))
+    it.feed(Fed(2, it.piece("JOB D d\nJOB E e\n")))
     assert it.report is not None
     assert it.report.error == "it has 2 nodes, and the FEEDER may add 1 more: AT-MOST 3"
     it.wait(10.0)
@@ -148,7 +149,7 @@ def test_at_most() -> None:
 
 
 def test_a_halted_dag_is_not_fed() -> None:
-    it = Fed("A")
+    it = FedDag("A")
     it.feed(inputs.Halt("wait"))
     it.run("A")
     assert it.runs() == []
@@ -157,7 +158,7 @@ def test_a_halted_dag_is_not_fed() -> None:
 
 
 def test_a_halted_dag_that_could_only_be_fed_ends_as_one_with_nodes_left() -> None:
-    it = Fed("A")
+    it = FedDag("A")
     it.feed(inputs.Halt("wait"))
     it.run("A")
     due = it.engine.next_deadline()
@@ -168,20 +169,20 @@ def test_a_halted_dag_that_could_only_be_fed_ends_as_one_with_nodes_left() -> No
 
 
 def test_a_dag_that_ends_is_not_fed_and_the_program_is_killed() -> None:
-    it = Fed("A", below=2)
+    it = FedDag("A", below=2)
     it.feed(inputs.DagRemoved())
     it.end()
     assert any(isinstance(one, do.KillScripts) for one in it.asked)
-    it.feed(inputs.Fed(1, error="killed"))
+    it.feed(Fed(1, error="killed"))
     assert not it.records(JournalRecord.FEEDER_FAILED)
 
 
 def test_a_replay_knows_what_has_been_fed() -> None:
-    it = Fed()
+    it = FedDag()
     records = [it.give("JOB A a\n")]
     it.run("A")
     assert it.runs() == [1, 2]
-    again = Fed(begin=False)
+    again = FedDag(begin=False)
     again.pieces["d1"] = again.piece("JOB A a\n", number=1)
     again.begin(recovering=True)
     again.read_back(records[0])
@@ -198,12 +199,12 @@ def test_a_rescue_dag_goes_on_where_the_last_run_was(last: bool) -> None:
     dag.feeder = feeder()
     it = Growing(dag)
     it.begin()
-    asked = [one.number for one in it.asked if isinstance(one, do.RunFeeder)]
+    asked = [one.number for one in it.asked if isinstance(one, RunFeeder)]
     assert asked == ([] if last else [5])
 
 
 def test_a_replay_that_shows_a_failure_ends_as_one() -> None:
-    it = Fed(begin=False)
+    it = FedDag(begin=False)
     it.begin(recovering=True)
     it.read_back(do.AppendJournalRecord(JournalRecord.FEEDER_FAILED, -1, 0, text="feeding 1: no"))
     it.feed(inputs.LogCaughtUp(), inputs.QueueListed(()))
@@ -218,7 +219,7 @@ def test_the_provisioner_comes_first() -> None:
     dag.feeder = feeder(below=3)
     engine = Growing(dag)
     engine.begin()
-    assert not [one for one in engine.asked if isinstance(one, do.RunFeeder)]
+    assert not [one for one in engine.asked if isinstance(one, RunFeeder)]
 
 
 def test_a_dag_without_one_has_no_report() -> None:
@@ -228,7 +229,7 @@ def test_a_dag_without_one_has_no_report() -> None:
 
 
 def test_what_the_program_says_can_do_no_harm() -> None:
-    it = Fed()
+    it = FedDag()
     it.fails("\x1b[2J" + "x" * 1000)
     assert it.report is not None
     assert "\x1b" not in it.report.error

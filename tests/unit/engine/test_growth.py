@@ -10,6 +10,8 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.feeder import Fed
+from condor_pydagman.engine.growth import PieceRead, PieceRefused, ReadPiece
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.run_if.requests import (
@@ -30,7 +32,7 @@ from condor_pydagman.vocabulary import (
     NodeStatus,
 )
 from tests import make
-from tests.unit.engine.growing import Fed, Growing
+from tests.unit.engine.growing import FedDag, Growing
 
 
 def piece_of(dag: Dag, text: str, node: str = "", children: str = "", digest: str = "d1") -> Piece:
@@ -55,7 +57,7 @@ def test_a_node_that_ends_well_adds_a_piece_before_its_children_start() -> None:
     it.begin()
     it.run("A")
     assert it.state("A") == "GROWING"
-    assert [one for one in it.asked if isinstance(one, do.ReadPiece)] == [do.ReadPiece(0)]
+    assert [one for one in it.asked if isinstance(one, ReadPiece)] == [ReadPiece(0)]
     it.take(piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B"))
     assert (it.state("A"), it.state("B")) == ("DONE", "WAITING")
     for name in ("X", "Y"):
@@ -72,7 +74,7 @@ def test_nothing_starts_while_a_piece_is_on_its_way_into_the_log() -> None:
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD D\n", "A", "B")
     it.pieces["d1"] = piece
-    it.feed(inputs.PieceRead(0, piece))
+    it.feed(PieceRead(0, piece))
     it.run("C")
     assert it.state("D") == "READY"
     assert "D" not in submits(it.asked, it.dag)
@@ -88,7 +90,7 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\n", "A", "B")
     it.pieces["d1"] = piece
-    it.feed(inputs.PieceRead(0, piece))
+    it.feed(PieceRead(0, piece))
     due = it.engine.next_deadline()
     assert due is not None
     it.now = due
@@ -107,7 +109,7 @@ def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
     it.begin()
     for attempt in range(2):
         it.run("A")
-        it.feed(inputs.PieceRefused(0, "ERROR: p:1 is wrong\n  at length"))
+        it.feed(PieceRefused(0, "ERROR: p:1 is wrong\n  at length"))
         record = it.records(JournalRecord.GROWTH_FAILED)[-1]
         assert (record.retry, record.text) == (attempt, "ERROR: p:1 is wrong")
         it.read_back(record)
@@ -124,7 +126,7 @@ def test_a_node_whose_piece_is_refused_has_published_nothing() -> None:
     it.feed(inputs.LogEvent(EventKind.JOB_AD_INFORMATION, 1, 0, 0, value=end, text="n=2"))
     assert it.engine.run.features["publish"].values == {0: {"n": "2"}}
     assert it.state("A") == "GROWING"
-    it.feed(inputs.PieceRefused(0, "ERROR: wrong"))
+    it.feed(PieceRefused(0, "ERROR: wrong"))
     it.read_back(it.records(JournalRecord.GROWTH_FAILED)[-1])
     assert it.state("A") == "FAILED"
     assert not it.engine.run.features["publish"].values
@@ -135,7 +137,7 @@ def test_a_piece_that_fits_no_more_when_it_comes_is_refused() -> None:
     it.begin()
     it.run("A")
     piece = piece_of(it.dag, "JOB X x\nPARENT X CHILD C\n", "A", "B")
-    it.feed(inputs.PieceRead(0, piece))
+    it.feed(PieceRead(0, piece))
     (record,) = it.records(JournalRecord.GROWTH_FAILED)
     assert record.text == "node C has begun: it can't get another parent"
 
@@ -144,7 +146,7 @@ def test_a_dag_that_grows_too_large_is_refused() -> None:
     it = growing("A -> B", max_grown_nodes=3)
     it.begin()
     it.run("A")
-    it.feed(inputs.PieceRead(0, piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B")))
+    it.feed(PieceRead(0, piece_of(it.dag, "JOB X x\nJOB Y x\n", "A", "B")))
     (record,) = it.records(JournalRecord.GROWTH_FAILED)
     assert "PYDAGMAN_MAX_GROWN_NODES" in record.text
 
@@ -267,7 +269,7 @@ def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
         it.run("A")
     it.feed(inputs.DagRemoved())
     before = len(it.records(JournalRecord.GROWTH_FAILED))
-    it.feed(inputs.PieceRefused(0, "late"))
+    it.feed(PieceRefused(0, "late"))
     assert len(it.records(JournalRecord.GROWTH_FAILED)) == before
 
 
@@ -288,7 +290,7 @@ def test_a_person_adds_to_a_dag_without_nodes() -> None:
 # A DAG that is fed for ever lets go of what is done, live and replayed.
 
 
-class Endless(Fed):
+class Endless(FedDag):
     """An engine with a FEEDER that keeps a few done nodes."""
 
     def __init__(self, text: str = "", kept: int = 2, **how: Any) -> None:
@@ -448,7 +450,7 @@ def test_a_piece_that_was_checked_before_is_checked_anew() -> None:
     late = it.piece("JOB N4 x\nPARENT N1 CHILD N4\n")
     it.read_back(record)
     before = it.runs()
-    it.feed(inputs.Fed(before[-1], late))
+    it.feed(Fed(before[-1], late))
     assert it.runs() == [*before, before[-1]]
     assert it.names == ["N2", "N3"]
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os.path
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.kept_pieces import MB, KeptPieces, read_whole
-from condor_pydagman.daemon.feeder_desk import FeederDesk
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.daemon.dag_input import build_options
+from condor_pydagman.daemon.feeder_run import FeederRun
+from condor_pydagman.engine.feeder import RunFeeder
+from condor_pydagman.engine.growth import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph import untrusted
 from condor_pydagman.graph.building import BuildOptions
@@ -25,7 +26,10 @@ from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag
 
 STEP_S = 0.02  # seconds of work before the loop has its turn
 RETRY_S = 5.0  # seconds between two tries to keep what a node adds, while the disk is full or so
@@ -81,8 +85,8 @@ class Texts(Mapping[str, str]):
         return len(self.known)
 
 
-class GrowthDesk:
-    """What is to be added to the DAG of a run."""
+class GrowthHelper:
+    """What is to be added to the DAG of a run; see `helpers.InSteps`."""
 
     def __init__(
         self,
@@ -100,11 +104,11 @@ class GrowthDesk:
         self._failed: list[_Order] = []  # what could not be kept, to be tried again
         self._retry_at = 0.0
         self._told = ""  # why, as it was last said
-        self._feeder: FeederDesk | None = None
+        self._feeder: FeederRun | None = None
         self._known: untrusted.Named | None = None
 
     def next_deadline(self) -> float | None:
-        """See `ports.Growth`."""
+        """See `helpers.InSteps`."""
         if self._busy:
             return 0.0
         feeder = None if self._feeder is None else self._feeder.next_deadline()
@@ -116,25 +120,22 @@ class GrowthDesk:
         waits = self._run.engine.is_growing
         return self._steps is not None or (bool(self._orders) and not waits)
 
-    def read(self, action: do.ReadPiece, answer: Callable[[inputs.Input], None]) -> None:
-        """Read what a node adds; `answer` is given a PieceRead or PieceRefused later."""
-        node = action.node
+    def ask(self, request: ReadPiece | ReadOffer | RunFeeder, then: Callable[[Any], None]) -> None:
+        """Read what a node or a person adds, or run the FEEDER; `then` is given the reply later."""
+        if isinstance(request, RunFeeder):
+            if self._feeder is None:
+                self._feeder = FeederRun(self._run, self._read_feeding)
+            self._feeder.feed(request, then)
+        elif isinstance(request, ReadPiece):
+            node = request.node
+            name = self._run.dag.extensions[node].file
+            self._orders.append(_Order(node, None, name, lambda *read: then(_reply(node, *read))))
+        else:
+            name, text, dry = request
+            self._orders.append(_Order(-1, text, name, lambda *read: then(read), dry))
 
-        def tell(piece: Piece | None, error: str) -> None:
-            refused = inputs.PieceRefused(node, error)
-            answer(refused if piece is None else inputs.PieceRead(node, piece))
-
-        name = self._run.dag.extensions[node].file
-        self._orders.append(_Order(node, None, name, tell))
-
-    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
-        """See `ports.Growth`."""
-        if self._feeder is None:
-            self._feeder = FeederDesk(self._run, self._read_feeding)
-        self._feeder.feed(action, answer)
-
-    def stop_feeder(self) -> None:
-        """See `ports.Growth`."""
+    def kill_programs(self) -> None:
+        """See `helpers.InSteps`."""
         if self._feeder is not None:
             self._feeder.stop()
 
@@ -146,14 +147,8 @@ class GrowthDesk:
         name = os.path.join(feeder.where, f"<feeding {feeding.number}>")
         self._orders.append(_Order(-1, text, name, tell, feeding=feeding))
 
-    def offer(
-        self, name: str, text: str | None, tell: Callable[[Piece | None, str], None], *, dry: bool
-    ) -> None:
-        """Read what a person adds; `tell` is given the piece, or all that is wrong with it."""
-        self._orders.append(_Order(-1, text, name, tell, dry))
-
     def work(self, now: float) -> None:
-        """See `ports.Growth`."""
+        """See `helpers.InSteps`."""
         if self._feeder is not None:
             self._feeder.work(now)
         if self._failed and now >= self._retry_at:
@@ -249,3 +244,19 @@ class GrowthDesk:
         elif self._known is None:
             self._known = untrusted.Named(self._run.dag)
         return self._known
+
+
+def _reply(node: int, piece: Piece | None, error: str) -> PieceRead | PieceRefused:
+    return PieceRefused(node, error) if piece is None else PieceRead(node, piece)
+
+
+def open_helper(helpers: Helpers) -> GrowthHelper:
+    """The helper of a DAG to which something is added."""
+    run = helpers.run
+    return GrowthHelper(run, helpers.pieces, build_options(run.options, run.config))
+
+
+def obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """Nothing: what nodes add is read when they have ended."""
+    yield from ()
+    return ""

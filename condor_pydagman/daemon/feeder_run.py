@@ -1,4 +1,4 @@
-"""Runs the program of the FEEDER, has what it writes read as a piece, and answers the engine."""
+"""Runs the program of the FEEDER, and has what it writes read as a piece."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.feeder_process import FeederProcess, Output
 from condor_pydagman.adapters.kept_pieces import MB
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.engine.feeder import Fed, RunFeeder
 from condor_pydagman.graph.model import Feeding
 from condor_pydagman.graph.piece import Piece
 from condor_pydagman.vocabulary import FEEDER_NO_MORE
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 Tell = Callable[["Piece | None", str], None]
 
 
-class FeederDesk:
+class FeederRun:
     """The program of the FEEDER of a run.
 
     Args:
@@ -31,30 +30,30 @@ class FeederDesk:
         self._read = read
         self._process: FeederProcess | None = None
         self._number = 0
-        self._answer: Callable[[inputs.Input], None] = lambda _: None
+        self._answer: Callable[[Fed], None] = lambda _: None
 
     def next_deadline(self) -> float | None:
         """When to call `work`, monotonic seconds; None if the program does not run."""
         return None if self._process is None else self._process.next_deadline()
 
-    def feed(self, action: do.RunFeeder, answer: Callable[[inputs.Input], None]) -> None:
+    def feed(self, wanted: RunFeeder, answer: Callable[[Fed], None]) -> None:
         """Run the program; `answer` is given a Fed later."""
         feeder = self._run.dag.feeder
         assert feeder is not None
-        self._number, self._answer = action.number, answer
+        self._number, self._answer = wanted.number, answer
         self._run.out.flush()
         try:
             self._process = FeederProcess(
-                action.words,
+                wanted.words,
                 feeder.directory,
-                dict(action.variables),
+                dict(wanted.variables),
                 timeout_s=feeder.timeout_s,
                 max_bytes=self._run.config.max_piece_mb * MB,
                 clock=self._run.clock.monotonic,
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._refuse(f"can't run {action.words[0]}: {reason}")
+            self._refuse(f"can't run {wanted.words[0]}: {reason}")
 
     def stop(self) -> None:
         """Kill the program, if it runs; nothing is answered."""
@@ -77,7 +76,7 @@ class FeederDesk:
         if output.error:
             self._refuse(output.error)
         elif not last and is_empty(output.text):
-            self._answer(inputs.Fed(self._number))
+            self._answer(Fed(self._number))
         else:
             feeding = Feeding(self._number, last)
             self._read(feeding, output.text, self._tell)
@@ -86,10 +85,10 @@ class FeederDesk:
         if piece is None:
             self._refuse(f"what it has written is refused: {error}")
         else:
-            self._answer(inputs.Fed(self._number, piece))
+            self._answer(Fed(self._number, piece))
 
     def _refuse(self, error: str) -> None:
-        self._answer(inputs.Fed(self._number, error=error))
+        self._answer(Fed(self._number, error=error))
 
 
 def is_empty(text: str) -> bool:

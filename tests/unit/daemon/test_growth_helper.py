@@ -14,9 +14,8 @@ import pytest
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
-from condor_pydagman.daemon.growth_desk import RETRY_S, GrowthDesk
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.daemon.growth_helper import RETRY_S, GrowthHelper
+from condor_pydagman.engine.growth import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Extension
 from condor_pydagman.graph.piece import Piece, add_piece
@@ -25,7 +24,7 @@ from tests import make
 
 
 class Bench:
-    """A desk for `A -> B`."""
+    """A helper for `A -> B`."""
 
     def __init__(self, directory: Path, **how: Any) -> None:
         self.directory = directory
@@ -49,7 +48,7 @@ class Bench:
             ),
             helpers=helpers.Helpers(None, None, Config(), self.pieces),  # type: ignore[arg-type]
         )
-        self.desk = GrowthDesk(self.run, self.pieces, BuildOptions())
+        self.helper = GrowthHelper(self.run, self.pieces, BuildOptions())
 
     def monotonic(self) -> float:
         """Each look at the clock takes a millisecond."""
@@ -59,35 +58,34 @@ class Bench:
     def work(self, now: float = 0.0) -> None:
         """All that is due."""
         self.now = now or self.now
-        self.desk.work(self.now)
-        while self.desk.next_deadline() == 0.0:
-            self.desk.work(self.now)
+        self.helper.work(self.now)
+        while self.helper.next_deadline() == 0.0:
+            self.helper.work(self.now)
 
-    def read(self, text: str | bytes, extension: Extension | None = None) -> inputs.Input:
+    def read(self, text: str | bytes, extension: Extension | None = None) -> Any:
         """What the engine is told when A has written this."""
         path = self.directory / "m.dag"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         self.dag.extensions[0] = (extension or Extension("", trusted=True))._replace(file=str(path))
-        self.desk.read(do.ReadPiece(0), self.told.append)
+        self.helper.ask(ReadPiece(0), self.told.append)
         self.work()
-        found: inputs.Input = self.told.pop()
-        return found
+        return self.told.pop()
 
     def offer(self, text: str | None, name: str = "p", *, dry: bool = False) -> Any:
-        self.desk.offer(name, text, lambda *told: self.told.append(told), dry=dry)
+        self.helper.ask(ReadOffer(name, text, dry), self.told.append)
         self.work()
         return self.told.pop()
 
     def error(self, text: str | bytes, extension: Extension | None = None) -> str:
         told = self.read(text, extension)
-        assert isinstance(told, inputs.PieceRefused)
+        assert isinstance(told, PieceRefused)
         return told.error
 
 
 def test_a_piece_of_a_node_is_kept_and_told(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     told = bench.read("JOB X x.sub\n")
-    assert isinstance(told, inputs.PieceRead)
+    assert isinstance(told, PieceRead)
     assert told.piece.node == "A"
     assert bench.pieces[told.piece.digest] is told.piece
     (tmp_path / "m.dag").unlink()
@@ -100,7 +98,7 @@ def test_a_piece_of_a_node_is_kept_and_told(tmp_path: Path) -> None:
 def test_a_list_is_read_as_nodes(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     told = bench.read("one\ntwo\n", Extension("", pattern="n-{item}", submit="x.sub"))
-    assert isinstance(told, inputs.PieceRead)
+    assert isinstance(told, PieceRead)
     assert told.piece.dag.names[:2] == ["n-one", "n-two"]
 
 
@@ -132,7 +130,7 @@ def test_what_a_job_writes_names_what_the_dag_names(tmp_path: Path) -> None:
     bench.dag.add_node("P", "new.sub")
     bench.offer("JOB Q new.sub\n", dry=True)
     told = bench.read('JOB X new.sub\nVARS X v="$ENV(HOME)"\n', job)
-    assert isinstance(told, inputs.PieceRead)
+    assert isinstance(told, PieceRead)
     again: Piece = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
     for one in (told.piece, again):
         assert one.dag.variables[0][0].value == "$(DAGMAN_DOLLAR)ENV(HOME)"
@@ -158,24 +156,24 @@ def test_a_full_disk_fails_no_node_but_refuses_a_person(
         assert "No space left" in bench.offer("JOB P p.sub\n")[1]
         bench.dag.extensions[0] = Extension(str(tmp_path / "m.dag"), trusted=True)
         (tmp_path / "m.dag").write_text("JOB X x.sub\n")
-        bench.desk.read(do.ReadPiece(0), bench.told.append)
+        bench.helper.ask(ReadPiece(0), bench.told.append)
         bench.work()
         bench.work(bench.now + RETRY_S)
     assert (bench.told, len(bench.said)) == ([], 1)
-    due = bench.desk.next_deadline()
+    due = bench.helper.next_deadline()
     assert due is not None
     bench.work(due - 0.1)
     assert bench.told == []
     bench.work(due)
-    assert isinstance(bench.told.pop(), inputs.PieceRead)
-    assert bench.desk.next_deadline() is None
+    assert isinstance(bench.told.pop(), PieceRead)
+    assert bench.helper.next_deadline() is None
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for pattern in ("", "n-{item}"):
         bench.dag.extensions[0] = Extension(str(tmp_path / "no"), pattern=pattern)
-        bench.desk.read(do.ReadPiece(0), bench.told.append)
+        bench.helper.ask(ReadPiece(0), bench.told.append)
         bench.work()
         assert "No such file" in bench.told.pop().error or pattern == ""
 
@@ -184,7 +182,7 @@ def test_included_files_are_kept_too(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     (tmp_path / "i.dag").write_text("JOB I i.sub\n")
     told = bench.read(f"INCLUDE {tmp_path}/i.dag\n")
-    assert isinstance(told, inputs.PieceRead)
+    assert isinstance(told, PieceRead)
     (tmp_path / "i.dag").unlink()
     assert kept_pieces.of(bench.dag, bench.paths)[told.piece.digest].size == 1
 
@@ -207,10 +205,10 @@ def test_a_dry_piece_is_not_kept(tmp_path: Path) -> None:
 def test_a_large_piece_is_read_in_steps(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     text = "".join(f"JOB N{number} x.sub\n" for number in range(60_000))
-    bench.desk.offer("p", text, lambda *told: bench.told.append(told), dry=True)
+    bench.helper.ask(ReadOffer("p", text, True), bench.told.append)
     steps = 0
-    while bench.desk.next_deadline() == 0.0:
-        bench.desk.work(bench.now)
+    while bench.helper.next_deadline() == 0.0:
+        bench.helper.work(bench.now)
         steps += 1
     assert steps > 2
     assert bench.told[0][0].size == 60_000

@@ -11,16 +11,15 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters import kept_pieces
-from condor_pydagman.daemon.feeder_desk import is_empty
-from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
+from condor_pydagman.daemon.feeder_run import is_empty
+from condor_pydagman.engine.feeder import Fed, RunFeeder
 from condor_pydagman.graph.model import Feeder, Feeding
-from tests.unit.daemon.test_growth_desk import Bench
+from tests.unit.daemon.test_growth_helper import Bench
 from tests.waiting import LIMIT_S, until
 
 
 class FeedingBench(Bench):
-    """A desk for a DAG with a FEEDER."""
+    """A helper for a DAG with a FEEDER."""
 
     def __init__(self, directory: Path, script: str, **how: Any) -> None:
         super().__init__(directory, **how)
@@ -32,20 +31,20 @@ class FeedingBench(Bench):
         self.dag.feeder = Feeder("feed", 1, 0, round(LIMIT_S), 0, str(directory))
 
     def begin(self, number: int = 1) -> None:
-        action = do.RunFeeder(number, ("feed",), (("PYDAGMAN_FEEDING", str(number)),))
-        self.desk.feed(action, self.told.append)
+        action = RunFeeder(number, ("feed",), (("PYDAGMAN_FEEDING", str(number)),))
+        self.helper.ask(action, self.told.append)
 
-    def until_told(self) -> inputs.Fed:
+    def until_told(self) -> Fed:
         while not self.told:
-            due = self.desk.next_deadline()
+            due = self.helper.next_deadline()
             assert due is not None
             time.sleep(max(0.0, min(due - time.monotonic(), 0.1)))
-            self.desk.work(time.monotonic())
+            self.helper.work(time.monotonic())
         told = self.told.pop()
-        assert isinstance(told, inputs.Fed)
+        assert isinstance(told, Fed)
         return told
 
-    def fed(self, number: int = 1) -> inputs.Fed:
+    def fed(self, number: int = 1) -> Fed:
         self.begin(number)
         return self.until_told()
 
@@ -58,7 +57,7 @@ def test_a_piece(tmp_path: Path) -> None:
     assert told.piece.feeding == Feeding(1)
     again = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
     assert (again.feeding, again.known) == (Feeding(1), (0,))
-    assert bench.desk.next_deadline() is None
+    assert bench.helper.next_deadline() is None
 
 
 def test_no_more_with_and_without_nodes(tmp_path: Path) -> None:
@@ -71,7 +70,7 @@ def test_no_more_with_and_without_nodes(tmp_path: Path) -> None:
 
 
 def test_nothing_now(tmp_path: Path) -> None:
-    assert FeedingBench(tmp_path, "echo; echo '  # none'").fed() == inputs.Fed(1)
+    assert FeedingBench(tmp_path, "echo; echo '  # none'").fed() == Fed(1)
     assert not (tmp_path / "t.dag.grown").exists()
 
 
@@ -92,7 +91,7 @@ def test_a_failure(tmp_path: Path) -> None:
     bench = FeedingBench(tmp_path, "")
     (tmp_path / "feed").unlink()
     assert bench.fed().error == "can't run feed: No such file or directory"
-    assert bench.desk.next_deadline() is None
+    assert bench.helper.next_deadline() is None
     bench = FeedingBench(tmp_path, "")
     (tmp_path / "feed").chmod(0o644)
     assert bench.fed().error == "can't run feed: Permission denied"
@@ -105,11 +104,11 @@ def test_too_much(tmp_path: Path) -> None:
 
 def test_one_that_is_stopped_tells_nothing(tmp_path: Path) -> None:
     bench = FeedingBench(tmp_path, "sleep 1000")
-    bench.desk.stop_feeder()  # before the first one
+    bench.helper.kill_programs()  # before the first one
     bench.begin()
-    bench.desk.stop_feeder()
-    bench.desk.work(time.monotonic())
-    assert bench.desk.next_deadline() is None
+    bench.helper.kill_programs()
+    bench.helper.work(time.monotonic())
+    assert bench.helper.next_deadline() is None
     assert not bench.told
 
 
@@ -126,12 +125,12 @@ def test_while_the_disk_is_full_a_feeding_waits(
         bench.begin()
 
         def complains() -> bool:
-            bench.desk.work(time.monotonic())
+            bench.helper.work(time.monotonic())
             return bool(bench.said)
 
         until(complains, "a word about the disk")
         assert not bench.told
-    due = bench.desk.next_deadline()
+    due = bench.helper.next_deadline()
     assert due is not None
     bench.work(due)
     assert bench.told.pop().piece.size == 1
