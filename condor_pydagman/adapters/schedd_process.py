@@ -60,18 +60,11 @@ Then = Callable[[Any], None]
 _DIED = "the process that asks the schedd has died"
 
 
-class Helper(Protocol):
-    """Does what is asked of the pool beside the schedd, in a process of its own."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether something is still to be done."""
+class Beside(Protocol):
+    """What has something else done by a process of its own; see `helper_process`."""
 
     def next_deadline(self) -> float | None:
         """When to call `results` though nothing is readable, monotonic seconds."""
-
-    def ask(self, request: Any, then: Then) -> None:
-        """Do it; `then` is given the result later."""
 
     def results(self) -> list[tuple[Then, Any]]:
         """What has been done."""
@@ -80,7 +73,7 @@ class Helper(Protocol):
         """Give up."""
 
 
-H = TypeVar("H", bound=Helper)
+B = TypeVar("B", bound=Beside)
 
 
 class _Call(NamedTuple):
@@ -109,25 +102,16 @@ class ScheddProcess:
         self._known: list[Any] = []  # what the child has found out, or has been told
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
-        self._helpers: list[Helper] = []
-        self._kinds: dict[type, Helper] = {}
+        self._beside: list[Beside] = []
         self._shortage = ProcessShortage(
             "ask the schedd", clock, lambda text: self._adapter.warn(text)
         )
 
-    def add(self, make: Callable[[select.epoll], H]) -> H:
-        """From now on, bring back what this helper has done, too; returns it."""
-        helper = make(self._epoll)
-        self._helpers.append(helper)
-        return helper
-
-    def add_helper(self, kind: type, make: Callable[[select.epoll], Helper]) -> None:
-        """From now on, requests of that kind are done by the helper that `make` gives."""
-        self._kinds[kind] = self.add(make)
-
-    def share_helper(self, of: type, kind: type) -> None:
-        """From now on, requests of `kind` are done by the helper for those of another kind."""
-        self._kinds[kind] = self._kinds[of]
+    def add(self, make: Callable[[select.epoll], B]) -> B:
+        """From now on, bring back what this has done, too; returns it."""
+        beside = make(self._epoll)
+        self._beside.append(beside)
+        return beside
 
     @property
     def ready(self) -> bool:
@@ -146,8 +130,8 @@ class ScheddProcess:
     def next_deadline(self) -> float | None:
         """When `deliver` is to be called though nothing is readable, monotonic seconds."""
         retry_at = self._shortage.retry_at if self._waiting else None
-        helpers = (helper.next_deadline() for helper in self._helpers)
-        times = (self._give_up_at, retry_at, self._search.next_deadline(), *helpers)
+        besides = (one.next_deadline() for one in self._beside)
+        times = (self._give_up_at, retry_at, self._search.next_deadline(), *besides)
         return min((time for time in times if time is not None), default=None)
 
     def start(self) -> None:
@@ -163,10 +147,6 @@ class ScheddProcess:
     def ask(self, request: Request, then: Then) -> None:
         """Hand over a request; `then` is given its result by a later `deliver`."""
         assert not self._closed
-        helper = self._kinds.get(type(request))
-        if helper is not None:
-            helper.ask(request, then)
-            return
         self._waiting.append(_Call(request, then))
         self._send_next()
 
@@ -176,8 +156,8 @@ class ScheddProcess:
             self._receive(self._child)
         self._send_next()
         self._results.extend(self._search.results())
-        for helper in self._helpers:
-            self._results.extend(helper.results())
+        for beside in self._beside:
+            self._results.extend(beside.results())
         if self._give_up_at is not None and self._clock() >= self._give_up_at:
             self._give_up()
         for _ in range(len(self._results)):
@@ -191,8 +171,8 @@ class ScheddProcess:
         self._closed = True
         self._waiting.clear()
         self._search.end()
-        for helper in self._helpers:
-            helper.end()
+        for beside in self._beside:
+            beside.end()
         self._end_child()
 
     def _send_next(self) -> None:
