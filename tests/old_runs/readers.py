@@ -59,8 +59,6 @@ from tests.old_runs.runs import DIRECTORY, lay_out, text_of
 MAX_STEPS = 600  # that a run may take to its end
 # Words for people, and files for others: the commands of `answers` show what is in them.
 _UNSAID = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
-# Digests of the ads of sites, which are in no answer of a helper.
-_DIGESTS = {"north-old": "8147c4ca5ef1", "south-old": "a25bb3a0f28e"}
 _SERVING = (NodeKind.PROVISIONER, NodeKind.SERVICE)
 _COMMANDS = {
     "events": ("events", "t.dag"),
@@ -76,7 +74,13 @@ def expectations(kept: Path) -> dict[str, Any]:
         lay_out(kept, work)
         told = answers(work)
         ads = json.loads(text_of(kept / "queue.json", work))
-        found = {"answers": told, "files": files(work), "after": after(ads)}
+        found = {
+            "answers": told,
+            "files": files(work),
+            "names": names(),
+            "started": [started(ad) for ad in ads],
+            "after": after(ads),
+        }
         text = json.dumps(found).replace(place, DIRECTORY)
         return dict(json.loads(text))
 
@@ -95,6 +99,27 @@ def _at(place: str) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(old)
         time.tzset()
+
+
+def names() -> dict[str, str]:
+    """Names of the files beside the DAG that are there, by what they are to this version."""
+    paths = parse_dagman(["-Dag", "t.dag", "-Lockfile", "t.dag.lock"]).paths()
+    plain = ("condor_sub", "dagman_out", "dagman_log", "lib_out", "lib_err", "lock", "halt")
+    ours = ("metrics", "grown", "cache", "sites", "placements")
+    found = {name: getattr(paths, name) for name in (*plain, *ours)}
+    found.update(
+        rescue=paths.rescue(1), nodes_log=paths.nodes_log("."), notify=f"{paths.primary}.notify.1"
+    )
+    found.update(save=paths.save("t.save", "."))
+    return {name: path for name, path in found.items() if os.path.exists(path)}
+
+
+def started(ad: dict[str, Any]) -> list[Any]:
+    """How this version takes the command line of a job."""
+    program = os.path.basename(ad["Cmd"])
+    raw = str(ad.get("Arguments", "")).replace('"', '""')
+    words = parse_quoted(f'"{raw}"')
+    return [program, _told(parse_dagman(words)) if program == "condor_dagman" else words]
 
 
 def files(work: Path) -> dict[str, Any]:
@@ -118,11 +143,16 @@ def _delivered(path: Path) -> str:
     return "" if found is None else found.id
 
 
+def _site_ads(path: Path) -> list[site_desk.KnownAd]:
+    read_ads = map(site_desk._read, path.read_text().splitlines())
+    return [ad for ad in read_ads if ad is not None]
+
+
 _FILES: dict[str, Callable[[Path], Any]] = {
     "*.status": _status,
     "*.cache": lambda path: CacheFile(str(path)).records(),
     "*.notify.[0-9]": _delivered,
-    "*.dag.sites": lambda path: [site_desk._read(line) for line in path.read_text().splitlines()],
+    "*.dag.sites": lambda path: _site_ads(path),
     "shared/turn.*": lambda path: read_ticket_name(path.name),
     "claims/claims.*": lambda path: claims.parse(path.read_text()),
     "places/limits.*": lambda path: stakes.parse(path.read_bytes()),
@@ -313,9 +343,10 @@ class _World:
         self._tell(inputs.Fed(action.number, None, "there is nothing to run"))
 
     def _do_MatchSites(self, action: do.MatchSites) -> None:
-        wanted = [(one.group, one.only or "south-old") for one in action.wanted]
-        kept = [inputs.SiteClaim(*one, _DIGESTS[one[1]]) for one in wanted]
-        self._tell(inputs.SitesMatched(kept, tuple(_DIGESTS)))
+        digests = {str(ad.values["Name"]): ad.digest for ad in _site_ads(Path("t.dag.sites"))}
+        wanted = [(one.group, one.only or max(digests)) for one in action.wanted]
+        kept = [inputs.SiteClaim(*one, digests[one[1]]) for one in wanted]
+        self._tell(inputs.SitesMatched(kept, tuple(digests)))
 
     def _do_TakePlaces(self, action: do.TakePlaces) -> None:
         free = Grant((NO_LIMIT,) * 4, NO_LIMIT)

@@ -772,6 +772,47 @@ PARENT A CHILD E
 
 
 @scene
+def removed_with_more(p: Play) -> None:
+    """condor_rm: the rescue file has a site, nodes not needed, a FEEDER, a node that runs anew."""
+    p.directory("claims")
+    p.write("at.sub", _AT)
+    p.program("feed.sh", _FEED)
+    p.write(
+        "t.config",
+        f"PYDAGMAN_SITES_INTERVAL = 1\nPYDAGMAN_SITES_DIR = {p.work}/claims\n"
+        "PYDAGMAN_KEPT_GROWN_NODES = 2\n",
+    )
+    p.write("sites/east.ad", 'Name = "east-old"\nMaxMatches = 9\nEast = true\n')
+    p.run("condor_pydagman", "sites", "monitor", str(p.work / "sites"), "--once")
+    p.hold("A2", "D", "W", "t1", "n5", "n6")
+    p.submit("""\
+CONFIG t.config
+FEEDER BELOW 5 PROGRAM feed.sh $FEEDING
+JOB A1 at.sub
+JOB A2 at.sub
+PARENT A1 CHILD A2
+SITE_GROUP A NODES A1 A2
+SITE_POLICY A REQUIREMENTS TARGET.East
+JOB D job.sub DONE
+JOB W job.sub
+JOB t0 job.sub
+JOB t1 job.sub
+JOB t2 job.sub
+JOB Z job.sub
+PARENT t0 t1 t2 CHILD Z
+PARENT W CHILD t2 Z
+ENOUGH PARENTS Z 1
+""")
+    p.runs("A2 0", "W 0", "n5 0", "n6 0")
+    p.logged('"ENOUGH"', "LET_GO")
+    p.steer("rerun", "D")
+    p.until(lambda: re.search("^D ", p.text("ran"), re.M), "D runs anew")
+    p.run("condor_rm", str(p.cluster))
+    p.ended()
+    p.until(lambda: p.text("t.dag.rescue001"), "a rescue file")
+
+
+@scene
 def rescued(p: Play) -> None:
     """A run that began with a rescue file, cut off."""
     p.hold("B")
