@@ -1,0 +1,2 @@
+#!/bin/sh
+echo 'JOB A job.sub' > bad.dag

@@ -1,0 +1,6 @@
+#!/bin/sh
+# job.sh NAME CODE RETRY
+echo "size = 150" > "$1.ad"
+echo "$1 $3" >> ran
+while [ -e "hold.$1" ]; do sleep 0.2; done
+exit "$2"
