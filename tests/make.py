@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from condor_pydagman.config import Config
 from condor_pydagman.dagfile.language import LANGUAGE
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import engine as engine_module
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
@@ -97,7 +99,7 @@ def as_input(told: Any) -> inputs.Input:
     return an_input
 
 
-_INPUTS = get_args(inputs.Input)
+_INPUTS = (*engine_module._HANDLERS, PieceOffered)
 
 
 class EngineHarness:

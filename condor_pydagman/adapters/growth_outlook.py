@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.adapters.kept_pieces import read_whole
-from condor_pydagman.engine.feeder_records import Feeding
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.piece import Piece
@@ -102,10 +102,10 @@ def _would_add(one: Foreseen) -> str:
 
 
 def _would_feed(dag: Dag) -> str:
-    feeder, feeding = dag.feeder, Feeding(dag, active=True)
+    feeder, feeding = dag.feeder, Progress(dag)
     assert feeder is not None
     program = printable(feeder.program)
-    if not feeding:
+    if feeding.is_over:
         return f"{program} added {number_of(feeding.nodes, 'node')}, and does not run again"
     room = "" if feeding.room is None else f", {number_of(feeding.room, 'node')} at most"
     return (

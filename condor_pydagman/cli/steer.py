@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.which_dag import running_dag
+from condor_pydagman.features.feeder.words import feeder_text
 from condor_pydagman.printable import printable
-from condor_pydagman.records.ad_attributes import feeder_text
 from condor_pydagman.vocabulary import STATE_WORDS
 
 if TYPE_CHECKING:

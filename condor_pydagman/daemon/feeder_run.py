@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.feeder_process import FeederProcess, Output
 from condor_pydagman.adapters.kept_pieces import MB
-from condor_pydagman.engine.feeder import Fed, RunFeeder
+from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.graph.model import Feeding
 from condor_pydagman.graph.piece import Piece
 from condor_pydagman.vocabulary import FEEDER_NO_MORE

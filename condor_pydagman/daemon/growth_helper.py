@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.kept_pieces import MB, KeptPieces, read_whole
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.daemon.feeder_run import FeederRun
-from condor_pydagman.engine.feeder import RunFeeder
-from condor_pydagman.engine.growth import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.feeder.requests import RunFeeder
+from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph import untrusted
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Extension, Feeding
@@ -117,7 +117,7 @@ class GrowthHelper:
 
     @property
     def _busy(self) -> bool:
-        waits = self._run.engine.is_growing
+        waits = self._run.engine.feature("growth").is_growing
         return self._steps is not None or (bool(self._orders) and not waits)
 
     def ask(self, request: ReadPiece | ReadOffer | RunFeeder, then: Callable[[Any], None]) -> None:
@@ -204,9 +204,10 @@ class GrowthHelper:
         yield
         text = self._text(order, how, texts)
         named = self._named(text)
-        piece = yield from read_piece(run.dag, text, run.engine.has_begun, named=named)
+        growth = run.engine.feature("growth")
+        piece = yield from read_piece(run.dag, text, growth.has_begun, named=named)
         why = yield from run.helpers.obstacle(piece.dag)
-        why = why or run.engine.why_not_added(piece)
+        why = why or growth.obstacle(piece)
         if why:
             raise FileError(why)
         yield
@@ -215,7 +216,7 @@ class GrowthHelper:
         return (yield from self._pieces.keep(piece, text._replace(texts=texts.known)))
 
     def _text(self, order: _Order, how: Extension, texts: Texts) -> PieceText:
-        dag, engine, node = self._run.dag, self._run.engine, order.node
+        dag, growth, node = self._run.dag, self._run.engine.feature("growth"), order.node
         options, feeder = self._options, dag.feeder
         if order.feeding is not None and feeder is not None:
             text = PieceText(how.file, texts, options, feeder.directory, feeder.prefix)
@@ -223,7 +224,7 @@ class GrowthHelper:
         if node < 0:
             return PieceText(how.file, texts, options, join=dag.next_join)
         children = dict.fromkeys(dag.children(node)) if how.between else {}
-        names = [dag.names[child] for child in children if not engine.has_begun(child)]
+        names = [dag.names[child] for child in children if not growth.has_begun(child)]
         return PieceText(
             how.file,
             texts,

@@ -19,10 +19,10 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.daemon.subscriptions import Subscriptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.growth import HELPER, ReadOffer
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.growth.requests import HELPER, PieceOffered, ReadOffer
 from condor_pydagman.graph.piece import Piece
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -81,7 +81,7 @@ class SteeringDesk:
         self._parts: deque[_Part] = deque()
         self._tried: list[tuple[int, str]] = []  # refused nodes of the dry request that is tried
         self._tried_again: set[int] = set()  # what it would have run again with its descendants
-        self._offers: deque[inputs.PieceOffered] = deque()
+        self._offers: deque[PieceOffered] = deque()
         self._commands: deque[tuple[inputs.Input, _Asked]] = deque()
         self._unanswered: deque[_Unanswered] = deque()
         self._subscriptions = Subscriptions(run.paths.primary)
@@ -195,7 +195,7 @@ class SteeringDesk:
                 self._answer(asked.client, wanted.identity, told)
             else:
                 self._asked[number] = asked
-                self._offers.append(inputs.PieceOffered(number, piece, self._who()))
+                self._offers.append(PieceOffered(number, piece, self._who()))
 
         request = ReadOffer(name or "<text>", text, wanted.dry)
         self._run.helpers.ask(HELPER, request, tell)
@@ -296,7 +296,7 @@ class SteeringDesk:
             "pid": run.pid,
             "nodes": report.total,
             **_state(report),
-            **({} if report.feeder is None else {"feeder": report.feeder._asdict()}),
+            **{one.field.lower(): one.answer for one in report.shown if one.answer},
             **({"limits_trouble": trouble} if trouble else {}),
         }
 

@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     dag_priority,
-    feeder,
-    growth,
-    letting_go,
     lifecycle,
     log_events,
     operator,
@@ -70,12 +67,6 @@ def dispatch(run: RunState) -> None:
         work()
         if run.written.holding and _is_held(run):
             return
-    if run.growth:
-        growth.work(run)
-    if run.growth.has_grown:
-        letting_go.work(run)
-    if has_extras and run.feeder:
-        feeder.work(run)
     if run.nodes.stale:
         rerun.settle(run)
     if has_extras and run.cache:
@@ -180,15 +171,11 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         return
     if run.sites:
         yield None if run.is_over else site_leaving.next_time(run)
-    if run.growth:
-        yield growth.next_time(run)
     if run.sites:
         yield site_matching.next_time(run)
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
     if run.shared:
         yield shared_limits.next_time(run)
-    if run.feeder:
-        yield feeder.next_time(run)
     for deadline in run.hooks.deadline:
         yield deadline()
     yield run_end.next_final_deadline(run)

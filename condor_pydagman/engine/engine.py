@@ -12,6 +12,7 @@ inside this folder run downwards only, in the order that tests/test_style.py lis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman.config import Config
@@ -19,8 +20,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     dag_priority,
     dispatch,
-    feeder,
-    growth,
     inputs,
     log_events,
     node_settings,
@@ -40,14 +39,16 @@ from condor_pydagman.engine import (
 )
 from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.feature import begin_features
-from condor_pydagman.engine.growth_records import NO_PIECES, PIECE, Growing
+from condor_pydagman.engine.feature import begin_features, table_with, want
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.engine.validate import validate
+from condor_pydagman.features import home
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import Piece
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Engine:
@@ -82,7 +83,7 @@ class Engine:
         dag_id: int = 0,
         first_sequence: int = 1,
         mode: Mode = Mode.RUN,
-        pieces: Mapping[str, Piece] = NO_PIECES,
+        pieces: Mapping[str, Piece] = NOTHING,
         cached: Mapping[str, str] = NOTHING_CACHED,
         check: bool = False,
     ) -> None:
@@ -95,7 +96,7 @@ class Engine:
             dag_id=dag_id,
             first_sequence=first_sequence,
             mode=mode,
-            growth=Growing(pieces, dag),
+            pieces=pieces,
             cached=cached,
         )
         begin_features(self.run)
@@ -114,8 +115,9 @@ class Engine:
         handler = _HANDLERS.get(type(an_input))
         if handler is not None:
             handler(run, an_input)
-        elif type(an_input) in run.hooks.inputs:
-            run.hooks.inputs[type(an_input)](an_input)
+        else:
+            kind = type(an_input)
+            table_with(run, "inputs", kind, home(kind))[kind](an_input)
         dispatch.dispatch(run)
         changes = run.nodes.changes + run.job_table.changes
         if changes != self._published and not (run.phase in _QUIET or run.end.rescue_asked):
@@ -173,18 +175,12 @@ class Engine:
         """Of a command that concerns descendants too: its nodes that it fits, and these."""
         return steering.descending(self.run, wanted, refused)
 
-    def why_not_added(self, piece: Piece) -> str:
-        """Why a piece can't be added now; '' if it can."""
-        return growth.obstacle(self.run, piece)
-
-    @property
-    def is_growing(self) -> bool:
-        """Whether a piece is about to be in force: one that is read now would be outdated."""
-        return bool(self.run.written.of(PIECE))
-
-    def has_begun(self, node: int) -> bool:
-        """Whether a node can't get another parent any more."""
-        return growth.has_begun(self.run, node)
+    def feature(self, name: str) -> Any:
+        """A feature of the run, for what beside the engine belongs to it; it is made if a person
+        has asked for it first."""
+        if name not in self.run.features:
+            want(self.run, name)
+        return self.run.features[name]
 
     def has_ended(self, job: inputs.QueuedJob) -> bool:
         """Whether the end of a job in the queue is known: a removal must leave it out."""
@@ -216,7 +212,6 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.LimitsWanted: operator.on_wanted,
     inputs.PriorityWanted: dag_priority.on_wanted,
     inputs.NodesSteered: steering.on_steered,
-    inputs.PieceOffered: growth.on_offered,
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
     inputs.Wake: log_events.on_wake,
@@ -224,11 +219,11 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
 
 
 def _take(run: RunState, reply: Any) -> None:
-    taken = run.hooks.replies.get(type(reply))
-    if taken is not None:
-        taken(reply)
+    kind = type(reply)
+    if kind in _REPLIES:
+        _REPLIES[kind](run, reply)
     else:
-        _REPLIES[type(reply)](run, reply)
+        table_with(run, "replies", kind, home(kind))[kind](reply)
 
 
 # What helpers answer.
@@ -236,6 +231,4 @@ _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
     **result_cache.REPLIES,
     **shared_limits.REPLIES,
     **site_matching.REPLIES,
-    **growth.REPLIES,
-    **feeder.REPLIES,
 }

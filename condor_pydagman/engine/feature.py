@@ -9,12 +9,12 @@ says that it is called live only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
-from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import RunState
@@ -22,6 +22,7 @@ from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 
 Methods = tuple[tuple[JournalRecord, str], ...]
+Table = Mapping[Any, Callable[..., Any]]
 _TABLES = ("records", "attempt_records", "events", "inputs", "replies")
 
 
@@ -181,6 +182,14 @@ class Feature:
         """Whether a halted DAG in which nothing runs waits for something, and does not end."""
         raise NotImplementedError
 
+    def has_more(self) -> bool:
+        """Whether a halted DAG all nodes of which have ended would go on."""
+        raise NotImplementedError
+
+    def why_incomplete(self) -> str:
+        """Why a DAG all nodes of which have ended is not complete; '' if it is."""
+        raise NotImplementedError
+
     def resumed(self, reason: str) -> None:
         """A person, not the halt file, resumes the DAG."""
         raise NotImplementedError
@@ -226,6 +235,14 @@ class Feature:
         the first text counts."""
         raise NotImplementedError
 
+    def obstacle_to_steer(self, node: int) -> str:
+        """Why a person can ask nothing of the node; '' if that is possible."""
+        raise NotImplementedError
+
+    def has_left(self, job: QueuedJob) -> bool:
+        """Whether the job is of a node that was done and has left the DAG."""
+        raise NotImplementedError
+
     def validate(self) -> None:
         """Raise AssertionError if an invariant does not hold: for tests, after each input."""
         raise NotImplementedError
@@ -263,6 +280,15 @@ def begin_features(run: RunState) -> None:
 def want(run: RunState, name: str) -> None:
     """Make a feature that the DAG has not asked for: a person has."""
     _have(run, {*run.features, name})
+
+
+def table_with(run: RunState, name: str, taken: object, feature: str) -> Table:
+    """A table of `hooks.Hooks`, in which a `feature` that nobody has asked for before has a row for
+    what is to be taken, if it is one."""
+    if taken not in getattr(run.hooks, name) and feature:
+        want(run, feature)
+    found: Table = getattr(run.hooks, name)
+    return found
 
 
 def _have(run: RunState, wanted: set[str]) -> None:

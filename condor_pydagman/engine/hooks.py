@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.graph.grow import Growth
@@ -51,6 +51,8 @@ class Hooks:
         "enforce_deadline",
         "events",
         "grown",
+        "has_left",
+        "has_more",
         "holds_back",
         "inputs",
         "is_deciding",
@@ -63,6 +65,7 @@ class Hooks:
         "node_left",
         "node_moved",
         "node_of",
+        "obstacle_to_steer",
         "pop_hopeless",
         "records",
         "replies",
@@ -78,6 +81,7 @@ class Hooks:
         "validate",
         "was_done",
         "why_halted",
+        "why_incomplete",
         "work",
     )
 
@@ -130,6 +134,10 @@ class Hooks:
         self.decided_anew: tuple[Callable[[], Collection[int]], ...] = ()
         self.rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...] = ()
         self.node_of: tuple[Callable[[LogEvent], int | None], ...] = ()
+        self.has_more: tuple[Callable[[], bool], ...] = ()
+        self.why_incomplete: tuple[Callable[[], str], ...] = ()
+        self.obstacle_to_steer: tuple[Callable[[int], str], ...] = ()
+        self.has_left: tuple[Callable[[QueuedJob], bool], ...] = ()
         self.validate: tuple[Callable[[], None], ...] = ()
         self.run_excused: tuple[Callable[[int], None], ...] = ()
         self.why_halted: tuple[Callable[[], Iterable[str]], ...] = ()

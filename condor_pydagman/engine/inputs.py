@@ -9,13 +9,13 @@ Times are seconds since the epoch, as float; `now` is passed beside the input, n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ALL_PROCS, JournalRecord, NodeCommand, ScriptKind
 
 if TYPE_CHECKING:  # DAGMan catches signals once this module is loaded, so it loads few others
-    from condor_pydagman.graph.piece import Piece
+    pass
 
 
 class LogEvent(NamedTuple):
@@ -284,14 +284,6 @@ class NodesSteered(NamedTuple):
     last: bool = True
 
 
-class PieceOffered(NamedTuple):
-    """A person adds a piece, whose text is kept.  Answered by `actions.Grown`."""
-
-    request: int
-    piece: Piece
-    by: str
-
-
 class DagRemoved(NamedTuple):
     """SIGUSR1: the DAGMan job was removed (condor_rm); or a person, `by`, wants the DAG to end so,
     and DAGMan's job stays in the queue until then."""
@@ -309,30 +301,4 @@ class Wake(NamedTuple):
     """A deadline passed (see `Engine.next_deadline`)."""
 
 
-Input = Union[
-    Begin,
-    LogEvent,
-    LogCaughtUp,
-    LogBroken,
-    Submitted,
-    NotTogether,
-    SubmitFailed,
-    CommonInput,
-    ScriptEnded,
-    QueueListed,
-    QueueUnknown,
-    ProvisionerAnswer,
-    Answered,
-    RescueWritten,
-    AppendFailed,
-    RemoveFailed,
-    Halt,
-    Resume,
-    LimitsWanted,
-    PriorityWanted,
-    NodesSteered,
-    PieceOffered,
-    DagRemoved,
-    Shutdown,
-    Wake,
-]
+Input = tuple[Any, ...]  # one of these, or one that a feature takes

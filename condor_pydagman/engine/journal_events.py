@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from condor_pydagman.engine import (
-    feeder,
-    growth,
     job_events,
-    letting_go,
     lifecycle,
     operator,
     present_run,
@@ -25,10 +22,12 @@ from condor_pydagman.engine import (
     steering,
     submission,
 )
+from condor_pydagman.engine.feature import table_with
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, ENDED, Change
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features import OF_RECORD
 from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
     RETURN_SUBMIT_FAILED,
@@ -49,9 +48,6 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
     JournalRecord.STEERED,
-    JournalRecord.GROWN,
-    JournalRecord.LET_GO,
-    JournalRecord.FEEDER_FAILED,
     JournalRecord.SITE_MATCHED,
     JournalRecord.SITE_TAKEN_BACK,
     JournalRecord.SITE_LEFT,
@@ -64,8 +60,8 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
     """Apply a journal record, unless it is about an earlier run of its node."""
     record, hooks = event.record, run.hooks
     assert record is not None
-    if record in hooks.records:
-        hooks.records[record](node, event)
+    if record in hooks.records or record.value in OF_RECORD:
+        table_with(run, "records", record, OF_RECORD.get(record.value, ""))[record](node, event)
     elif record not in _OF_ANY_ATTEMPT and event.retry != run.nodes.retries.get(node, 0):
         run.say(f"Ignoring a journal record about an earlier run of node {run.dag.names[node]}")
     else:
@@ -186,10 +182,6 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.FINAL_STARTED: _on_final_started,
     JournalRecord.CACHED: result_cache.on_record,
     JournalRecord.STEERED: steering.on_record,
-    JournalRecord.GROWN: growth.on_grown,
-    JournalRecord.LET_GO: letting_go.on_let_go,
-    JournalRecord.GROWTH_FAILED: growth.on_growth_failed,
-    JournalRecord.FEEDER_FAILED: feeder.on_failed,
     JournalRecord.SITE_MATCHED: site_matching.on_match_read,
     JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,
     JournalRecord.SITE_LEFT: site_leaving.on_left,

@@ -147,15 +147,6 @@ def succeed(run: RunState, node: int) -> None:
         return
     if run.hooks.before_done and any(waits(node) for waits in run.hooks.before_done):
         return
-    conclude(run, node)
-
-
-def conclude(run: RunState, node: int) -> None:
-    """The node has ended well, and nothing is to be read of it any more."""
-    if run.dag.extensions and _adds_nodes(run, node):
-        run.nodes.move(node, Cause.ADDS_NODES, run.now)
-        run.growth.want(node)
-        return
     start_all(run, end_well(run, node))
 
 
@@ -184,14 +175,6 @@ def _note_at_site(run: RunState, node: int) -> None:
     if sites.got_further(group, done):
         site, name = sites.sites[group], sites.groups[group].name
         run.say(f"Site {site} works again: group {name} has got further there")
-
-
-def _adds_nodes(run: RunState, node: int) -> bool:
-    """Whether what the node adds to the DAG is still to be read."""
-    if node not in run.dag.extensions or run.mode is Mode.DRY_RUN:
-        return False
-    done_so = run.dag.names[node] in run.growth.grown
-    return not done_so and run.nodes.states[node] != State.GROWING
 
 
 def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:

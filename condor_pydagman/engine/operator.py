@@ -137,7 +137,8 @@ def _is_drained(run: RunState) -> bool:
     busy = sum(counts[state] for state in State if state not in NEEDS_A_START)
     busy -= counts[State.DONE] + counts[State.FAILED] + counts[State.FUTILE]
     unstarted = sum(counts[state] for state in NEEDS_A_START) - run.final_waits
-    return busy == 0 and (unstarted > 0 or bool(run.feeder)) and not run.feeder.asked
+    more = unstarted > 0 or any(has_more() for has_more in run.hooks.has_more)
+    return busy == 0 and more
 
 
 # Throttles.

@@ -6,6 +6,8 @@ written from a `Report` and `NodeReport`s, never from the engine's insides.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, UNWANTED
 from condor_pydagman.engine.throttles import Throttles
@@ -38,39 +40,26 @@ class Halts(NamedTuple):
         return self.by_file or self.by_command or self.paused or self.by_rule
 
 
-class FeederReport(NamedTuple):
-    """The FEEDER of the DAG.
-
-    `state` is "waits" (for nodes to end, or for another try), "runs", "ended" or "failed";
-    `feedings` counts what it has given, `nodes` the nodes of that; `error` is why it has failed
-    last, '' if it did well after that.
-    """
-
-    state: str
-    feedings: int
-    nodes: int
-    error: str = ""
-
-
 class Shown(NamedTuple):
     """What a feature shows of the whole DAG.
 
     `field` names it in the node status file, `attribute` in the job ad, `metric` in the metrics
-    file; '' if it is not there.  A `value` of '' stands for nothing.
+    file; '' if it is not there.  A `value` of '' stands for nothing.  `answer` is what clients that
+    ask DAGMan are told, under that name in lower case.
     """
 
     field: str
     value: str | int
     attribute: str = ""
     metric: str = ""
+    answer: Mapping[str, object] | None = None
 
 
 class Report(NamedTuple):
     """Counts of the whole DAG.  Nodes first (as in the status table), then job procs.
 
     `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
-    are the throttles in force, `priority` is what is added to each node's own; `feeder` is None if
-    the DAG has none.
+    are the throttles in force, `priority` is what is added to each node's own.
     """
 
     total: int
@@ -95,7 +84,6 @@ class Report(NamedTuple):
     limits: Throttles = Throttles()
     halts: Halts = Halts()
     priority: int = 0
-    feeder: FeederReport | None = None
     shown: tuple[Shown, ...] = ()
 
 

@@ -19,11 +19,9 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.cache_records import CACHED, Decided
 from condor_pydagman.engine.cached_nodes import is_open, result_of
-from condor_pydagman.engine.growth_records import PIECE
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import Cause
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.engine.steering_records import COMMAND
 from condor_pydagman.graph.result_sums import CHANGED, ResultSums
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import JournalRecord
@@ -176,7 +174,7 @@ def on_found(run: RunState, answer: CachedFound) -> None:
     for node, number, hit, result, why in answer.results:
         if not run.cache.answered(node, number) or not is_open(run, node):
             continue
-        if run.written.of(COMMAND) or run.written.of(PIECE):
+        if run.written.holding:
             run.cache.came_up(node)  # since what it was found by may be about to change
             continue
         retry = run.nodes.retries.get(node, 0)

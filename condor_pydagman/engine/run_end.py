@@ -17,7 +17,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, lifecycle, result_cache
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ABORT_REASON, Ending
-from condor_pydagman.engine.feeder_records import FEEDER_FAILED
 from condor_pydagman.engine.inputs import (
     AppendFailed,
     DagRemoved,
@@ -191,15 +190,14 @@ def end_if_finished(run: RunState) -> None:
         or run.submission.in_flight
         or run.sites.under_way
         or (run.cache and result_cache.under_way(run))
-        or run.growth.free
-        or _may_be_fed(run)
         or _service_is_awaited(run)
         or (run.hooks.under_way and any(goes_on() for goes_on in run.hooks.under_way))
     ):
         return
     others = total - 1 if run.final_waits else total
-    if run.feeder.failed:
-        _end_unfed(run)
+    why = next(filter(None, (incomplete() for incomplete in run.hooks.why_incomplete)), "")
+    if why:
+        _end_incomplete(run, why)
     elif counts[State.DONE] == others:
         _end_well(run, call_final=others < total)
     elif counts[State.FAILED]:
@@ -209,19 +207,9 @@ def end_if_finished(run: RunState) -> None:
         _end_with_cycle(run)
 
 
-def _may_be_fed(run: RunState) -> bool:
-    """Whether the FEEDER may still add nodes.  If as many are left as keep it from being run, and
-    none of them can go on, it never will."""
-    feeder = run.feeder
-    if not feeder or feeder.feeder is None:
-        return False
-    wants = feeder.asked or run.written.of(FEEDER_FAILED) or run.open_nodes < feeder.feeder.below
-    return bool(wants) and run.provisioner.ready
-
-
-def _end_unfed(run: RunState) -> None:
-    """The FEEDER has failed: a rescue DAG runs it again."""
-    run.say(f"ERROR: the DAG is not complete, since its FEEDER has failed: {run.feeder.failed}", 0)
+def _end_incomplete(run: RunState, why: str) -> None:
+    """A rescue DAG goes on."""
+    run.say(f"ERROR: the DAG is not complete, since {why}", 0)
     run.emit(do.SayFailed())
     status = run.shown_status
     status = DagStatus.ERROR if status is DagStatus.OK else status

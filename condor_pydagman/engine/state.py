@@ -15,8 +15,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.cache_records import NOTHING_CACHED, Cache
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
-from condor_pydagman.engine.feeder_records import Feeding
-from condor_pydagman.engine.growth_records import Growing
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.limit_records import SharedLimits
@@ -68,7 +66,7 @@ class RunState:
     Attributes:
         now: time of the present input, seconds since the epoch; set by Engine.handle.
         out: the actions of the present input; set by Engine.handle, `emit` adds to them.
-        dag: the DAG; only `growth` changes it.
+        dag: the DAG; it changes only if it grows.
         config: knobs in force.
         admin: the administrator's knobs, which cap throttles that are asked for later.
         limits: throttles in force.
@@ -84,11 +82,9 @@ class RunState:
         shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
         limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
-        has_extras: whether there are a FEEDER, or nodes with a CACHE; mostly not, and to ask each
-            of them takes time at every input.
+        has_extras: whether there are nodes with a CACHE.
         cache: nodes that do not run if nothing has changed since they were done.
-        growth: what is added to the DAG while it runs.
-        feeder: the program that adds to it when few nodes are left.
+        pieces: what may be added to the DAG, or has been, by digest.
         written: records that have not been read back.
         features: what the DAG uses beyond the core, by name; `feature.connect` sets both.
         hooks: the moments at which these have a say.
@@ -104,9 +100,7 @@ class RunState:
         "deferrals",
         "end",
         "features",
-        "feeder",
         "final",
-        "growth",
         "halt",
         "has_extras",
         "hooks",
@@ -123,6 +117,7 @@ class RunState:
         "out",
         "pace",
         "phase",
+        "pieces",
         "provisioner",
         "query",
         "ready",
@@ -149,7 +144,7 @@ class RunState:
         dag_id: int,
         first_sequence: int,
         mode: Mode,
-        growth: Growing,
+        pieces: Mapping[str, Any],
         cached: Mapping[str, str] = NOTHING_CACHED,
     ) -> None:
         self.dag = dag
@@ -159,7 +154,7 @@ class RunState:
         self.limits_changed = False
         self.dag_id = dag_id
         self.mode = mode
-        self.growth = growth
+        self.pieces = pieces
         self.written = Journal()
         self.cache = Cache(dag, self.written, cached)
         self.has_extras = False
@@ -186,7 +181,6 @@ class RunState:
         self.sites = SiteMatching(dag, self.written, self.nodes)
         active = self.mode is Mode.RUN
         self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
-        self.feeder = Feeding(dag, active=active)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -211,8 +205,7 @@ class RunState:
     def note_extras(self) -> None:
         """The DAG may have got what it had not."""
         dag = self.dag
-        extras = (dag.feeder, dag.cached)
-        self.has_extras = any(extras)
+        self.has_extras = bool(dag.cached)
 
     def queue_by_class(self) -> None:
         """If nodes keep to shared limits, see to it that each class of them has its queues."""

@@ -83,8 +83,10 @@ def _obstacle(run: RunState, node: int, wanted: NodesSteered, known: dict[int, s
     kind = NodeKind(run.dag.kinds[node])
     if wanted.command not in _JOBS and kind not in ORDINARY_KINDS:
         return f"it is the {kind.name} node" if kind in _SINGLE else f"it is a {kind.name} node"
-    if node in run.growth.leaving:
-        return "it is done and leaves the DAG, with others that were added"
+    for obstacle_to_steer in run.hooks.obstacle_to_steer:
+        why = obstacle_to_steer(node)
+        if why:
+            return why
     state = State(run.nodes.states[node])
     why = rules.obstacle(wanted.command, state, wanted.options)
     if not why and wanted.command is NodeCommand.RERUN:

@@ -148,9 +148,7 @@ def _grown(run: RunState) -> None:
     nodes, dag = run.nodes, run.dag
     assert len(nodes.states) == len(nodes.clusters) == len(dag), len(dag)
     assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
-    growing = set(nodes.in_state(State.GROWING))
-    assert growing == set(run.growth.wanting), (growing, run.growth.wanting)
-    if not run.growth.kept or run.sites or run.nodes.stale:
+    if not dag.pieces or run.sites or run.nodes.stale:
         return
     left = dict.fromkeys(dag.vertices(), 0)
     for vertex in dag.vertices():

@@ -38,7 +38,6 @@ def report(run: RunState) -> Report:
     return Report(
         total=run.nodes.total,
         priority=run.dag_priority,
-        feeder=run.feeder.report(),
         done=by_status[NodeStatus.DONE],
         pre=by_status[NodeStatus.PRERUN],
         queued=by_status[NodeStatus.SUBMITTED],
@@ -253,7 +252,7 @@ def has_ended(run: RunState, job: QueuedJob) -> bool:
     """Whether the end of a job in the queue is known: a removal must leave it out."""
     node = run.dag.find(job.node)
     if node is None:
-        return job.node in run.growth.gone
+        return any(has_left(job) for has_left in run.hooks.has_left)
     jobs = run.job_table.by_node.get(node)
     if jobs is not None and jobs.cluster == job.cluster:
         return bool(jobs.procs.get(job.proc, 0) & PROC_ENDED)

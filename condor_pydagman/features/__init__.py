@@ -19,10 +19,13 @@ class Entry(NamedTuple):
     Attributes:
         name: of its folder.
         of_dag: attributes of a Dag of which one is not empty if the DAG wants it.
+        records: names of journal records that the log of any DAG may have, since a person may
+            ask for the feature while the DAG runs.
     """
 
     name: str
     of_dag: tuple[str, ...]
+    records: tuple[str, ...] = ()
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
@@ -33,7 +36,18 @@ FEATURES = (
     Entry("run_if", ("conditions",)),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
     Entry("publish", ("published", "results")),
+    Entry("growth", ("extensions", "feeder", "pieces"), ("GROWN", "LET_GO")),
+    Entry("feeder", ("feeder",)),
 )
+
+
+OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+
+
+def home(kind: type) -> str:
+    """The name of the feature in whose folder a class is defined; '' if it is in none."""
+    before, _, name = kind.__module__.rpartition(".")[0].rpartition(".")
+    return name if before == __name__ else ""
 
 
 def part(name: str, module: str) -> Any:

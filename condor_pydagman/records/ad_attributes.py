@@ -80,23 +80,9 @@ def attributes(report: Report, now: float, statistics: str = "") -> dict[str, st
     for one in report.shown:
         if one.attribute:
             texts[one.attribute] = "undefined" if one.value == "" else literal(one.value)
-    feeder = report.feeder
-    if feeder is not None:
-        shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)
-        texts[FEEDER] = quoted(shown)
     if statistics:
         texts[_STATISTICS] = statistics
     return texts
-
-
-def feeder_text(state: str, feedings: int, nodes: int | None = None, error: str = "") -> str:
-    """How the FEEDER of a DAG does, for people; `state` as of `engine.report.FeederReport`, '' if
-    that is not known."""
-    parts = [state] if state else []
-    parts.append(f"{feedings:,} feeding{'s' * (feedings != 1)}")
-    if nodes is not None:
-        parts.append(f"{nodes:,} node{'s' * (nodes != 1)}")
-    return ", ".join(parts) + (f"; {error}" if error else "")
 
 
 def throttles(limits: Throttles) -> dict[str, str]:

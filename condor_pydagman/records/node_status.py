@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
-from condor_pydagman.records.ad_attributes import feeder_text, literal, quoted
+from condor_pydagman.records.ad_attributes import literal, quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -100,10 +100,6 @@ def _dag_counts(report: Report, over: bool) -> str:
         pre = queued = post = held = idle = 0
     fields = (one for one in report.shown if one.field and one.value != "")
     more = "".join(f"  {one.field} = {literal(one.value)};\n" for one in fields)
-    if report.feeder is not None:
-        feeder = report.feeder
-        shown = feeder_text(feeder.state, feeder.feedings, feeder.nodes, feeder.error)
-        more += f"  Feeder = {quoted(shown)};\n"
     return (
         f"{more}"
         f"  NodesTotal = {report.total};\n"

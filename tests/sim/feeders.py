@@ -10,8 +10,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.feeder import Fed, RunFeeder
-from condor_pydagman.engine.growth import HELPER
+from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.growth.requests import HELPER
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Feeder, Feeding
 from condor_pydagman.graph.piece import Piece, PieceText

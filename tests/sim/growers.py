@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.feeder import RunFeeder
-from condor_pydagman.engine.growth import HELPER, PieceRead, PieceRefused, ReadPiece
+from condor_pydagman.features.feeder.requests import RunFeeder
+from condor_pydagman.features.growth.requests import (
+    HELPER,
+    PieceOffered,
+    PieceRead,
+    PieceRefused,
+    ReadPiece,
+)
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag, Extension
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
@@ -110,9 +116,9 @@ class Growers:
 
     def read(self, process: Process, text: PieceText) -> Piece | str:
         """The piece, kept; or why it can't be added."""
-        engine = process.engine
+        growth = process.engine.feature("growth")
         try:
-            begun = engine.has_begun
+            begun = growth.has_begun
             children = tuple(n for n in text.children if not begun(process.dag.ids[n]))
             text = text._replace(children=children)
             piece = at_once(read_piece(process.dag, text, begun))
@@ -122,7 +128,7 @@ class Growers:
         used = [name for name in piece.dag.names[: piece.size] if name in known]
         if used:  # names tell nodes apart in what is checked
             return f"{used} have been let go"
-        why = engine.why_not_added(piece)
+        why = growth.obstacle(piece)
         return why or self.keep(piece, text)
 
     def _add(self) -> None:
@@ -140,7 +146,7 @@ class Growers:
         if isinstance(piece, Piece):
             self._asked += 1
             self._unanswered.add(self._asked)
-            process.add_input(inputs.PieceOffered(self._asked, piece, "ann"))
+            process.add_input(PieceOffered(self._asked, piece, "ann"))
 
     def answered(self, answer: do.Grown) -> None:
         """DAGMan has answered a person."""

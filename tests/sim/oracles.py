@@ -30,7 +30,7 @@ for O4, and that no node's parents have jobs in the queue when it is submitted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
@@ -67,6 +67,12 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 REPLAY_EVERY = 40  # inputs between two replays, on average
+
+
+def free_nodes(engine: Engine) -> Collection[int]:
+    """Nodes that have been added and are to be started, but have not been."""
+    growth = engine.run.features.get("growth")
+    return () if growth is None else growth.free
 
 
 class Oracles:
@@ -279,7 +285,7 @@ class Oracles:
             return
         done -= self.truth.steered | unneeded  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
-        if process.idle and not process.engine.run.growth.free:  # which follow when they may start
+        if process.idle and not free_nodes(process.engine):  # which follow when they may start
             ordinary_names = {dag.names[n] for n in ordinary}
             really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.steered
             missing = really - done
@@ -298,8 +304,10 @@ class Oracles:
             return
         if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
             return
-        require(not process.engine.run.feeder, "O43: exit code 0, but the feeder has not ended")
-        require(not process.engine.run.feeder.failed, "O43: exit code 0, but the feeder has failed")
+        feeder = process.engine.run.features.get("feeder")
+        if feeder is not None:
+            require(not feeder.may_add, "O43: exit code 0, but the feeder has not ended")
+            require(not feeder.failed, "O43: exit code 0, but the feeder has failed")
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
         missing = set(dag.ids) - services - self.truth.done - self.truth.steered
         missing -= fake_enough.unneeded_names(process)
@@ -460,7 +468,7 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins
-        if node in live.run.growth.free:
+        if node in free_nodes(live):
             continue  # it is to be started; a replay does so at once
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         unwanted = bool(live.run.nodes.marks[node] & UNWANTED)

@@ -27,6 +27,7 @@ from condor_pydagman.engine.shared_limits import (
     TakePlaces,
 )
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag, LimitUse
 from condor_pydagman.graph.piece import PieceText
@@ -115,9 +116,9 @@ class Dagman:
         text = PieceText("p", {"p": "\n".join([*lines, ""])}, BuildOptions())
         digest = f"{number:032x}"
         piece = piece_of(self.dag, text, digest)
-        if not self.engine.why_not_added(piece):
+        if not self.engine.feature("growth").obstacle(piece):
             self.texts[digest] = text
-            self.tell(inputs.PieceOffered(number + 1, piece, "ann"))
+            self.tell(PieceOffered(number + 1, piece, "ann"))
 
     def kill(self) -> None:
         """It is killed, and its scripts with it."""

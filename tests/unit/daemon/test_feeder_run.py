@@ -12,7 +12,7 @@ import pytest
 
 from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.daemon.feeder_run import is_empty
-from condor_pydagman.engine.feeder import Fed, RunFeeder
+from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.graph.model import Feeder, Feeding
 from tests.unit.daemon.test_growth_helper import Bench
 from tests.waiting import LIMIT_S, until

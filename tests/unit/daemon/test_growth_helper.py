@@ -15,7 +15,7 @@ from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.growth_helper import RETRY_S, GrowthHelper
-from condor_pydagman.engine.growth import PieceRead, PieceRefused, ReadOffer, ReadPiece
+from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Extension
 from condor_pydagman.graph.piece import Piece, add_piece
@@ -36,16 +36,17 @@ class Bench:
         self.told: list[Any] = []
         self.said: list[str] = []
         self.pieces = kept_pieces.of(self.dag, self.paths)
+        self.growing = SimpleNamespace(
+            is_growing=False,
+            has_begun=self.begun.__contains__,
+            obstacle=lambda piece: self.why,
+        )
         self.run: Any = SimpleNamespace(
             dag=self.dag,
             config=Config(**how),
             clock=SimpleNamespace(monotonic=self.monotonic),
             out=SimpleNamespace(say=self.said.append),
-            engine=SimpleNamespace(
-                is_growing=False,
-                has_begun=self.begun.__contains__,
-                why_not_added=lambda piece: self.why,
-            ),
+            engine=SimpleNamespace(feature=lambda _: self.growing),
             helpers=helpers.Helpers(None, None, Config(), self.pieces),  # type: ignore[arg-type]
         )
         self.helper = GrowthHelper(self.run, self.pieces, BuildOptions())

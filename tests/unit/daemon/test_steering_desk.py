@@ -13,10 +13,10 @@ from condor_pydagman.daemon import steering_desk
 from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, PART, SteeringDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.growth import ReadOffer
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
 
 NO_HALT = Halts()
 GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]
@@ -175,7 +175,7 @@ def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPat
 def test_what_a_person_adds_is_offered_and_answered_when_it_is_in_force() -> None:
     bench = Bench()
     (offered,) = bench.send({"id": 4, "command": "add", "options": {"text": "JOB X x"}})
-    assert isinstance(offered, inputs.PieceOffered)
+    assert isinstance(offered, PieceOffered)
     assert (offered.piece, bench.offered) == (bench.piece, [("<text>", "JOB X x", False)])
     assert not bench.answers
     bench.desk.grown(do.Grown(offered.request, 3, ""))
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_it_is_answered() -> None:
     assert bench.answers[0]["error"] == "ERROR: all wrong"
     bench.piece = SimpleNamespace(size=3)
     (offered,) = bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
-    assert isinstance(offered, inputs.PieceOffered)
+    assert isinstance(offered, PieceOffered)
     bench.desk.grown(do.Grown(offered.request, 0, "the DAG is ending"))
     assert bench.answers[1]["error"] == "the DAG is ending"
 

@@ -8,11 +8,11 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.feeder import Fed, RunFeeder
-from condor_pydagman.engine.growth import PieceRead
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.report import FeederReport
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.feeder.words import FeederReport
+from condor_pydagman.features.growth.requests import PieceRead
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Feeder, Feeding
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
@@ -129,4 +129,5 @@ class FedDag(Growing):
 
     @property
     def report(self) -> FeederReport | None:
-        return self.engine.report().feeder
+        report: FeederReport | None = self.engine.run.features["feeder"].report()
+        return report

@@ -14,6 +14,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.result_cache import CachedFound, CachedKept, KeepCached, LookUpCached
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
@@ -83,9 +84,11 @@ class GrownRun:
         """Add a piece, as a person does; returns why that can't be done, '' if it could."""
         digest = f"{len(self.texts):032x}"
         given = PieceText("p", {"p": text}, BuildOptions())
-        piece = at_once(read_piece(self.dag, given, self.engine.has_begun, digest))
+        piece = at_once(
+            read_piece(self.dag, given, self.engine.feature("growth").has_begun, digest)
+        )
         self.texts[digest] = given
-        self._tell(inputs.PieceOffered(len(self.texts), piece, "ann"))
+        self._tell(PieceOffered(len(self.texts), piece, "ann"))
         return self._answers.pop()
 
     @property

@@ -6,6 +6,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import REMOVAL_GRACE_S, REMOVAL_RETRY_S
 from condor_pydagman.engine.state import Mode
+from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.piece import PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
@@ -220,7 +221,7 @@ def test_what_waits_for_a_piece_to_be_in_force_does_not_wake_the_engine() -> Non
     given = PieceText("p", {"p": "JOB X x\n"}, BuildOptions(), "", "")
     piece = at_once(read_piece(harness.engine.run.dag, given, digest="d1"))
     harness.now = ask_at - 1
-    harness.tell(inputs.PieceOffered(7, piece, "jane"))
+    harness.tell(PieceOffered(7, piece, "jane"))
     assert harness.engine.run.written.holding
     harness.now = ask_at
     harness.tell(inputs.Wake())

@@ -17,6 +17,7 @@ from condor_pydagman.engine.shared_limits import (
     PlacesWanted,
     TakePlaces,
 )
+from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
@@ -74,7 +75,7 @@ def sharing(
     dag = make.dag(f"{text}\n{uses}")
     harness = Sharing(dag, config)
     harness.texts = {}
-    harness.engine.run.growth.pieces = Pieces(dag, harness.texts)
+    harness.engine.run.pieces = Pieces(dag, harness.texts)
     harness.limits = {limit.key: limit for limit in parse(limits, "test")}
     harness.others, harness.own = [], Stakes("t.dag", "t", {})
     harness.begin(recovering=recovering)
@@ -100,7 +101,7 @@ def add(harness: Sharing, lines: str) -> None:
     digest = f"{len(harness.texts):032x}"
     harness.texts[digest] = PieceText("p", {"p": lines}, BuildOptions())
     piece = piece_of(harness.dag, harness.texts[digest], digest)
-    harness.tell(inputs.PieceOffered(len(harness.texts), piece, "ann"))
+    harness.tell(PieceOffered(len(harness.texts), piece, "ann"))
     harness.read_back()
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, FeederReport, Report, Shown
+from condor_pydagman.engine.report import Deferrals, Report, Shown
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.words import FeederReport, feeder_text
 from condor_pydagman.records.ad_attributes import (
     attributes,
     begun_anew,
@@ -13,7 +14,6 @@ from condor_pydagman.records.ad_attributes import (
     earlier_throttles,
     ended,
     ended_with,
-    feeder_text,
     quoted,
     throttles,
 )
@@ -192,7 +192,7 @@ def test_a_brake_is_shown_and_restores_nothing(brake: str | None, shown: str | N
 
 def test_how_a_feeder_does() -> None:
     assert "PYDAGMAN_Feeder" not in attributes(REPORT, 1.0)
-    feeder = FeederReport("waits", 1, 2000, 'no "x"')
-    texts = attributes(REPORT._replace(feeder=feeder), 1.0)
+    feeder = Shown("Feeder", FeederReport("waits", 1, 2000, 'no "x"').text, "PYDAGMAN_Feeder")
+    texts = attributes(REPORT._replace(shown=(feeder,)), 1.0)
     assert texts["PYDAGMAN_Feeder"] == '"waits, 1 feeding, 2,000 nodes; no \\"x\\""'
     assert feeder_text("", 3) == "3 feedings"

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from condor_pydagman.engine.report import Deferrals, FeederReport, NodeReport, Report, Shown
+from condor_pydagman.engine.report import Deferrals, NodeReport, Report, Shown
+from condor_pydagman.features.feeder.words import FeederReport
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text
@@ -227,7 +228,8 @@ def test_many_different_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_feeder() -> None:
-    report = counts()._replace(feeder=FeederReport("ended", 2, 1))
+    shown = Shown("Feeder", FeederReport("ended", 2, 1).text)
+    report = counts()._replace(shown=(shown,))
     assert '  Feeder = "ended, 2 feedings, 1 node";\n' in text(report, [])
 
 

@@ -7,8 +7,8 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.feeder import Fed, RunFeeder
-from condor_pydagman.engine.report import FeederReport
+from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.feeder.words import FeederReport
 from condor_pydagman.graph.model import Feeding, GrownPiece
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make
@@ -225,7 +225,7 @@ def test_the_provisioner_comes_first() -> None:
 def test_a_dag_without_one_has_no_report() -> None:
     it = Growing(make.dag("A"))
     assert isinstance(it.engine, Engine)
-    assert it.engine.report().feeder is None
+    assert "feeder" not in it.engine.run.features
 
 
 def test_what_the_program_says_can_do_no_harm() -> None:

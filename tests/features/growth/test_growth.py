@@ -10,10 +10,15 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.feeder import Fed
-from condor_pydagman.engine.growth import PieceRead, PieceRefused, ReadPiece
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.requests import Fed
+from condor_pydagman.features.growth.requests import (
+    PieceOffered,
+    PieceRead,
+    PieceRefused,
+    ReadPiece,
+)
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
@@ -24,6 +29,7 @@ from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, LetG
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import (
+    NO_NODE,
     RETURN_GROWTH_FAILED,
     DagStatus,
     EventKind,
@@ -156,14 +162,12 @@ def test_a_person_adds_a_piece() -> None:
     it.begin()
     piece = piece_of(it.dag, "JOB X x\nPARENT A CHILD X\nPARENT X CHILD B\nJOB Y x\n")
     it.pieces["d1"] = piece
-    it.feed(inputs.PieceOffered(7, piece, "jane"))
+    it.feed(PieceOffered(7, piece, "jane"))
     told = it.read_back(it.records(JournalRecord.GROWN)[0])
     assert do.Grown(7, 2, "") in told
     it.run("A")
     assert (it.state("X"), it.state("B")) == ("READY", "WAITING")
-    assert it.feed(inputs.PieceOffered(8, piece, "jane"))[0] == do.Grown(
-        8, 0, "there is a node X already"
-    )
+    assert it.feed(PieceOffered(8, piece, "jane"))[0] == do.Grown(8, 0, "there is a node X already")
 
 
 def test_new_nodes_behind_a_failed_one_are_futile() -> None:
@@ -173,7 +177,7 @@ def test_new_nodes_behind_a_failed_one_are_futile() -> None:
     text = "JOB X x\nJOB Y x\nJOB Z x\nPARENT A CHILD X\nPARENT B CHILD Y\nWEAK PARENT A CHILD Z\n"
     piece = piece_of(it.dag, text)
     it.pieces["d1"] = piece
-    it.feed(inputs.PieceOffered(1, piece, "jane"))
+    it.feed(PieceOffered(1, piece, "jane"))
     it.read_back(it.records(JournalRecord.GROWN)[0])
     assert [it.state(name) for name in "XY"] == ["FUTILE", "FUTILE"]
     assert it.state("Z") != "WAITING"
@@ -231,7 +235,7 @@ def test_a_node_in_retry_waits_for_its_new_parent_after_a_restart() -> None:
     it.feed(inputs.Wake())
     assert it.state("B") == "READY"
     it.pieces["d1"] = piece_of(it.dag, "JOB X x\nPARENT X CHILD B\n")
-    it.feed(inputs.PieceOffered(7, it.pieces["d1"], "jane"))
+    it.feed(PieceOffered(7, it.pieces["d1"], "jane"))
     (record,) = it.records(JournalRecord.GROWN)
     it.read_back(record)
     again = started(it.pieces, recovering=True)
@@ -281,7 +285,7 @@ def test_a_person_adds_to_a_dag_without_nodes() -> None:
     it.begin()
     piece = piece_of(it.dag, "JOB X x\n")
     it.pieces["d1"] = piece
-    it.feed(inputs.PieceOffered(7, piece, "ann"))
+    it.feed(PieceOffered(7, piece, "ann"))
     it.read_back(it.records(JournalRecord.GROWN)[-1])
     assert do.Grown(7, 1, "") in it.asked
     assert it.state("X") == "SUBMITTING"
@@ -498,8 +502,9 @@ def test_a_rescue_dag_goes_on_counting() -> None:
     dag.let_go = LetGo(7, 30, 5, 20)
     it = Growing(dag)
     assert (it.engine.report().total, it.engine.report().done) == (30, 30)
-    assert it.engine.run.growth.number([]) == 8
-    assert it.engine.run.feeder.fed == 5
+    it.begin()
+    piece = Piece("d", make.dag("A"), base=it.dag.changes)
+    assert it.engine.feature("growth").journal(NO_NODE, piece) == 8
 
 
 def _held(found: object, seen: set[int]) -> Iterator[tuple[str, Iterable[object]]]:
@@ -632,7 +637,7 @@ def test_a_record_that_was_written_twice_is_not_taken_for_the_next_one() -> None
     it.give("JOB N4 x\n")
     assert len(it.records(JournalRecord.LET_GO)) == 2
     it.read_back(first)
-    growth = it.engine.run.growth
+    growth = it.engine.run.features["growth"].letting_go
     assert growth.leaving
     it.read_back(it.records(JournalRecord.LET_GO)[-1])
     assert not growth.leaving

@@ -1,0 +1,41 @@
+"""How far a FEEDER has come, by the pieces of the DAG."""
+
+from __future__ import annotations
+
+from condor_pydagman.graph.model import Dag, GrownPiece
+
+
+class Progress:
+    """What a FEEDER has given.
+
+    Attributes:
+        fed: how many feedings are in force.
+        nodes: how many nodes these have brought.
+        ended: the program has said that there is no more.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        assert dag.feeder is not None
+        self._most = dag.feeder.at_most
+        self.fed = dag.let_go.fed
+        self.nodes = dag.let_go.fed_nodes
+        self.ended = dag.let_go.last
+        for piece in dag.pieces:
+            self.take(piece)
+
+    def take(self, piece: GrownPiece) -> None:
+        """A piece is in force; it may be one of the feeder."""
+        if piece.feeding is not None:
+            self.fed = max(self.fed, piece.feeding.number)
+            self.nodes += piece.size
+            self.ended = self.ended or piece.feeding.last
+
+    @property
+    def room(self) -> int | None:
+        """How many nodes it may still add; None if there is no limit."""
+        return max(0, self._most - self.nodes) if self._most else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it adds nothing more."""
+        return self.ended or self.room == 0

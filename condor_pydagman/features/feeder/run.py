@@ -1,0 +1,247 @@
+"""The FEEDER of a run: when its program is run, and what becomes of what it gives.
+
+What it gives is a piece, in force when its record has been read back, as any other (`growth`).  The
+number of a feeding counts those in force: what was not kept before a crash is asked for once more,
+under the same number.  A program that fails is run again after a pause; when it has failed too
+often, that is journaled: nothing more is fed, and the DAG goes on to its end, which is a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import Shown
+from condor_pydagman.engine.run_records import Kind
+from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.feeder.progress import Progress
+from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
+from condor_pydagman.features.feeder.words import FeederReport
+from condor_pydagman.graph.grow import Growth
+from condor_pydagman.graph.model import Feeder
+from condor_pydagman.graph.piece import Piece
+from condor_pydagman.printable import message, number_of
+from condor_pydagman.vocabulary import NO_NODE, JournalRecord
+
+FEEDER_FAILED = Kind("FEEDER that has failed")
+FIRST_PAUSE_S = 10.0  # before the program is run again that has failed, or had nothing to add
+MAX_PAUSE_S = 600.0  # after failures
+MAX_EMPTY_PAUSE_S = 60.0  # after runs that had nothing to add
+MAX_REASON = 300  # characters of why it has failed, that are kept
+VARIABLE = "PYDAGMAN_"  # before the names of macros, in the environment of the program
+
+
+class Feeding(Feature):
+    """The FEEDER of a run.
+
+    Attributes:
+        feeder: as the DAG has it.
+        progress: what it has given.
+        failed: why it is asked no more, '' if it is not so.
+        asked: whether the program runs, or what it has written is being read.
+        failures: how often it has failed since it last did well.
+        again_at: when it may be run again, seconds since the epoch.
+        last_error: why it has failed last, '' if it did well after that.
+    """
+
+    name = "feeder"
+    records = ((JournalRecord.FEEDER_FAILED, "on_failed"),)
+    replies = ((Fed, "on_fed"),)
+
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        assert run.dag.feeder is not None
+        self.feeder: Feeder = run.dag.feeder
+        self.progress = Progress(run.dag)
+        self.failed = ""
+        self.asked = False
+        self.failures = 0
+        self.again_at = 0.0
+        self.last_error = ""
+        self._empty = 0  # runs in a row that had nothing to add
+
+    @property
+    def may_add(self) -> bool:
+        """Whether it may add more: the DAG does not end before it has ended."""
+        is_run = self.run.mode is Mode.RUN
+        return is_run and not (self.failed or self.progress.is_over)
+
+    @property
+    def room(self) -> int | None:
+        """How many nodes it may still add; None if there is no limit, or it is not run."""
+        return self.progress.room if self.run.mode is Mode.RUN else None
+
+    def obstacle(self, piece: Piece) -> str:
+        """Why what it gives is too much; '' if it is not."""
+        if self.room is None or piece.size <= self.room:
+            return ""
+        return (
+            f"it has {piece.size:,} nodes, and the FEEDER may add {self.room:,} more: AT-MOST"
+            f" {self.progress.nodes + self.room:,}"
+        )
+
+    # When it is run.
+
+    def work(self) -> None:
+        """Run the program, if it is to add to the DAG now."""
+        run = self.run
+        if not self._may_run() or self.again_at > run.now:
+            return
+        self.asked = True
+        values = self._values()
+        words = tuple(
+            values[word[1:].upper()] if word.startswith("$") else word
+            for word in self.feeder.program.split()
+        )
+        left = number_of(run.open_nodes, "node")
+        run.say(f"Running the FEEDER, feeding {self.progress.fed + 1}, with {left} left")
+        variables = tuple((VARIABLE + name, value) for name, value in values.items())
+        run.emit(do.Ask(HELPER, RunFeeder(self.progress.fed + 1, words, variables)))
+
+    def _may_run(self) -> bool:
+        """Whether the program could be run but for its pause."""
+        run = self.run
+        if not self.may_add or self.asked or run.written.of(FEEDER_FAILED):
+            return False
+        if run.phase is not Phase.RUNNING or run.is_over or run.starts_nothing:
+            return False
+        return run.provisioner.ready and run.open_nodes < self.feeder.below
+
+    def _values(self) -> dict[str, str]:
+        """Values of macros in the program's arguments; in its environment they are, too."""
+        run, counts = self.run, self.run.nodes.counts
+        return {
+            "FEEDING": str(self.progress.fed + 1),
+            "FED_COUNT": str(self.progress.nodes),
+            "OPEN_COUNT": str(run.open_nodes),
+            "NODE_COUNT": str(run.nodes.total),
+            "DONE_COUNT": str(counts[State.DONE]),
+            "QUEUED_COUNT": str(counts[State.SUBMITTED]),
+            "FAILED_COUNT": str(counts[State.FAILED]),
+            "FUTILE_COUNT": str(counts[State.FUTILE]),
+            "DAG_STATUS": str(int(run.shown_status)),
+            "DAGID": str(run.dag_id),
+        }
+
+    def deadline(self) -> float | None:
+        """When the program is to be run."""
+        return self.again_at if self._may_run() else None
+
+    # What it has given.
+
+    def on_fed(self, fed: Fed) -> None:
+        """The program has been run, and what it has written was read."""
+        run = self.run
+        growth = run.features["growth"]
+        self.asked = False
+        if run.is_over or fed.number != self.progress.fed + 1 or not self.may_add:
+            return
+        if fed.error:
+            self._fail(fed.error)
+        elif fed.piece is None:
+            self._had_nothing()
+        elif not growth.is_outdated(fed.piece):  # else the program is run once more, at once
+            why = growth.obstacle(fed.piece)
+            if why:
+                self._fail(why)
+                return
+            if fed.piece.size:
+                self._did_well()
+            else:
+                self._had_nothing()
+            growth.journal(NO_NODE, fed.piece)
+
+    def _did_well(self) -> None:
+        self.failures = 0
+        self.last_error = ""
+
+    def _had_nothing(self) -> None:
+        """It is asked again, and each time after a longer pause."""
+        self._did_well()
+        self.again_at = self.run.now + min(FIRST_PAUSE_S * 2**self._empty, MAX_EMPTY_PAUSE_S)
+        self._empty += 1
+
+    def _fail(self, error: str) -> None:
+        """It is run again after a pause, or no more."""
+        run = self.run
+        first, *more = map(message, error.split("\n"))
+        first = first[:MAX_REASON]
+        self.failures += 1
+        self.last_error = first
+        pause = min(FIRST_PAUSE_S * 2 ** (self.failures - 1), MAX_PAUSE_S)
+        self.again_at = run.now + pause
+        run.say(f"ERROR: the FEEDER has failed, feeding {self.progress.fed + 1}: {first}", 0)
+        for line in more:
+            run.say(f"  {line}", 0)
+        if self.failures <= self.feeder.retries:
+            retry = f"retry {self.failures} of {self.feeder.retries}"
+            run.say(f"It is run again in {pause:.0f} s, {retry}")
+            return
+        text = f"feeding {self.progress.fed + 1}: {first}"
+        record = do.AppendJournalRecord(JournalRecord.FEEDER_FAILED, NO_NODE, 0, text=text)
+        run.write(FEEDER_FAILED, 0, record)
+
+    def on_failed(self, _node: int, event: LogEvent) -> None:
+        """It is asked no more."""
+        self.run.written.clear(FEEDER_FAILED)
+        if self.may_add:
+            self.failed = event.text
+            self.run.say(
+                "ERROR: the FEEDER is run no more; the DAG goes on with the nodes that it has", 0
+            )
+
+    def grown(self, _growth: Growth, _children: Sequence[int]) -> None:
+        """A piece is in force; it may be one of the feeder."""
+        piece = self.run.dag.pieces[-1]
+        self.progress.take(piece)
+        if piece.feeding is not None and piece.size:
+            self._empty = 0
+
+    # The end of the DAG.
+
+    def under_way(self) -> bool:
+        """Whether it may still add nodes.  If as many are left as keep it from being run, and none
+        of them can go on, it never will."""
+        if not self.may_add:
+            return False
+        run = self.run
+        wants = self.asked or run.written.of(FEEDER_FAILED) or run.open_nodes < self.feeder.below
+        return bool(wants) and run.provisioner.ready
+
+    def keeps_halted_dag(self) -> bool:
+        """Whether the program runs."""
+        return self.asked
+
+    def has_more(self) -> bool:
+        """Whether a halted DAG would go on with it."""
+        return self.may_add
+
+    def why_incomplete(self) -> str:
+        """A rescue DAG runs it again, if it has failed."""
+        return f"its FEEDER has failed: {self.failed}" if self.failed else ""
+
+    # What others see.
+
+    def report(self) -> FeederReport | None:
+        """How it does; None if it is not run."""
+        if self.run.mode is not Mode.RUN:
+            return None
+        state = "runs" if self.asked else "waits"
+        if self.progress.is_over:
+            state = "ended"
+        elif self.failed:
+            state = "failed"
+        return FeederReport(
+            state, self.progress.fed, self.progress.nodes, self.failed or self.last_error
+        )
+
+    def shown(self) -> Iterable[Shown]:
+        """The same, for people and for clients."""
+        report = self.report()
+        if report is None:
+            return ()
+        return (Shown("Feeder", report.text, attribute="PYDAGMAN_Feeder", answer=report._asdict()),)

@@ -1,0 +1,34 @@
+"""How a FEEDER does, for people."""
+
+from __future__ import annotations
+
+from condor_pydagman.named_tuple import NamedTuple
+
+
+class FeederReport(NamedTuple):
+    """How a FEEDER does.
+
+    `state` is "waits" (for nodes to end, or for another try), "runs", "ended" or "failed";
+    `feedings` counts what it has given, `nodes` the nodes of that; `error` is why it has failed
+    last, '' if it did well after that.
+    """
+
+    state: str
+    feedings: int
+    nodes: int
+    error: str = ""
+
+    @property
+    def text(self) -> str:
+        """The same, for people."""
+        return feeder_text(*self)
+
+
+def feeder_text(state: str, feedings: int, nodes: int | None = None, error: str = "") -> str:
+    """How the FEEDER of a DAG does, for people; `state` as of `FeederReport`, '' if that is not
+    known."""
+    parts = [state] if state else []
+    parts.append(f"{feedings:,} feeding{'s' * (feedings != 1)}")
+    if nodes is not None:
+        parts.append(f"{nodes:,} node{'s' * (nodes != 1)}")
+    return ", ".join(parts) + (f"; {error}" if error else "")
