@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from condor_pydagman.config import Config
-from condor_pydagman.dagfile.language import LANGUAGE
+from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import engine as engine_module
 from condor_pydagman.engine import inputs
@@ -39,7 +39,7 @@ def dag(text: str) -> Dag:
     `"A -> B\nJOB B n.sub NOOP\nRETRY A 2"` is a DAG of two nodes.
     """
     first, _, commands = text.strip().partition("\n")
-    if first.partition(" ")[0] not in LANGUAGE:
+    if first.partition(" ")[0] not in WORDS:
         text = _written_out(first, commands)
     return build(["t.dag"], lambda _: text, BuildOptions(use_join_nodes=False))
 

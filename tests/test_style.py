@@ -21,17 +21,21 @@ SOURCES = sorted(
 )
 
 # Lowest first: a layer may import itself and what stands before it.  First DAGMan itself, then what
-# stands around it: people's programs, of which a running DAGMan needs none.
+# stands around it: people's programs, of which a running DAGMan needs none.  Of a feature the files
+# that have a layer of their own are named here, and the others are "features.run".
 DAGMAN = (
     ("vocabulary", "errors", "names", "printable", "words", "compiled", "named_tuple"),
+    ("features",),
     ("config",),
     ("dagfile", "submitfile"),
+    ("features.grammar",),
     ("data_requests",),
     ("sites",),
     ("shared_limits",),
     ("graph",),
+    ("features.graph",),
     ("engine",),
-    ("features",),
+    ("features.run",),
     ("records",),
     ("adapters",),
     ("matchmaking",),
@@ -41,6 +45,7 @@ DAGMAN = (
 )
 OUTER = (
     ("lint", "picture", "pool", "placement"),
+    ("features.lint",),
     ("trace",),
     ("report",),
     ("transfer",),
@@ -62,8 +67,9 @@ STARTED = {
 }
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "config"),
+    *("features", "features.grammar", "features.graph", "features.run", "features.lint"),
     *("dagfile", "submitfile", "data_requests", "sites", "shared_limits"),
-    *("graph", "engine", "features", "records"),
+    *("graph", "engine", "records"),
     *("lint", "picture", "placement", "trace", "report", "diagnosis"),
 )
 
@@ -140,10 +146,16 @@ def statements(path: Path) -> list[ast.AST]:
 
 def layer(parts: tuple[str, ...]) -> int | None:
     """Number of the layer of a module `condor_pydagman.<first>...`; None for the package itself."""
-    if parts in (("features",), ("features", "__init__"), ("features", "part")):
-        parts = ("names",)  # the table of features, which imports none
-    found = [n for n, words in enumerate(LAYERS) if parts and parts[0] in words]
+    found = [n for n, words in enumerate(LAYERS) if room(parts) in words]
     return found[0] if found else None
+
+
+def room(parts: tuple[str, ...]) -> str:
+    """What LAYERS and PURE call the place of a module `condor_pydagman.<parts>`."""
+    if parts[:1] == ("features",) and len(parts) > 2 and parts[2] != "__init__":
+        name = f"features.{parts[2]}"
+        return name if any(name in layer for layer in LAYERS) else "features.run"
+    return "".join(parts[:1])
 
 
 @cache
@@ -272,15 +284,19 @@ def test_no_module_imports_itself_through_others() -> None:
 
 
 def test_no_two_modules_have_the_same_name() -> None:
-    named = [path for path in MODULES if path.stem != "__init__"]
-    stems = [path.stem for path in named if "features" not in path.parts]
+    """But the parts of features, which are named after what they are."""
+    stems = [
+        path.stem
+        for path in MODULES
+        if path.stem != "__init__" and path.parent.parent.name != "features"
+    ]
     assert not {stem for stem in stems if stems.count(stem) > 1}, "say in the name what differs"
 
 
 def impure(path: Path) -> list[str]:
     """What a file of a pure layer must not do, and does."""
     name = path.relative_to(PACKAGE)
-    if name.with_suffix("").parts[0] not in PURE or name.as_posix() in FETCHERS:
+    if room(name.with_suffix("").parts) not in PURE or name.as_posix() in FETCHERS:
         return []
     found = []
     for module in imports(path):

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from condor_pydagman import __version__
 from condor_pydagman.cli import checker_options
-from condor_pydagman.dagfile.language import LANGUAGE
+from condor_pydagman.dagfile.language import manual
 from condor_pydagman.dagman_job.option_table import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
 from condor_pydagman.lint.findings import CODES
 from tools import command_tables as tables
@@ -213,7 +213,7 @@ def _conditions() -> Iterator[str]:
 
 
 def _language() -> Iterator[str]:
-    for about in LANGUAGE.values():
+    for about in manual():
         if about.called:
             continue  # in the usage line of another command
         yield ".TP"

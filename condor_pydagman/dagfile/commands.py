@@ -1,15 +1,29 @@
 """The commands of the DAG language: one class a command, as its line in a DAG file says it.
 
+Those of a feature are in its `grammar`.
+
 What a command means for the DAG is the business of `graph.build`; the words of the language are in
 `dagfile.language`, how the line of each is read and written in `dagfile.syntax`.
 """
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Any, Protocol
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+
+
+class Command(Protocol):
+    """A command: a tuple with names, of which the first is the number of its line."""
+
+    @property
+    def line(self) -> int:
+        """The number of its line, or of the first of its lines."""
+
+    def __getitem__(self, index: slice) -> tuple[Any, ...]:
+        """Some of its values."""
+
 
 # The command CACHE.
 
@@ -29,7 +43,7 @@ class Cache(NamedTuple):
     outputs: tuple[str, ...] = ()
 
 
-# The commands by which a DAG decides what runs: RUN_IF, PUBLISH, ENOUGH, BRAKE, and the lines of
+# The commands by which a DAG decides what runs: RUN_IF, PUBLISH, ENOUGH, and the lines of
 # rescue files that tell what has been decided.
 #
 # All are ours.
@@ -66,20 +80,6 @@ class NodeResult(NamedTuple):
     line: int
     node: str
     text: str
-
-
-class BrakeLine(NamedTuple):
-    """BRAKE: what the DAG does when more nodes fail than so many, or percent (see
-    `graph.model.Brake`)."""
-
-    line: int
-    name: str
-    limit: int
-    percent: bool
-    last: int
-    alike: str
-    category: str
-    effect: str
 
 
 class EnoughLine(NamedTuple):
@@ -545,56 +545,3 @@ class Env(NamedTuple):
     line: int
     set: bool
     variables: str
-
-
-Command = Union[
-    Job,
-    Subdag,
-    Sweep,
-    SweepParent,
-    Splice,
-    Include,
-    Connect,
-    Pin,
-    SubmitDescription,
-    ParentChild,
-    ScriptLine,
-    RetryLine,
-    AbortDagOn,
-    Vars,
-    Priority,
-    PreSkip,
-    ToleranceLine,
-    TimeoutLine,
-    RunIf,
-    Publish,
-    Skipped,
-    NodeResult,
-    Cache,
-    SavePointFile,
-    Category,
-    SiteGroupLine,
-    SitePolicyLine,
-    SiteMatched,
-    Choose,
-    SharedLimit,
-    BrakeLine,
-    EnoughLine,
-    NotDone,
-    NotNeeded,
-    MaxJobs,
-    ExtendLine,
-    ScatterLine,
-    FeederLine,
-    GrownLine,
-    LetGoLine,
-    Done,
-    NodeStatusFile,
-    JobstateLog,
-    NotifyLine,
-    Dot,
-    Reject,
-    ConfigFile,
-    SetJobAttr,
-    Env,
-]

@@ -1,5 +1,6 @@
-"""The LANGUAGE table: every command word of the DAG language, its form, and who applies it when.
+"""The LANGUAGE table: the command words of the DAG language, their form, and who applies them when.
 
+Those of a feature are in its `grammar`, imported by `about`; that they are words is known without.
 How the line of each command is read and written is in `dagfile.syntax`.  This module is kept apart
 from it because it loads fast: condor_submit_dag uses it to pass over most DAG files unparsed.
 
@@ -9,7 +10,10 @@ Usage lines are stock DAGMan's, word for word: tools and people search for them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import cast
 
+from condor_pydagman.features import FEATURE_OF, FEATURES, part
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -26,6 +30,7 @@ class CommandWord(NamedTuple):
         submit_only: whether it is applied by condor_submit_dag only.
         called: the command word in error messages, if that is another one.
         extension: whether stock DAGMan does not have it.
+        after: of a feature's word, the one that it stands behind in the manual.
     """
 
     word: str
@@ -36,6 +41,12 @@ class CommandWord(NamedTuple):
     submit_only: bool = False
     called: str = ""
     extension: bool = False
+    after: str = ""
+
+
+def extension(usage: str, summary: str, *, after: str) -> CommandWord:
+    """A word of a feature; FEATURES says when its command is applied."""
+    return CommandWord(usage.split()[0], usage, summary, extension=True, after=after)
 
 
 _OPTIONS = "[DIR <directory>] [NOOP] [DONE]"
@@ -183,11 +194,6 @@ _TABLE = (
         "NOT_NEEDED <node>", "A node that was not needed any more, as in a rescue file."
     )._replace(extension=True),
     _uses(
-        "BRAKE <name> <number>[%] [OF <last>] [ALIKE EXIT_CODE|HOLD_REASON|SITE]"
-        " [CATEGORY <category>] (HALT|HOLD|ABORT)",
-        "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",
-    )._replace(extension=True),
-    _uses(
         "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>] [TRUSTED]",
         "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
     )._replace(extension=True),
@@ -222,12 +228,17 @@ _TABLE = (
 
 LANGUAGE: dict[str, CommandWord] = {one.word: one for one in _TABLE}
 
-DEFINING = frozenset(one.word for one in _TABLE if one.defines)
+WORDS = frozenset(LANGUAGE) | FEATURE_OF.keys()
+DEFINING = frozenset(one.word for one in _TABLE if one.defines).union(
+    *(feature.defines for feature in FEATURES)
+)
 SUBMIT_ONLY = frozenset(one.word for one in _TABLE if one.submit_only)
 # The commands that condor_dagman applies when all nodes of their file are defined.
-USING = frozenset(LANGUAGE) - DEFINING - SUBMIT_ONLY
+USING = WORDS - DEFINING - SUBMIT_ONLY
 
-_PLAIN = "|".join(word.replace("_", "[-_]") for word in LANGUAGE if word not in SUBMIT_ONLY)
+_PLAIN = "|".join(
+    word.replace("_", "[-_]") for word in (*LANGUAGE, *FEATURE_OF) if word not in SUBMIT_ONLY
+)
 # Anything but comments and the words of commands that condor_dagman applies: a character that may
 # open an inline description or is out of the ordinary, a continued line, another word.
 _SUBMIT_DAG_LOOKS = re.compile(
@@ -243,3 +254,28 @@ def concerns_submit_dag(text: str) -> bool:
     False is certain; True may be wrong.  Time is linear in the length of the text.
     """
     return _SUBMIT_DAG_LOOKS.search(text) is not None
+
+
+def about(word: str) -> CommandWord:
+    """The row of a word of the language, be it of a feature."""
+    if word in LANGUAGE:
+        return LANGUAGE[word]
+    rows = part(FEATURE_OF[word], "grammar").LANGUAGE
+    return cast(CommandWord, next(row for row in rows if row.word == word))
+
+
+def manual() -> Iterator[CommandWord]:
+    """The rows of all words, in the order of the manual; imports all features."""
+    behind: dict[str, list[CommandWord]] = {}
+    for row in map(about, FEATURE_OF):
+        behind.setdefault(row.after, []).append(row)
+    for row in _TABLE:
+        yield from _with_those_behind(row, behind)
+
+
+def _with_those_behind(
+    row: CommandWord, behind: dict[str, list[CommandWord]]
+) -> Iterator[CommandWord]:
+    yield row
+    for other in behind.get(row.word, ()):
+        yield from _with_those_behind(other, behind)

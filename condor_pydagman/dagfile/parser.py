@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from condor_pydagman.dagfile import bulk, hints
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.language import LANGUAGE, SUBMIT_ONLY
+from condor_pydagman.dagfile.language import SUBMIT_ONLY, WORDS, about
 from condor_pydagman.dagfile.lexer import (
     TRIMMED,
     LineError,
@@ -32,7 +32,7 @@ from condor_pydagman.dagfile.lines import (
     normal,
 )
 from condor_pydagman.dagfile.node_lines import skip_description
-from condor_pydagman.dagfile.syntax import SYNTAX, SYNTAX_OF, Syntax
+from condor_pydagman.dagfile.syntax import Syntax, of_class, of_word
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -72,7 +72,7 @@ class Reading:
     def __init__(
         self,
         file: str,
-        words: Container[str] = LANGUAGE,
+        words: Container[str] = WORDS,
         max_errors: int = MAX_ERRORS,
         is_second_reading: bool = False,
         allow_any_node_name_characters: bool = False,
@@ -204,7 +204,7 @@ class _Parser:
         self._plain = True  # whether str.split() finds the words of a line
         self._context = Context(lines, reading.allow_any_node_name_characters)
         self._simple = frozenset(word for word in bulk.WORDS if word in reading.words)
-        self._skipped = frozenset(word for word in LANGUAGE if word not in reading.words)
+        self._skipped = frozenset(word for word in WORDS if word not in reading.words)
 
     def command(self, line: str) -> Command | None:
         """The command of a logical line; None if it is skipped or wrong."""
@@ -257,14 +257,14 @@ class _Parser:
         )
 
     def _ordinary(self, word: str, line: str, plain: bool) -> Command | None:
-        syntax = SYNTAX.get(word) or SYNTAX.get(normal(word))
+        syntax = of_word(word) or of_word(normal(word))
         if syntax is None:
             self._unknown(word, line)
             return None
         if syntax.word in self._reading.words:
             return self._parsed(syntax, word, line, plain)
         self._skip()
-        if LANGUAGE[syntax.word].inline and ("{" in line or "@=" in line):
+        if ("{" in line or "@=" in line) and about(syntax.word).inline:
             self._skip_description(syntax, word, line)
         return None
 
@@ -301,7 +301,7 @@ class _Parser:
         if self._reading.full:
             self._reading.lost += 1
             return
-        about = LANGUAGE[syntax.word]
+        row = about(syntax.word)
         where = self._lines.where(wrong.column)
         shown, caret = excerpt(where.raw, where.column)
         self._add(
@@ -313,8 +313,8 @@ class _Parser:
                 column=where.column + 1,
                 text=shown,
                 caret=caret,
-                command=about.called or about.word,
-                usage=(isinstance(wrong, LineError) and wrong.usage) or about.usage,
+                command=row.called or row.word,
+                usage=(isinstance(wrong, LineError) and wrong.usage) or row.usage,
                 hint=message(hints.of_wrong(wrong)),
             )
         )
@@ -337,7 +337,7 @@ class _Parser:
                 text=shown,
                 caret=caret,
                 usage="Not a valid command",
-                hint=message(hints.of_unknown(word, line, LANGUAGE, where.number)),
+                hint=message(hints.of_unknown(word, line, WORDS, where.number)),
             )
         )
 
@@ -354,7 +354,7 @@ def lines_of(command: Command, *, allow_any_node_name_characters: bool = False) 
     Raises:
         ValueError: the command can't be written in the DAG language.
     """
-    text = SYNTAX_OF[type(command)].write(command)
+    text = of_class(type(command)).write(command)
     reading = Reading("", allow_any_node_name_characters=allow_any_node_name_characters)
     read = list(iter_commands(text, reading))
     if reading.errors or len(read) != 1 or not _same(read[0], command):

@@ -1,15 +1,15 @@
-"""The SYNTAX table: how the line of each command is read and written.
+"""The SYNTAX table: how the line of each command of the core is read and written.
 
-There is a row for each word of `dagfile.language`.  Messages are stock DAGMan's, word for word
-(spelling included): tools and people search for them.
+There is a row for each word of `dagfile.language`; those of a feature are in its `grammar`, which
+is imported when a DAG file has such a word.  Messages are stock DAGMan's, word for word (spelling
+included): tools and people search for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from condor_pydagman.dagfile import brake_lines as brake
 from condor_pydagman.dagfile import cache_lines as cache
 from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
@@ -33,6 +33,7 @@ from condor_pydagman.dagfile.lines import (
     node_name,
     number,
 )
+from condor_pydagman.features import FEATURE_OF, home, part
 from condor_pydagman.named_tuple import NamedTuple
 
 # Lines of a fixed number of arguments: a list of the arguments says how to read and write one.
@@ -200,7 +201,6 @@ _TABLE = (
     Syntax("CACHE", commands.Cache, cache.read_cache, cache.write_cache),
     Syntax("ENOUGH", commands.EnoughLine, enough.read_enough, enough.write_enough),
     _fixed("NOT_NEEDED", commands.NotNeeded, NODE),
-    Syntax("BRAKE", commands.BrakeLine, brake.read_brake, brake.write_brake),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
     Syntax("FEEDER", commands.FeederLine, growth.read_feeder, growth.write_feeder),
@@ -221,4 +221,22 @@ _TABLE = (
 
 SYNTAX: dict[str, Syntax] = {syntax.word: syntax for syntax in _TABLE}
 # By the class of a command; of several words that make one, the first.
-SYNTAX_OF: dict[type[Any], Syntax] = {syntax.command: syntax for syntax in reversed(_TABLE)}
+_OF_CLASS: dict[type[Any], Syntax] = {syntax.command: syntax for syntax in reversed(_TABLE)}
+
+
+def of_word(word: str) -> Syntax | None:
+    """The row of a word of the language, be it of a feature; None if it is no such word."""
+    row = SYNTAX.get(word)
+    if row is None and word in FEATURE_OF:
+        rows = part(FEATURE_OF[word], "grammar").SYNTAX
+        row = cast(Syntax, next(row for row in rows if row.word == word))
+    return row
+
+
+def of_class(command: type[Any]) -> Syntax:
+    """The row of a class of commands."""
+    row = _OF_CLASS.get(command)
+    if row is None:
+        rows = part(home(command), "grammar").SYNTAX
+        row = cast(Syntax, next(row for row in rows if row.command is command))
+    return row

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.dagfile.brake_lines import ABORT
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of
+from condor_pydagman.features.brake.grammar import ABORT
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import (

@@ -1,62 +1,81 @@
 """What this program can do beyond the stock one, and what few DAGs use: a folder for each ability.
 
 `FEATURES` is the one place outside of its folder that names a feature.  Nothing of it is imported
-but for a DAG that wants it.
+but for a DAG that wants it.  The modules of a folder that the core asks for:
+
+- `grammar`: its commands; how their lines are read and written (`dagfile.syntax`).
+- `graph`: what a Dag holds of it, and how its commands are applied (`graph.apply`).
+- `lint`: what the checker finds in it.
+- `run`: its class for the engine (`engine.feature`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
 
 
 class Entry(NamedTuple):
-    """A feature.
+    """A feature; all of it that those must know who do not import it.
 
     Attributes:
         name: of its folder.
-        of_dag: attributes of a Dag of which one is not empty if the DAG wants it.
+        of_dag: attributes of a Dag of which one is not empty if the DAG wants it, beside its
+            `features`.
+        uses: its command words that are applied when all nodes of their file are defined.
+        defines: those that are applied before, see `dagfile.language`.
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
     """
 
     name: str
-    of_dag: tuple[str, ...]
+    of_dag: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
     Entry("timeout", ("timeouts",)),
-    Entry("brake", ("brakes",)),
+    Entry("brake", uses=("BRAKE",)),
     Entry("enough", ("enoughs", "has_not_needed")),
     Entry("run_if", ("conditions",)),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
     Entry("publish", ("published", "results")),
-    Entry("growth", ("extensions", "feeder", "pieces"), ("GROWN", "LET_GO")),
+    Entry("growth", ("extensions", "feeder", "pieces"), records=("GROWN", "LET_GO")),
     Entry("feeder", ("feeder",)),
 )
 
-
+FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+_BEFORE = f"{__name__}."
+
+
+def part(name: str, module: str) -> Any:
+    """A module of a feature's folder; None if it has none of that name."""
+    from importlib import import_module
+
+    full = f"{_BEFORE}{name}.{module}"
+    try:
+        return import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:
+            raise
+        return None
 
 
 def home(kind: type) -> str:
     """The name of the feature in whose folder a class is defined; '' if it is in none."""
-    before, _, name = kind.__module__.rpartition(".")[0].rpartition(".")
-    return name if before == __name__ else ""
-
-
-def part(name: str, module: str) -> Any:
-    """A module of a feature's folder: `run`, with its class for the engine, and others."""
-    return import_module(f"{__name__}.{name}.{module}")
+    if not kind.__module__.startswith(_BEFORE):
+        return ""
+    return kind.__module__[len(_BEFORE) :].partition(".")[0]
 
 
 def wanted_by(dag: Any) -> Iterator[str]:
     """The names of the features that a `graph.model.Dag` wants, in their order."""
     for entry in FEATURES:
-        if any(getattr(dag, name) for name in entry.of_dag):
+        if dag.features.get(entry.name) or any(getattr(dag, name) for name in entry.of_dag):
             yield entry.name

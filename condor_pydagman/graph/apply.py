@@ -1,17 +1,20 @@
-"""Which function applies which command of a DAG file; many simple lines are applied at once."""
+"""Which function applies which command of a DAG file; many simple lines are applied at once.
+
+The commands of a feature are applied by its `graph`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, cast
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.features import home, part
 from condor_pydagman.graph import (
-    brakes,
     cache_commands,
     chosen_nodes,
     condition_commands,
@@ -26,7 +29,31 @@ from condor_pydagman.graph import (
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.edges import ascending
 from condor_pydagman.graph.model import Retry, Script
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ScriptKind
+
+OF_THE_WHOLE = (
+    "it is about nodes that are in the DAG already: put it into the DAG file that is submitted,"
+    " where it counts new nodes as well"
+)
+IN_THE_SUBMITTED_FILE = "put it into the DAG file that is submitted"
+
+
+class Applied(NamedTuple):
+    """How a command of a feature is applied.
+
+    Attributes:
+        command: its class.
+        apply: puts it into the Dag.
+        refused: what to do where a piece has it, which can't be added to a DAG that runs; '' if it
+            can.
+        of_new: the words for it, if a piece can say it of its own nodes only.
+    """
+
+    command: type
+    apply: Callable[[Building, Any], None]
+    refused: str = ""
+    of_new: str = ""
 
 
 def _nothing(building: Building, command: Command) -> None:
@@ -64,7 +91,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SiteMatched: site_groups.site_matched,
     commands.Choose: chosen_nodes.choose,
     commands.SharedLimit: limit_uses.shared_limit,
-    commands.BrakeLine: brakes.brake,
     commands.EnoughLine: enough_commands.enough,
     commands.NotNeeded: enough_commands.not_needed,
     commands.ExtendLine: growers.extend,
@@ -90,7 +116,17 @@ def apply(building: Building, command: Command) -> None:
     Raises:
         ProcessingError: it can't be applied; without its place.
     """
-    _FUNCTIONS[type(command)](building, command)
+    function = _FUNCTIONS.get(type(command))
+    if function is None:
+        function = applied(type(command)).apply
+    function(building, command)
+
+
+@cache
+def applied(command: type) -> Applied:
+    """How the commands of that class, which are a feature's, are applied."""
+    rows = part(home(command), "graph").APPLIED
+    return cast(Applied, next(row for row in rows if row.command is command))
 
 
 # Simple lines, applied many at a time: what `apply` does with each of them, only faster.

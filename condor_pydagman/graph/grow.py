@@ -18,7 +18,7 @@ from operator import and_, not_
 from typing import Any
 
 from condor_pydagman.graph.edges import MoreEdges
-from condor_pydagman.graph.model import BY_NODE, DONE, Dag, Splice
+from condor_pydagman.graph.model import BY_NODE, DONE, Dag, FeatureData, Splice
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.graph.variable_table import MoreVariables
 from condor_pydagman.named_tuple import NamedTuple
@@ -61,6 +61,7 @@ class NumberedPiece(NamedTuple):
         edges: all of them.
         variables: if the nodes are put behind those that are there; else None.
         by_node: the attributes of `BY_NODE` that are not empty.
+        features: what it holds of features.
     """
 
     piece: Dag
@@ -69,6 +70,7 @@ class NumberedPiece(NamedTuple):
     edges: MoreEdges
     variables: MoreVariables | None
     by_node: dict[str, dict[int, Any]]
+    features: dict[str, FeatureData]
 
 
 def numbered(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Steps[NumberedPiece]:
@@ -101,7 +103,11 @@ def numbered(dag: Dag, piece: Dag, known: Sequence[int] = ()) -> Steps[NumberedP
             own = {new[node]: value for node, value in values.items() if node < count}
             by_node[name] = own
             yield
-    return NumberedPiece(piece, growth, ids, edges, variables, by_node)
+    features = {}
+    for name, data in piece.features.items():
+        features[name] = data.numbered(new)
+        yield
+    return NumberedPiece(piece, growth, ids, edges, variables, by_node, features)
 
 
 def extend(dag: Dag, more: NumberedPiece) -> Growth:
@@ -116,6 +122,11 @@ def extend(dag: Dag, more: NumberedPiece) -> Growth:
         _append_nodes(dag, piece, len(growth.nodes), more.variables)
     for name, values in more.by_node.items():
         getattr(dag, name).update(values)
+    for name, data in more.features.items():
+        if name in dag.features:
+            dag.features[name].grow(data)
+        else:
+            dag.features[name] = data
     dag.descriptions.update(piece.descriptions)
     dag.category_limits.update(piece.category_limits)
     _add_enoughs(dag, piece, growth.nodes)

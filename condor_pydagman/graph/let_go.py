@@ -40,6 +40,8 @@ def let_go(dag: Dag, number: int) -> Brought:
         if values:
             for node in brought.nodes:
                 values.pop(node, None)
+    for data in dag.features.values():
+        data.let_go(brought.nodes)
     dag.variables.let_go(brought.nodes)
     dag.places.let_go(brought.nodes)
     _drop_splices(dag)

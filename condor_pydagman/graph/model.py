@@ -9,14 +9,16 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
+from typing import Any, ClassVar, TypeVar
 
+from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.errors import DagFileWarning
+from condor_pydagman.features import FEATURES, home
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.parts import (
     NOTHING_LET_GO,
     Abort,
-    Brake,
     Brought,
     Cached,
     Choice,
@@ -47,7 +49,6 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 __all__ = [
     "BY_NODE",
     "Abort",
-    "Brake",
     "Brought",
     "Cached",
     "Choice",
@@ -56,6 +57,7 @@ __all__ = [
     "DotFile",
     "Enough",
     "Extension",
+    "FeatureData",
     "Feeder",
     "Feeding",
     "GrownPiece",
@@ -129,7 +131,7 @@ class Dag:
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.choices: list[Choice] = []
         self.limit_uses: list[LimitUse] = []
-        self.brakes: list[Brake] = []
+        self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.has_skipped = self.has_not_needed = False  # whether nodes have flags that say so
         self.enoughs: list[Enough] = []
         self.enough_of: dict[int, int] = {}  # by node, number of the ENOUGH about its parents
@@ -174,6 +176,10 @@ class Dag:
         self.flags.extend(bytes(count))
         self.places.add_many(lines)
         return len(self.ids) == first + count
+
+    def all_features(self) -> Iterator[FeatureData]:
+        """What it holds of features, in the order of FEATURES."""
+        return (self.features[one.name] for one in FEATURES if one.name in self.features)
 
     def named(self) -> Iterator[tuple[int, str]]:
         """All nodes in their order, with their names."""
@@ -387,12 +393,90 @@ class Dag:
             else use._replace(nodes=tuple(sorted(new[node] for node in use.nodes)))
             for use in self.limit_uses
         ]
+        for data in self.features.values():
+            data.renumber(new)
         yield
         self.variables.renumber(new)
         yield
         if not self.free:
             self.edges.renumber(new)
         self.places.renumber(order)
+
+
+_Data = TypeVar("_Data", bound="FeatureData")
+
+
+class FeatureData:
+    """What a Dag holds of a feature: a class of the feature's `graph`, made by its first command.
+
+    It follows when the Dag gets other numbers, grows, or lets go of nodes.  This class does so for
+    dictionaries with nodes as keys; what has other numbers of nodes overrides it.
+
+    Attributes:
+        by_node: the names of attributes that are such dictionaries.
+    """
+
+    by_node: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def of(cls: type[_Data], dag: Dag) -> _Data:
+        """What a Dag holds; it is empty, and the Dag's no more, if that holds nothing."""
+        found = dag.features.get(home(cls))
+        return found if isinstance(found, cls) else cls()
+
+    @classmethod
+    def put(cls: type[_Data], dag: Dag) -> _Data:
+        """What a Dag holds, to be added to."""
+        found = dag.features.setdefault(home(cls), cls())
+        assert isinstance(found, cls)
+        return found
+
+    def __bool__(self) -> bool:
+        """Whether it holds anything."""
+        return any(vars(self).values())
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def renumber(self, new: Sequence[int]) -> None:
+        """Node n becomes node `new[n]`."""
+        for name in self.by_node:
+            values = getattr(self, name)
+            setattr(self, name, {new[node]: value for node, value in values.items()})
+
+    def let_go(self, nodes: Sequence[int]) -> None:
+        """Nodes leave the DAG."""
+        for name in self.by_node:
+            values: dict[int, Any] = getattr(self, name)
+            for node in nodes if values else ():
+                values.pop(node, None)
+
+    def numbered(self: _Data, new: Sequence[int]) -> _Data:
+        """That of a piece, as the Dag is to get it: its node n becomes node `new[n]`."""
+        found = type(self)()
+        for name in self.by_node:
+            own = {new[n]: value for n, value in getattr(self, name).items() if n < len(new)}
+            setattr(found, name, own)
+        return found
+
+    def grow(self: _Data, more: _Data) -> None:
+        """Add that of a piece, which has been numbered."""
+        for name in self.by_node:
+            getattr(self, name).update(getattr(more, name))
+
+    def lines(self, dag: Dag) -> Iterable[Command]:
+        """The commands about the whole DAG, or groups of its nodes, as in a DAG file; line 0."""
+        return ()
+
+    def node_lines(self, dag: Dag, node: int) -> Iterable[Command]:
+        """Those about one node."""
+        return ()
+
+    def categories(self) -> Iterable[str]:
+        """The categories that it names."""
+        return ()
 
 
 # Attributes of a Dag that are dictionaries with nodes as keys.

@@ -162,27 +162,6 @@ class LimitUse(NamedTuple):
     nodes: tuple[int, ...] | None = None
 
 
-class Brake(NamedTuple):
-    """A BRAKE command: what the DAG does when more nodes fail than `limit`.
-
-    Attributes:
-        percent: whether `limit` is a share of the last runs, or of all nodes that it counts.
-        last: how many runs that have ended are looked at; 0 for all since the start.
-        alike: what the failures have in common: EXIT_CODE, HOLD_REASON (then they are jobs that
-            are held) or SITE; '' for nothing.
-        category: it counts nodes of this category, '' for all.
-        effect: HALT, HOLD or ABORT.
-    """
-
-    name: str
-    limit: int
-    percent: bool = False
-    last: int = 0
-    alike: str = ""
-    category: str = ""
-    effect: str = "HALT"
-
-
 class Enough(NamedTuple):
     """An ENOUGH command: what is left of its members is not needed when so many are done.
 

@@ -17,6 +17,8 @@ from condor_pydagman.dagfile.enough_lines import PARENTS
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
+from condor_pydagman.dagfile.syntax import of_class
+from condor_pydagman.features import home
 from condor_pydagman.graph import (
     build,
     cache_commands,
@@ -25,7 +27,7 @@ from condor_pydagman.graph import (
     limit_uses,
     untrusted,
 )
-from condor_pydagman.graph.apply import NotSimple
+from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, OF_THE_WHOLE, NotSimple, applied
 from condor_pydagman.graph.build import MAX_ERRORS, DagReader, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.condition_commands import categories_of, mistakes_of
@@ -53,7 +55,6 @@ _ONLY_AT_THE_START = {
     commands.Choose: "CHOOSE",
     commands.Skipped: "SKIPPED",
     commands.NodeResult: "NODE_RESULT",
-    commands.BrakeLine: "BRAKE",
     commands.FeederLine: "FEEDER",
     commands.LetGoLine: "LET_GO",
     commands.NotDone: "NOT_DONE",
@@ -68,11 +69,6 @@ _OF_NEW_NODES = {
     commands.Cache: "CACHE",
     commands.SharedLimit: "SHARED_LIMIT",
 }
-
-_OF_THE_WHOLE = (
-    "it is about nodes that are in the DAG already: put it into the DAG file that is submitted,"
-    " where it counts new nodes as well"
-)
 
 Begun = Callable[[int], bool]
 
@@ -235,18 +231,20 @@ class PieceBuilding(Building):
         """Refuse what a DAG can only be given when it begins, and what a job may not give it."""
         self._word = _OF_NEW_NODES.get(type(command), "")
         word = _ONLY_AT_THE_START.get(type(command))
+        hint = IN_THE_SUBMITTED_FILE
+        if home(type(command)):
+            row = applied(type(command))
+            self._word = row.of_new
+            if row.refused:
+                word, hint = of_class(type(command)).word, row.refused
         if isinstance(command, commands.Job) and command.kind not in ORDINARY_KINDS:
             word = NodeKind(command.kind).name
         if word is not None:
-            fail(
-                f"{word} can't be added to a DAG that runs",
-                _OF_THE_WHOLE if word == "BRAKE" else "put it into the DAG file that is submitted",
-                at=word,
-            )
+            fail(f"{word} can't be added to a DAG that runs", hint, at=word)
         if isinstance(command, commands.EnoughLine) and command.members != PARENTS:
             fail(
                 f"ENOUGH {command.members} can't be added to a DAG that runs",
-                f"{_OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
+                f"{OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
                 at=command.members,
             )
         return command if self._admitted is None else self._admitted(command)

@@ -74,8 +74,8 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield commands.Choose(_NO_LINE, *choice)
     for use in dag.limit_uses:
         yield _limit_line(dag, use)
-    for brake in dag.brakes:
-        yield commands.BrakeLine(_NO_LINE, *brake)
+    for data in dag.all_features():
+        yield from data.lines(dag)
     if dag.feeder is not None:
         yield _feeder_line(dag.feeder)
     for enough in dag.enoughs:

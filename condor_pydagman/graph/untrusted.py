@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import item_text
-from condor_pydagman.dagfile.syntax import SYNTAX
+from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
@@ -95,7 +95,7 @@ def admitted(command: Command) -> Command:
         ProcessingError: a job may not give it; without its place.
     """
     if type(command) not in _ALLOWED:
-        word = next(word for word, one in SYNTAX.items() if one.command is type(command))
+        word = of_class(type(command)).word
         fail(f"What a job adds to the DAG can't have {word}", TRUST, at=word)
     if isinstance(command, commands.Job):
         if command.kind == NodeKind.DATA:

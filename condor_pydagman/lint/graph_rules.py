@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from array import array
+from itertools import chain
 
 from condor_pydagman.dagfile.condition_text import CATEGORY as IN_CONDITIONS
 from condor_pydagman.dagfile.condition_text import references
 from condor_pydagman.dagfile.enough_lines import CATEGORY
 from condor_pydagman.dagfile.expression_text import free_names
-from condor_pydagman.graph import brakes
+from condor_pydagman.features import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
 from condor_pydagman.lint.condition_rules import check_conditions
@@ -39,7 +40,7 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _pre_skips(dag, findings)
     _retries_and_aborts(dag, findings)
     _timeouts(dag, findings)
-    _brakes(dag, findings)
+    _features(dag, findings)
     _site_policies(dag, findings)
     check_conditions(dag, findings)
     check_file_macros(dag, findings)
@@ -173,7 +174,7 @@ def _used_categories(dag: Dag) -> set[str]:
     conditions = (condition.expression for condition in dag.conditions.values())
     named = (one for expression in conditions for one in references(expression))
     return {
-        *(brake.category for brake in dag.brakes),
+        *chain.from_iterable(data.categories() for data in dag.all_features()),
         *(enough.name for enough in dag.enoughs if enough.members == CATEGORY),
         *(use.category for use in dag.limit_uses),
         *(one.name for one in named if one.what == IN_CONDITIONS),
@@ -258,12 +259,11 @@ def _timeouts(dag: Dag, findings: Findings) -> None:
                 _add(findings, "DAG410", dag, node, message, "TIMEOUT", name)
 
 
-def _brakes(dag: Dag, findings: Findings) -> None:
-    for brake in dag.brakes:
-        why = brakes.obstacle(dag, brake)
-        if why:
-            message = f"brake {brake.name} has no effect: {why}"
-            findings.add("DAG412", message, words=("BRAKE", brake.name))
+def _features(dag: Dag, findings: Findings) -> None:
+    for name in dag.features:
+        rules = part(name, "lint")
+        if rules is not None:
+            rules.check(dag, findings)
 
 
 def _site_policies(dag: Dag, findings: Findings) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, DagFileWarning
+from condor_pydagman.features import home, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
@@ -162,8 +163,10 @@ class _Locator:
             return [(word, category), (word, outer), (word, prefix + category), *limit]
         if limit:
             return limit
-        if isinstance(command, (commands.SubmitDescription, commands.BrakeLine)):
+        if isinstance(command, commands.SubmitDescription):
             return [(word, command.name)]
+        if home(type(command)):
+            return [(word, part(home(type(command)), "lint").subject(command))]
         if isinstance(command, commands.FeederLine):
             return [(word, command.program.split()[0])]
         if isinstance(command, commands.NotifyLine):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.language import DEFINING, LANGUAGE
+from condor_pydagman.dagfile.language import DEFINING, WORDS
 from condor_pydagman.dagfile.parser import Reading
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph import cache_commands, define
@@ -22,7 +22,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.named_tuple import NamedTuple
 
-_USES = frozenset(LANGUAGE) - DEFINING  # commands that define nothing
+_USES = WORDS - DEFINING  # commands that define nothing
 _UNENDED = "Missing inline description closing token"
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.syntax import SYNTAX_OF
+from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Swept
 from condor_pydagman.named_tuple import NamedTuple
@@ -80,7 +80,7 @@ def word_of(command: Command) -> str:
     """The word of a command as messages show it; PIN_IN for both kinds of pins."""
     if isinstance(command, commands.Job):
         return command.kind.name
-    return SYNTAX_OF[type(command)].word
+    return of_class(type(command)).word
 
 
 def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:

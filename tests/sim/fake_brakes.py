@@ -20,8 +20,9 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import HELD
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.brake.graph import Brake, BrakesOfDag, brakes_of
 from condor_pydagman.features.brake.run import BRAKED
-from condor_pydagman.graph.model import Brake, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
 from tests.sim.fake_jobs import BY_A_PERSON
 from tests.sim.oracles_special import submissions
@@ -48,7 +49,9 @@ def add_brakes(dag: Dag, rng: Random) -> None:
         limit = rng.choice((0, 20, 50)) if percent else rng.choice((0, 0, 1, 2))
         category = rng.choice(("", "", "a"))
         effect = rng.choice(("HALT", "HALT", "HOLD", "HOLD", "ABORT"))
-        dag.brakes.append(Brake(f"b{number}", limit, percent, last, alike, category, effect))
+        BrakesOfDag.put(dag).brakes.append(
+            Brake(f"b{number}", limit, percent, last, alike, category, effect)
+        )
 
 
 # A run that failed: its node, and what its failure may have in common with others.  None: it ended
@@ -127,7 +130,7 @@ class Brakers:
         if isinstance(an_input, LogEvent):
             self._hear(process, an_input)
         if not run.is_over and run.phase is Phase.RUNNING:
-            halts = any(run.dag.brakes[number].effect != "ABORT" for number in self._acting)
+            halts = any(brakes_of(run.dag)[number].effect != "ABORT" for number in self._acting)
             require(run.halt.by_rule == halts, f"O33: halted is {run.halt.by_rule}, not {halts}")
             missing = self._expected - self._acting - self._unsure - set(run.written.of(BRAKED))
             require(not (missing and self._exact), f"O33: brakes {missing} do not act")
@@ -158,7 +161,7 @@ class Brakers:
         assert before is not None
         if before.over or run.is_over:
             return
-        for number, brake in enumerate(run.dag.brakes):
+        for number, brake in enumerate(brakes_of(run.dag)):
             if brake.alike == "HOLD_REASON":
                 runs = _newly_held(process, event, before)
             else:

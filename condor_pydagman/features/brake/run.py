@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from condor_pydagman.dagfile.brake_lines import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import decisions, operator, run_end
 from condor_pydagman.engine.feature import Feature
@@ -21,9 +20,9 @@ from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.brake.counts import NOTHING, BrakeCount, Exceeded, Key, why
-from condor_pydagman.graph.brakes import members
+from condor_pydagman.features.brake.grammar import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE
+from condor_pydagman.features.brake.graph import Brake, brakes_of, members
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.graph.model import Brake
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord
 
 BRAKED = Kind("brake", holds=True)  # by its number, or RELEASE
@@ -60,7 +59,7 @@ class Brakes(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.brakes = run.dag.brakes
+        self.brakes = brakes_of(run.dag)
         self.round = 0
         self.due: dict[int, tuple[int, str]] = {}
         self.braked: dict[int, str] = {}

@@ -18,9 +18,9 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.site_matching import SiteClaim, SitesMatched
 from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
+from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
 from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.graph.model import Brake
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     DagStatus,
@@ -459,7 +459,7 @@ def test_a_dag_that_is_halted_ends_when_nothing_is_left() -> None:
 def brakes(*of: Brake) -> Brakes:
     """Those of a DAG that has begun."""
     dag = make.dag("A B C S\nSERVICE S n.sub\nCATEGORY A big")
-    dag.brakes = list(of)
+    BrakesOfDag.put(dag).brakes.extend(of)
     return brakes_of(make.EngineHarness(dag, QUIET).begin())
 
 

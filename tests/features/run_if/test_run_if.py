@@ -12,6 +12,7 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.site_matching import MatchSites
+from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
 from condor_pydagman.features.run_if.requests import (
@@ -19,7 +20,7 @@ from condor_pydagman.features.run_if.requests import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.graph.model import SKIPPED, Brake, Variable
+from condor_pydagman.graph.model import SKIPPED, Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -465,7 +466,8 @@ def test_a_file_that_cannot_be_read_makes_the_run_fail() -> None:
 
 def test_a_brake_counts_once_a_run_whose_result_can_not_be_read() -> None:
     made = make.dag("A; B\nPUBLISH A FILE a.ad")
-    made.brakes = [Brake("b", 40, percent=True, last=2, alike="EXIT_CODE")]
+    brake = Brake("b", 40, percent=True, last=2, alike="EXIT_CODE")
+    BrakesOfDag.put(made).brakes.append(brake)
     harness = Decided(made, QUIET)
     harness.files = {"a.ad": "No such file or directory"}
     harness.begin()

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.dagfile.hints import nearest, odd_character
+from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.dagfile.lexer import MAX_EXCERPT_LENGTH, excerpt
-from condor_pydagman.dagfile.syntax import SYNTAX
 from tests.unit.dagfile.one_line import wrong
 
 
@@ -49,7 +49,7 @@ def test_hints(text: str, part: str) -> None:
     assert part in wrong(text).hint
 
 
-@pytest.mark.parametrize("word", SYNTAX)
+@pytest.mark.parametrize("word", sorted(WORDS))
 def test_every_command_word_is_recognised_with_a_letter_missing(word: str) -> None:
     if len(word) > 3:
         assert wrong(word[:2] + word[3:] + " A").hint == f"did you mean {word}?"

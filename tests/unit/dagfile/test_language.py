@@ -10,11 +10,15 @@ from condor_pydagman.dagfile.language import (
     LANGUAGE,
     SUBMIT_ONLY,
     USING,
+    WORDS,
+    about,
     concerns_submit_dag,
+    manual,
 )
 from condor_pydagman.dagfile.lines import normal
 from condor_pydagman.dagfile.parser import manager_commands
-from condor_pydagman.dagfile.syntax import SYNTAX, SYNTAX_OF
+from condor_pydagman.dagfile.syntax import SYNTAX, of_class, of_word
+from condor_pydagman.features import FEATURES, Entry, home
 from tests.corpora import dag_cases
 
 # By what they are for; what is not here is an extension, and has a test of its own.
@@ -30,26 +34,33 @@ STOCK_USES = {
 
 
 def test_every_word_of_the_language_is_known() -> None:
-    assert all(about.word == word == normal(word) for word, about in LANGUAGE.items())
-    stock = {word for word, about in LANGUAGE.items() if not about.extension}
+    assert all(about(word).word == word == normal(word) for word in WORDS)
+    stock = {word for word in WORDS if not about(word).extension}
     assert stock == STOCK_DEFINES | STOCK_USES | SUBMIT_ONLY
 
 
 def test_what_is_applied_first() -> None:
     """The manual does not say; the order is that of stock DAGMan, and DATA is a node as well."""
-    assert {word for word in DEFINING if not LANGUAGE[word].extension} == STOCK_DEFINES
+    assert {word for word in DEFINING if not about(word).extension} == STOCK_DEFINES
     assert "SWEEP" in DEFINING
     assert {"CONFIG", "SET_JOB_ATTR", "ENV"} == SUBMIT_ONLY
-    assert set(LANGUAGE) == DEFINING | USING | SUBMIT_ONLY
+    assert WORDS == DEFINING | USING | SUBMIT_ONLY
     assert not USING & (DEFINING | SUBMIT_ONLY)
 
 
-@pytest.mark.parametrize("word", LANGUAGE)
+@pytest.mark.parametrize("word", sorted(WORDS))
 def test_every_word_has_its_form_and_a_summary(word: str) -> None:
-    about = LANGUAGE[word]
-    assert (about.called or word) in about.usage
-    assert about.summary.endswith(".")
-    assert "\n" not in about.usage + about.summary
+    row = about(word)
+    assert (row.called or word) in row.usage
+    assert row.summary.endswith(".")
+    assert "\n" not in row.usage + row.summary
+
+
+def test_the_manual_has_every_word_in_its_place() -> None:
+    words = [row.word for row in manual()]
+    assert sorted(words) == sorted(WORDS)
+    assert [word for word in words if word in LANGUAGE] == list(LANGUAGE)
+    assert words[words.index("BRAKE") - 1] == "NOT_NEEDED"
 
 
 def test_dag_files_that_condor_submit_dag_passes_over() -> None:
@@ -75,9 +86,21 @@ def test_lines_that_condor_submit_dag_looks_at(line: str) -> None:
 
 def test_every_word_of_the_language_is_read_and_written() -> None:
     assert set(SYNTAX) == set(LANGUAGE)
+    rows = {word: of_word(word) for word in WORDS}
+    assert all(row is not None and row.word == word for word, row in rows.items())
+    assert of_word("NO_WORD") is None
 
 
 def test_every_class_of_command_has_its_line() -> None:
-    assert set(SYNTAX_OF) == set(commands.Command.__args__)  # type: ignore[attr-defined]
-    assert SYNTAX_OF[commands.Job].word == "JOB"
-    assert SYNTAX_OF[commands.ParentChild].word == "PARENT"
+    rows = [row for row in map(of_word, WORDS) if row is not None]
+    assert {of_class(row.command).command for row in rows} == {row.command for row in rows}
+    assert of_class(commands.Job).word == "JOB"
+    assert of_class(commands.ParentChild).word == "PARENT"
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=[one.name for one in FEATURES])
+def test_commands_of_a_feature_are_in_its_folder(feature: Entry) -> None:
+    for word in feature.uses + feature.defines:
+        row = of_word(word)
+        assert row is not None
+        assert home(row.command) == feature.name

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.dagfile.parser import Reading, iter_commands, manager_commands, parse
-from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.vocabulary import ScriptKind
 
@@ -198,7 +198,7 @@ _PIECES = ["JOB", "PARENT", "CHILD", "VARS", "A", "B", "x", '"', "'", "\\", "=",
 
 
 _ANY = (
-    *SYNTAX,
+    *sorted(WORDS),
     *_PIECES,
     " ",
     "\n",

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.language import LANGUAGE, SUBMIT_ONLY
+from condor_pydagman.dagfile.language import SUBMIT_ONLY, WORDS
 from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.build import BuildOptions, ProcessingError
@@ -17,17 +17,17 @@ from condor_pydagman.vocabulary import NodeKind
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE, SPLICE
 from tests.unit.graph.texts import JOBS, build_text, seen
 
-IN_A_DAG_FILE = sorted(set(LANGUAGE) - SUBMIT_ONLY - IN_NO_DAG_FILE)
+IN_A_DAG_FILE = sorted(WORDS - SUBMIT_ONLY - IN_NO_DAG_FILE)
 
 
 def test_no_command_is_forgotten() -> None:
-    assert set(EXAMPLES) == set(LANGUAGE)
+    assert set(EXAMPLES) == WORDS
     known = {
         kind
         for _, kind in inspect.getmembers(commands, inspect.isclass)
         if issubclass(kind, tuple) and "line" in kind.__annotations__
     }
-    assert known == {SYNTAX[word].command for word in EXAMPLES}
+    assert known == {row.command for row in SYNTAX.values()}
 
 
 @pytest.mark.parametrize("word", [word for word in IN_A_DAG_FILE if not word.startswith("PIN")])

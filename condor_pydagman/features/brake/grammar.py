@@ -1,11 +1,10 @@
-"""How the line is read and written that stops a DAG of which much fails: BRAKE.  It is ours."""
+"""The command BRAKE, and how its line is read and written."""
 
 from __future__ import annotations
 
 import re
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import extension
 from condor_pydagman.dagfile.lexer import LineError, Words, name_word
 from condor_pydagman.dagfile.lines import (
     Context,
@@ -15,6 +14,8 @@ from condor_pydagman.dagfile.lines import (
     number_or_share,
     unexpected,
 )
+from condor_pydagman.dagfile.syntax import Syntax
+from condor_pydagman.named_tuple import NamedTuple
 
 EXIT_CODE, HOLD_REASON, SITE = ALIKE = ("EXIT_CODE", "HOLD_REASON", "SITE")
 HALT, HOLD, ABORT = EFFECTS = ("HALT", "HOLD", "ABORT")
@@ -24,7 +25,20 @@ _OPTIONS = ("OF", "ALIKE", "CATEGORY")
 _INVALID = "Invalid number of the brake '{}'"
 
 
-def read_brake(words: Words, context: Context) -> Command:
+class BrakeLine(NamedTuple):
+    """BRAKE: what the DAG does when more nodes fail than so many, or percent; see `graph`."""
+
+    line: int
+    name: str
+    limit: int
+    percent: bool
+    last: int
+    alike: str
+    category: str
+    effect: str
+
+
+def read_brake(words: Words, context: Context) -> BrakeLine:
     """BRAKE."""
     name = needed(words, "Missing name of the brake")
     _check_order(name, words)
@@ -45,7 +59,7 @@ def read_brake(words: Words, context: Context) -> Command:
     if words.peek():
         raise LineError(f"Unexpected token '{words.next()}'", words, hint=_LAST.format(key))
     last, alike, category = said.get("OF", 0), said.get("ALIKE", ""), said.get("CATEGORY", "")
-    return commands.BrakeLine(
+    return BrakeLine(
         context.lines.number, name, limit, percent, int(last), str(alike), str(category), key
     )
 
@@ -73,7 +87,7 @@ def _value(words: Words, key: str) -> str | int:
     return normal(word)
 
 
-def write_brake(command: commands.BrakeLine) -> str:
+def write_brake(command: BrakeLine) -> str:
     """BRAKE."""
     words = ["BRAKE", name_word(command.name), f"{command.limit}{'%' * command.percent}"]
     if command.last:
@@ -83,3 +97,14 @@ def write_brake(command: commands.BrakeLine) -> str:
     if command.category:
         words += ["CATEGORY", name_word(command.category)]
     return " ".join([*words, command.effect])
+
+
+LANGUAGE = (
+    extension(
+        "BRAKE <name> <number>[%] [OF <last>] [ALIKE EXIT_CODE|HOLD_REASON|SITE]"
+        " [CATEGORY <category>] (HALT|HOLD|ABORT)",
+        "Stops the DAG when more nodes fail than so many, perhaps all in the same way.",
+        after="NOT_NEEDED",
+    ),
+)
+SYNTAX = (Syntax("BRAKE", BrakeLine, read_brake, write_brake),)

@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.brake_lines import SITE
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.features.brake.grammar import SITE, BrakeLine
+from condor_pydagman.graph.apply import OF_THE_WHOLE, Applied
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.model import Brake, Dag
+from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 
-def brake(building: Building, command: commands.BrakeLine) -> None:
+class Brake(NamedTuple):
+    """A BRAKE command: what the DAG does when more nodes fail than `limit`.
+
+    Attributes:
+        percent: whether `limit` is a share of the last runs, or of all nodes that it counts.
+        last: how many runs that have ended are looked at; 0 for all since the start.
+        alike: what the failures have in common: EXIT_CODE, HOLD_REASON (then they are jobs that
+            are held) or SITE; '' for nothing.
+        category: it counts nodes of this category, '' for all.
+        effect: HALT, HOLD or ABORT.
+    """
+
+    name: str
+    limit: int
+    percent: bool = False
+    last: int = 0
+    alike: str = ""
+    category: str = ""
+    effect: str = "HALT"
+
+
+class BrakesOfDag(FeatureData):
+    """The brakes of a DAG."""
+
+    def __init__(self) -> None:
+        self.brakes: list[Brake] = []
+
+    def lines(self, dag: Dag) -> Iterator[BrakeLine]:
+        """As of `FeatureData`."""
+        return (BrakeLine(0, *brake) for brake in self.brakes)
+
+    def categories(self) -> Iterator[str]:
+        """As of `FeatureData`."""
+        return (brake.category for brake in self.brakes)
+
+
+def brakes_of(dag: Dag) -> Sequence[Brake]:
+    """The brakes of a DAG."""
+    return BrakesOfDag.of(dag).brakes
+
+
+def apply_brake(building: Building, command: BrakeLine) -> None:
     """BRAKE."""
     if building.scope.outer is not None:
         fail(
@@ -18,7 +62,7 @@ def brake(building: Building, command: commands.BrakeLine) -> None:
             "it is about a whole DAG: put it into the DAG file, with CATEGORY S+c for category c"
             " of splice S",
         )
-    brakes = building.dag.brakes
+    brakes = BrakesOfDag.put(building.dag).brakes
     if any(one.name == command.name for one in brakes):
         fail(
             f"There is a brake {command.name} already",
@@ -64,3 +108,6 @@ def obstacle(dag: Dag, brake: Brake) -> str:
 def text(brake: Brake) -> str:
     """The number, as its line has it: `20% OF 50`."""
     return f"{brake.limit}{'%' * brake.percent}" + (f" OF {brake.last}" if brake.last else "")
+
+
+APPLIED = (Applied(BrakeLine, apply_brake, refused=OF_THE_WHOLE),)

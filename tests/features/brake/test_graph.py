@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.graph.brakes import members, obstacle, text
-from condor_pydagman.graph.model import Brake
+from condor_pydagman.features.brake.graph import Brake, brakes_of, members, obstacle, text
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error
 from tests.unit.lint.paper import codes
@@ -42,7 +41,7 @@ def test_which_nodes_are_counted() -> None:
 )
 def test_numbers_that_can_be_reached(line: str, why: str) -> None:
     dag = build_text(f"{TEXT}BRAKE b {line} HALT\n")
-    assert obstacle(dag, dag.brakes[0]) == why
+    assert obstacle(dag, brakes_of(dag)[0]) == why
     assert codes(f"{JOBS}BRAKE b 5 HALT\n") == ["DAG412"]
 
 

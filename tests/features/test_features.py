@@ -1,0 +1,102 @@
+"""The registry of features, and what a Dag holds of one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman import features
+from condor_pydagman.dagfile.commands import Job
+from condor_pydagman.features import FEATURE_OF, FEATURES, Entry, home, part
+from condor_pydagman.graph.model import Dag, FeatureData
+from tests.unit.graph.texts import JOBS
+
+PLAIN = f"{JOBS}PARENT A CHILD B\n"
+WITH_WORDS = [one for one in FEATURES if one.uses or one.defines]
+FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
+
+
+class Marks(FeatureData):
+    """What a feature may say of nodes."""
+
+    by_node = ("marks",)
+
+    def __init__(self) -> None:
+        self.marks: dict[int, str] = {}
+
+
+def test_every_folder_is_a_feature() -> None:
+    names = [feature.name for feature in FEATURES]
+    assert sorted(names) == sorted(FOLDERS)
+
+
+@pytest.mark.parametrize("feature", WITH_WORDS, ids=[one.name for one in WITH_WORDS])
+def test_every_word_is_in_the_grammar_of_its_feature(feature: Entry) -> None:
+    grammar = part(feature.name, "grammar")
+    words = {*feature.uses, *feature.defines}
+    assert {row.word for row in grammar.LANGUAGE} == words
+    assert {row.word for row in grammar.SYNTAX} == words
+    assert {FEATURE_OF[word] for word in words} == {feature.name}
+
+
+def test_parts() -> None:
+    assert part("brake", "no_such_part") is None
+    assert home(part("brake", "grammar").BrakeLine) == "brake"
+    assert home(Job) == ""
+
+
+def test_a_part_that_needs_what_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "__path__", [str(tmp_path)])
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "__init__.py").touch()
+    (tmp_path / "broken" / "grammar.py").write_text("import no_such_module")
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        part("broken", "grammar")
+
+
+def test_a_plain_dag_is_read_without_any_feature() -> None:
+    code = (
+        "import sys; from condor_pydagman.graph.build import build, BuildOptions;"
+        f" build(['x.dag'], lambda _: {PLAIN!r}, BuildOptions());"
+        " print([name for name in sys.modules if name.startswith('condor_pydagman.features.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def marked(marks: dict[int, str]) -> Marks:
+    made = Marks()
+    made.marks = marks
+    return made
+
+
+def test_what_a_dag_holds_moves_with_its_nodes() -> None:
+    data = marked({0: "a", 2: "c"})
+    data.renumber([2, 0, 1])
+    assert data == marked({2: "a", 1: "c"})
+    data.let_go([2])
+    assert data == marked({1: "c"})
+
+
+def test_what_a_piece_brings_is_numbered_as_its_nodes() -> None:
+    piece = marked({0: "a", 1: "b", 2: "of a node that is there already"})
+    more = piece.numbered([7, 5])
+    assert more == marked({7: "a", 5: "b"})
+    data = marked({1: "c"})
+    data.grow(more)
+    assert data == marked({1: "c", 7: "a", 5: "b"})
+
+
+def test_a_dag_without_the_feature_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Marks, "__module__", "condor_pydagman.features.brake.graph")
+    dag = Dag()
+    assert Marks.of(dag) == Marks()
+    assert dag.features == {}
+    Marks.put(dag).marks[0] = "a"
+    assert list(dag.all_features()) == [marked({0: "a"})]
+    assert Marks.of(dag).marks == {0: "a"}
