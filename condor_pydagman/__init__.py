@@ -27,12 +27,12 @@ if TYPE_CHECKING:
         write_node_status,
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
+    from condor_pydagman.features.timeout.graph import Timeout
     from condor_pydagman.graph.model import (
         Abort,
         Retry,
         Script,
         Splice,
-        Timeout,
         Tolerance,
         Variable,
     )
@@ -164,13 +164,13 @@ _HOMES = {
         "PydagmanError",
         "UsageError",
     ),
+    "features.timeout.graph": ("Timeout",),
     "lint.findings": ("Severity",),
     "graph.model": (
         "Abort",
         "Retry",
         "Script",
         "Splice",
-        "Timeout",
         "Tolerance",
         "Variable",
     ),

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from condor_pydagman.api.dag_errors import Place
+from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
 from condor_pydagman.graph import model
-from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Timeout, Tolerance, Variable
+from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Tolerance, Variable
 from condor_pydagman.graph.statistics import count_arcs
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -122,7 +123,7 @@ class Node:
     @property
     def timeout(self) -> Timeout | None:
         """Its TIMEOUT, in seconds."""
-        return self._dag.timeouts.get(self._number)
+        return timeouts_of(self._dag).get(self._number)
 
     @property
     def abort(self) -> Abort | None:

@@ -393,16 +393,6 @@ class ToleranceLine(NamedTuple):
     fail_fast: bool | None = None
 
 
-class TimeoutLine(NamedTuple):
-    """TIMEOUT: seconds; what is None is not in the line (see `graph.model.Timeout`)."""
-
-    line: int
-    node: str
-    queued: int | None = None
-    running: int | None = None
-    total: int | None = None
-
-
 class SiteGroupLine(NamedTuple):
     """SITE_GROUP: nodes that run at one site.
 

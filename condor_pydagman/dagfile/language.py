@@ -139,10 +139,6 @@ _TABLE = (
         "TOLERANCE <node> <value>[%] [FAIL-FAST|WAIT]",
         "How many of the node's jobs may fail before the node does.",
     ),
-    _uses(
-        "TIMEOUT <node> [QUEUED <time>] [RUNNING <time>] [TOTAL <time>]",
-        "How long the node's jobs may wait, run, and take.",
-    )._replace(extension=True),
     _uses("CATEGORY <node> <name>", "Puts the node into a category."),
     _uses("MAXJOBS <category> <value>", "How many nodes of a category may be in the queue."),
     _uses(

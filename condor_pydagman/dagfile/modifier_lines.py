@@ -1,4 +1,4 @@
-"""How the lines are read and written that say more of nodes: SCRIPT, VARS, RETRY, TIMEOUT, ..."""
+"""How the lines are read and written that say more of nodes: SCRIPT, VARS, RETRY, ..."""
 
 from __future__ import annotations
 
@@ -231,9 +231,9 @@ def write_save_point_file(command: commands.SavePointFile) -> str:
     return joined("SAVE_POINT_FILE", name_word(command.node), file)
 
 
-# How the lines are read and written that say when a node runs again: RETRY, and TIMEOUT.
+# How the line is read and written that says when a node runs again: RETRY; and lines with options.
 #
-# A line that stock DAGMan has is read as it reads it.  Ours are TIMEOUT and the options of RETRY
+# A line that stock DAGMan has is read as it reads it.  Ours are the options of RETRY
 # beyond one number after UNLESS-EXIT (man page dagman-language); in them a number is a number or an
 # error.
 
@@ -253,7 +253,7 @@ _TIME_HINT = "expected seconds, or a number with s, m, h or d after it, as 90 or
 _FACTOR_HINT = f"expected a number from 1 to {HIGHEST}, as 2 or 1.5"
 
 
-class _Option(NamedTuple):
+class Option(NamedTuple):
     """An option of a line, whose field in the command has its name."""
 
     read: Callable[[Words, str], Any]
@@ -267,7 +267,7 @@ def read_retry(words: Words, context: Context) -> Command:
     limit = number(words, "Missing max retry value", invalid, 0)
     options: dict[str, Any] = {}
     try:
-        _read_options(words, _RETRY_OPTIONS, options)
+        read_options(words, _RETRY_OPTIONS, options)
     except LineError as wrong:
         if options.keys() - {"unless_exit"}:
             wrong.usage = RETRY_USAGE
@@ -282,27 +282,10 @@ def write_retry(command: commands.RetryLine) -> str:
 
 def retry_options(command: commands.RetryLine) -> str:
     """The options of a RETRY line, as they stand after the number of retries; '' if none."""
-    return _written_options(command, _RETRY_OPTIONS)
+    return written_options(command, _RETRY_OPTIONS)
 
 
-def read_timeout(words: Words, context: Context) -> Command:
-    """TIMEOUT."""
-    node = node_name(words)
-    options: dict[str, Any] = {}
-    _read_options(words, _TIMEOUT_OPTIONS, options)
-    if not options:
-        expected = tuple(_TIMEOUT_OPTIONS)
-        raise LineError("Missing time limit (QUEUED, RUNNING, TOTAL)", words, expected)
-    return commands.TimeoutLine(context.lines.number, node, **options)
-
-
-def write_timeout(command: commands.TimeoutLine) -> str:
-    """TIMEOUT."""
-    options = _written_options(command, _TIMEOUT_OPTIONS)
-    return joined("TIMEOUT", name_word(command.node), options)
-
-
-def _read_options(words: Words, readable: Mapping[str, _Option], options: dict[str, Any]) -> None:
+def read_options(words: Words, readable: Mapping[str, Option], options: dict[str, Any]) -> None:
     """Read options up to the end of the line, in any order, each at most once, into `options`.
 
     The one that is being read has its name there, whatever becomes of it.
@@ -369,9 +352,7 @@ def _factor(words: Words, option: str) -> float:
     return factor
 
 
-def _written_options(
-    command: commands.RetryLine | commands.TimeoutLine, options: Mapping[str, _Option]
-) -> str:
+def written_options(command: Command, options: Mapping[str, Option]) -> str:
     """The options that the command has, each as its name and its value."""
     values = ((name, option, getattr(command, _field(name))) for name, option in options.items())
     return " ".join(
@@ -388,14 +369,9 @@ def _written_factor(factor: float) -> str:
 
 
 _RETRY_OPTIONS = {
-    "UNLESS-EXIT": _Option(_unless_exit, _written_codes),
-    "ONLY-IF": _Option(_only_if, _written_codes),
-    "DELAY": _Option(read_time),
-    "BACKOFF": _Option(_factor, _written_factor),
-    "MAX-DELAY": _Option(read_time),
-}
-_TIMEOUT_OPTIONS = {
-    "QUEUED": _Option(read_time),
-    "RUNNING": _Option(read_time),
-    "TOTAL": _Option(read_time),
+    "UNLESS-EXIT": Option(_unless_exit, _written_codes),
+    "ONLY-IF": Option(_only_if, _written_codes),
+    "DELAY": Option(read_time),
+    "BACKOFF": Option(_factor, _written_factor),
+    "MAX-DELAY": Option(read_time),
 }

@@ -181,7 +181,6 @@ _TABLE = (
     _fixed("PRIORITY", commands.Priority, NODE, _PRIORITY),
     _fixed("PRE_SKIP", commands.PreSkip, NODE, _EXIT_CODE),
     Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
-    Syntax("TIMEOUT", commands.TimeoutLine, modifier.read_timeout, modifier.write_timeout),
     _fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     _fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
     Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),

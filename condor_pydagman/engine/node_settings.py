@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional
 
-from condor_pydagman.graph.model import Retry, Timeout, Variable
+from condor_pydagman.graph.model import Retry, Variable
 from condor_pydagman.named_tuple import NamedTuple
 
 # Bytes of a text and its node's name together.  A record in the nodes log takes 900 with its frame
@@ -88,7 +88,7 @@ def shown(settings: NodeSettings) -> str:
         if getattr(settings, name) is not None
     ]
     if settings.timeout is not None:
-        kinds = zip(Timeout._fields, settings.timeout)
+        kinds = zip(("queued", "running", "total"), settings.timeout)
         said += [f"timeout {kind} {limit} s" for kind, limit in kinds if limit is not None]
     said += [f"VARS {key}" for key, _ in settings.variables]  # a value may be long, or a secret
     return ", ".join(said)
@@ -99,14 +99,6 @@ def retry_in_force(retry: Retry | None, settings: NodeSettings | None) -> Retry 
     if settings is None or settings.retries is None:
         return retry
     return (retry or Retry(0))._replace(limit=settings.retries)
-
-
-def timeout_in_force(timeout: Timeout | None, settings: NodeSettings | None) -> Timeout | None:
-    """A node's TIMEOUT command with what was set."""
-    if settings is None or settings.timeout is None:
-        return timeout
-    limits = zip(timeout or Timeout(), settings.timeout)
-    return Timeout(*(old if new is None else new for old, new in limits))
 
 
 def variables_in_force(

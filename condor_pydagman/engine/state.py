@@ -23,7 +23,7 @@ from condor_pydagman.engine.limited_queues import (
     LimitedReadyQueue,
     LimitedScriptQueue,
 )
-from condor_pydagman.engine.node_settings import retry_in_force, timeout_in_force
+from condor_pydagman.engine.node_settings import retry_in_force
 from condor_pydagman.engine.node_states import CLEANING, IN_QUEUE, UNWANTED, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import ReadyQueue, Removals
@@ -46,7 +46,7 @@ from condor_pydagman.engine.run_records import (
 from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.steering_records import Steering
 from condor_pydagman.engine.throttles import Categories, StartPace, SubmitPace, Throttles
-from condor_pydagman.graph.model import Dag, Retry, Timeout
+from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
 
 OF_NODE = Kind("what has happened to a node, or is decided of it")
@@ -363,10 +363,6 @@ class RunState:
     def retry(self, node: int) -> Retry | None:
         """The node's RETRY in force."""
         return retry_in_force(self.dag.retries.get(node), self.steering.settings.get(node))
-
-    def timeout(self, node: int) -> Timeout | None:
-        """The node's TIMEOUT in force."""
-        return timeout_in_force(self.dag.timeouts.get(node), self.steering.settings.get(node))
 
     def category(self, node: int) -> str:
         """The node's category in force, '' if it has none."""

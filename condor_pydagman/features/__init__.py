@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
-    Entry("timeout", ("timeouts",)),
+    Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", ("enoughs", "has_not_needed")),
     Entry("run_if", ("conditions",)),

@@ -48,12 +48,21 @@ class Applied(NamedTuple):
         refused: what to do where a piece has it, which can't be added to a DAG that runs; '' if it
             can.
         of_new: the words for it, if a piece can say it of its own nodes only.
+        of_job: gives it as a job may add it without TRUSTED, or refuses it; None: no job may.
+        in_rescue: whether it may stand in a rescue file.
     """
 
     command: type
     apply: Callable[[Building, Any], None]
     refused: str = ""
     of_new: str = ""
+    of_job: Callable[[Any], Command] | None = None
+    in_rescue: bool = False
+
+
+def unchanged(command: Command) -> Command:
+    """For `Applied.of_job`: a job may add it as it is."""
+    return command
 
 
 def _nothing(building: Building, command: Command) -> None:
@@ -76,7 +85,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Priority: modify.priority,
     commands.PreSkip: modify.pre_skip,
     commands.ToleranceLine: modify.tolerance,
-    commands.TimeoutLine: modify.timeout,
     commands.SavePointFile: modify.save_point_file,
     commands.Category: modify.category,
     commands.RunIf: condition_commands.run_if,
@@ -116,15 +124,16 @@ def apply(building: Building, command: Command) -> None:
     Raises:
         ProcessingError: it can't be applied; without its place.
     """
-    function = _FUNCTIONS.get(type(command))
-    if function is None:
-        function = applied(type(command)).apply
+    row = applied(type(command))
+    function = _FUNCTIONS[type(command)] if row is None else row.apply
     function(building, command)
 
 
 @cache
-def applied(command: type) -> Applied:
-    """How the commands of that class, which are a feature's, are applied."""
+def applied(command: type) -> Applied | None:
+    """How the commands of that class are applied, if they are a feature's."""
+    if not home(command):
+        return None
     rows = part(home(command), "graph").APPLIED
     return cast(Applied, next(row for row in rows if row.command is command))
 

@@ -37,7 +37,6 @@ from condor_pydagman.graph.parts import (
     SiteGroup,
     Splice,
     StatusFile,
-    Timeout,
     Tolerance,
 )
 from condor_pydagman.graph.places import Places
@@ -69,7 +68,6 @@ __all__ = [
     "SiteGroup",
     "Splice",
     "StatusFile",
-    "Timeout",
     "Tolerance",
     "Variable",
 ]
@@ -110,7 +108,6 @@ class Dag:
         self.priority = 0
         self.pre_skips: dict[int, int] = {}
         self.tolerances: dict[int, Tolerance] = {}
-        self.timeouts: dict[int, Timeout] = {}
         self.save_points: dict[int, str] = {}  # save file, written at the start
         self.conditions: dict[int, Condition] = {}
         self.published: dict[int, Published] = {}
@@ -178,8 +175,9 @@ class Dag:
         return len(self.ids) == first + count
 
     def all_features(self) -> Iterator[FeatureData]:
-        """What it holds of features, in the order of FEATURES."""
-        return (self.features[one.name] for one in FEATURES if one.name in self.features)
+        """What it holds of features, in the order of FEATURES; none is empty."""
+        found = (self.features.get(entry.name) for entry in FEATURES)
+        return (data for data in found if data)
 
     def named(self) -> Iterator[tuple[int, str]]:
         """All nodes in their order, with their names."""
@@ -414,9 +412,11 @@ class FeatureData:
 
     Attributes:
         by_node: the names of attributes that are such dictionaries.
+        early: whether its lines about a node stand before the node's CATEGORY.
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()
+    early: ClassVar[bool] = False
 
     @classmethod
     def of(cls: type[_Data], dag: Dag) -> _Data:
@@ -439,6 +439,9 @@ class FeatureData:
         return type(self) is type(other) and vars(self) == vars(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {vars(self)}"
 
     def renumber(self, new: Sequence[int]) -> None:
         """Node n becomes node `new[n]`."""
@@ -489,7 +492,6 @@ BY_NODE = (
     "priorities",
     "pre_skips",
     "tolerances",
-    "timeouts",
     "save_points",
     "conditions",
     "enough_of",

@@ -19,11 +19,9 @@ from condor_pydagman.graph.building import (
     Building,
     fail,
 )
-from condor_pydagman.graph.model import Retry, Script, Timeout, Tolerance
+from condor_pydagman.graph.model import Retry, Script, Tolerance
 from condor_pydagman.graph.variable_table import Variable, in_order
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
-
-_NO_TIMEOUT = Timeout()
 
 
 def script(building: Building, command: commands.ScriptLine) -> None:
@@ -52,27 +50,17 @@ def _with_script(
 def retry(building: Building, command: commands.RetryLine) -> None:
     """RETRY."""
     retries = building.dag.retries
-    said = _said(command)
+    options = said(command)
     if command.unless_exit == (0,):
-        said["unless_exit"] = ()
+        options["unless_exit"] = ()
     for node in building.nodes(command.node):
         _refuse_special(building, node, "RETRY", "can not have a retry specification")
         old = retries.get(node)  # its options stay unless the line says otherwise
-        new = Retry(**said) if old is None else old._replace(**said)
+        new = Retry(**options) if old is None else old._replace(**options)
         retries[node] = building.share(new)
 
 
-def timeout(building: Building, command: commands.TimeoutLine) -> None:
-    """TIMEOUT: what the line does not say stays, and 0 takes a limit away."""
-    timeouts, said = building.dag.timeouts, _said(command)
-    for node in building.nodes(command.node):
-        new = timeouts.get(node, _NO_TIMEOUT)._replace(**said)
-        timeouts[node] = building.share(new)
-        if new == _NO_TIMEOUT:
-            del timeouts[node]
-
-
-def _said(command: commands.RetryLine | commands.TimeoutLine) -> dict[str, Any]:
+def said(command: Any) -> dict[str, Any]:
     """The fields of `command` that its line says, but for line and node."""
     fields = islice(command._asdict().items(), 2, None)
     return {field: value for field, value in fields if value is not None}

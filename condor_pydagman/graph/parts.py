@@ -41,20 +41,6 @@ class Retry(NamedTuple):
     max_delay: int = 0
 
 
-class Timeout(NamedTuple):
-    """A TIMEOUT command, which stock DAGMan does not have; seconds, 0 for no limit.
-
-    Attributes:
-        queued: how long a job may wait in the queue without running.
-        running: how long it may run.
-        total: how long it may take since it was submitted.
-    """
-
-    queued: int = 0
-    running: int = 0
-    total: int = 0
-
-
 class Abort(NamedTuple):
     """An ABORT-DAG-ON command; `exit_code` None means the node's own return value."""
 

@@ -18,7 +18,6 @@ from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.syntax import of_class
-from condor_pydagman.features import home
 from condor_pydagman.graph import (
     build,
     cache_commands,
@@ -232,8 +231,8 @@ class PieceBuilding(Building):
         self._word = _OF_NEW_NODES.get(type(command), "")
         word = _ONLY_AT_THE_START.get(type(command))
         hint = IN_THE_SUBMITTED_FILE
-        if home(type(command)):
-            row = applied(type(command))
+        row = applied(type(command))
+        if row is not None:
             self._word = row.of_new
             if row.refused:
                 word, hint = of_class(type(command)).word, row.refused

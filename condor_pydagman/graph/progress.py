@@ -19,7 +19,7 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.graph.apply import apply
+from condor_pydagman.graph.apply import applied, apply
 from condor_pydagman.graph.build import MAX_ERRORS, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, LetGo, Retry, Variable
@@ -36,8 +36,8 @@ _OF_RUN = (
 _ENDED = (commands.Done, commands.Skipped, commands.NotNeeded)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
-_SETTINGS = (commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars)
-Setting = Union[commands.Priority, commands.TimeoutLine, commands.Category, commands.Vars]
+_SETTINGS = (commands.Priority, commands.Category, commands.Vars)
+Setting = Union[commands.Priority, commands.Category, commands.Vars]
 _FULL_RESCUE = (
     "a rescue DAG that holds the whole DAG, as versions before 7.7.2 wrote it, is a DAG file of its"
     " own: submit that one"
@@ -145,7 +145,9 @@ def read_saved(text: str, file: str) -> Saved:
             saved.done.append(command.node)
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit
-        elif not isinstance(command, (*_SETTINGS, *_OF_RUN)) and not reading.full:
+        elif isinstance(command, (*_SETTINGS, *_OF_RUN)) or _of_feature(command):
+            continue
+        elif not reading.full:
             error = ProcessingError(_ONLY, file=file, hint=_ELSEWHERE)
             reading.errors.append(placed(error, file, command.line, reader.text()))
     if reading.errors:
@@ -168,7 +170,7 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
     if isinstance(command, _SETTINGS):
         _set(building, command)
         return
-    if not isinstance(command, _WRITTEN):
+    if not isinstance(command, _WRITTEN) and not _of_feature(command):
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(_ONLY, _ELSEWHERE)
@@ -185,6 +187,12 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
             progress.retries[node] = building.dag.retries[node]
 
 
+def _of_feature(command: Command) -> bool:
+    """Whether it is a feature's, and may stand in a rescue file."""
+    row = applied(type(command))
+    return row is not None and row.in_rescue
+
+
 def _adds_no_more(dag: Dag, names: Iterable[str]) -> None:
     """What these nodes have added has been let go."""
     for name in names:
@@ -194,9 +202,6 @@ def _adds_no_more(dag: Dag, names: Iterable[str]) -> None:
 def _set(building: Building, command: Setting) -> None:
     """What a person had set goes before what the DAG file says, without a warning."""
     dag = building.dag
-    if isinstance(command, commands.TimeoutLine):
-        apply(building, command)
-        return
     node = building.needed(command.node)
     if isinstance(command, commands.Priority):
         dag.priorities[node] = command.value + dag.priority

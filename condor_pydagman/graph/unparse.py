@@ -121,13 +121,16 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.PreSkip(_NO_LINE, name, dag.pre_skips[node])
     if node in dag.tolerances:
         yield commands.ToleranceLine(_NO_LINE, name, *dag.tolerances[node])
-    if node in dag.timeouts:
-        limits = (seconds or None for seconds in dag.timeouts[node])
-        yield commands.TimeoutLine(_NO_LINE, name, *limits)
+    for data in dag.all_features():
+        if data.early:
+            yield from data.node_lines(dag, node)
     if node in dag.categories:
         yield commands.Category(_NO_LINE, name, dag.categories[node])
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
+    for data in dag.all_features():
+        if not data.early:
+            yield from data.node_lines(dag, node)
     yield from _decisions(dag, node)
     if node in dag.cached:
         yield commands.Cache(_NO_LINE, name, *dag.cached[node][:-1])

@@ -17,6 +17,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.dagfile.syntax import of_class
+from condor_pydagman.graph.apply import applied
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
@@ -55,7 +56,6 @@ _ALLOWED = frozenset(
         commands.AbortDagOn,
         commands.Priority,
         commands.ToleranceLine,
-        commands.TimeoutLine,
         commands.Category,
         commands.MaxJobs,
         commands.RunIf,
@@ -94,6 +94,9 @@ def admitted(command: Command) -> Command:
     Raises:
         ProcessingError: a job may not give it; without its place.
     """
+    row = applied(type(command))
+    if row is not None and row.of_job is not None:
+        return row.of_job(command)
     if type(command) not in _ALLOWED:
         word = of_class(type(command)).word
         fail(f"What a job adds to the DAG can't have {word}", TRUST, at=word)

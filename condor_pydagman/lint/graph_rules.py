@@ -39,7 +39,6 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _isolated(dag, findings)
     _pre_skips(dag, findings)
     _retries_and_aborts(dag, findings)
-    _timeouts(dag, findings)
     _features(dag, findings)
     _site_policies(dag, findings)
     check_conditions(dag, findings)
@@ -250,15 +249,6 @@ def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> Non
         _add(findings, "DAG409", dag, node, message, "RETRY", name)
 
 
-def _timeouts(dag: Dag, findings: Findings) -> None:
-    for node, (queued, running, total) in dag.timeouts.items():
-        for word, limit in (("QUEUED", queued), ("RUNNING", running)):
-            if 0 < total < limit:
-                name = dag.names[node]
-                message = f"TIMEOUT of node {name} has TOTAL {total} s, but {word} {limit} s"
-                _add(findings, "DAG410", dag, node, message, "TIMEOUT", name)
-
-
 def _features(dag: Dag, findings: Findings) -> None:
     for name in dag.features:
         rules = part(name, "lint")
@@ -281,18 +271,13 @@ def _site_policies(dag: Dag, findings: Findings) -> None:
 
 
 def _not_of_stock(dag: Dag, findings: Findings) -> None:
-    """Once for RETRY, once for TIMEOUT: who wrote one such line knows of the others."""
+    """Once: who wrote one such line knows of the others."""
     for node, retry in dag.retries.items():
         if len(retry.unless_exit) > 1 or retry[2:] != _NO_OPTIONS:
             name = dag.names[node]
             message = f"RETRY of node {name} has options that the stock condor_dagman does not have"
             _add(findings, "DAG411", dag, node, message, "RETRY", name)
             break
-    for node in dag.timeouts:
-        name = dag.names[node]
-        message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman does not have"
-        _add(findings, "DAG411", dag, node, message, "TIMEOUT", name)
-        break
 
 
 def _count(number: int, noun: str) -> str:

@@ -166,7 +166,9 @@ class _Locator:
         if isinstance(command, commands.SubmitDescription):
             return [(word, command.name)]
         if home(type(command)):
-            return [(word, part(home(type(command)), "lint").subject(command))]
+            subject = getattr(part(home(type(command)), "lint"), "subject", None)
+            if subject is not None:
+                return [(word, subject(command))]
         if isinstance(command, commands.FeederLine):
             return [(word, command.program.split()[0])]
         if isinstance(command, commands.NotifyLine):

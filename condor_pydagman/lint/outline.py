@@ -32,11 +32,11 @@ from condor_pydagman.lint.findings import FileKind, World
 from condor_pydagman.lint.outline_graph import OutlineGraph
 from condor_pydagman.lint.outline_sweeps import add_sweep, join_sweeps
 from condor_pydagman.lint.references import (
-    LATER,
     Deferred,
     Ends,
     Resolver,
     WaitingRows,
+    is_late,
     kind_of,
     word_of,
 )
@@ -226,7 +226,7 @@ class _Reader:
                 later.add(command)
             else:
                 self._graph.add_edges(*ends)
-        elif type(command) in LATER:
+        elif is_late(type(command)):
             if self._is_to_wait(place, command, resolver):
                 later.add(command)
         else:

@@ -12,7 +12,9 @@ from typing import Protocol
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import USING, manual
 from condor_pydagman.dagfile.syntax import of_class
+from condor_pydagman.features import home
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Swept
 from condor_pydagman.named_tuple import NamedTuple
@@ -31,7 +33,6 @@ _ORDER: tuple[type, ...] = (
     commands.Priority,
     commands.PreSkip,
     commands.ToleranceLine,
-    commands.TimeoutLine,
     commands.RunIf,
     commands.Publish,
     commands.Skipped,
@@ -47,7 +48,7 @@ _ORDER: tuple[type, ...] = (
     commands.ConfigFile,
     commands.Reject,
 )
-LATER = frozenset(_ORDER) - {commands.SubmitDescription}  # which defines its name at once
+_LATER = frozenset(_ORDER) - {commands.SubmitDescription}  # which defines its name at once
 
 _ALL_NODES = "ALL_NODES"
 WITH_EDGES = (NodeKind.JOB, NodeKind.SUBDAG)
@@ -90,6 +91,11 @@ def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:
     return NodeKind.JOB if command.kind == NodeKind.DATA else command.kind
 
 
+def is_late(command: type) -> bool:
+    """Whether commands of that class are applied when all nodes of their file are known."""
+    return command in _LATER or (bool(home(command)) and of_class(command).word in USING)
+
+
 class WaitingRows:
     """PARENT lines of a simple form (see `dagfile.bulk`), kept as text: there may be millions."""
 
@@ -123,8 +129,17 @@ class Deferred:
         self._commands.setdefault(type(command), []).append(command)
 
     def __iter__(self) -> Iterator[Command | WaitingRows]:
-        for kind in _ORDER:
+        for kind in self._kinds():
             yield from self._commands.get(kind, ())
+
+    def _kinds(self) -> Iterator[type]:
+        """In their order: those of features, in the order of the manual, stand before DONE."""
+        own = [kind for kind in self._commands if home(kind)]
+        words = [row.word for row in manual()] if own else []
+        for kind in _ORDER:
+            if kind is commands.Done:
+                yield from sorted(own, key=lambda one: words.index(of_class(one).word))
+            yield kind
 
 
 class Resolver:

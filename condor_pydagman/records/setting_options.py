@@ -11,6 +11,7 @@ from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.parser import lines_of, parse
+from condor_pydagman.dagfile.syntax import of_word
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
 
 MAX_NUMBER = 2**31 - 1
@@ -59,7 +60,6 @@ def _timeout(value: Any) -> dict[str, Any]:
     if found.errors or len(found.commands) != 1:
         raise SettingError(f"{expected}, not {value[:100]!r}")
     (command,) = found.commands
-    assert isinstance(command, commands.TimeoutLine)
     return {"timeout": command[2:]}
 
 
@@ -114,7 +114,9 @@ def setting_lines(name: str, settings: NodeSettings) -> Iterator[str]:
     if settings.priority is not None:
         found.append(commands.Priority(_NO_LINE, name, settings.priority))
     if settings.timeout is not None:
-        found.append(commands.TimeoutLine(_NO_LINE, name, *settings.timeout))
+        timeout = of_word("TIMEOUT")
+        assert timeout is not None
+        found.append(timeout.command(_NO_LINE, name, *settings.timeout))
     if settings.category is not None:
         found.append(commands.Category(_NO_LINE, name, settings.category))
     for variable in settings.variables:

@@ -13,7 +13,7 @@ OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False
 # What the text of a Dag can't say, or says in other words (compared below), or is of `finish`.
 _NOT_COMPARED = {
     *("files", "places", "priority", "splices", "warnings", "remarks"),
-    *("cached", "edges", "flags", "site_groups", "variables"),
+    *("cached", "edges", "features", "flags", "site_groups", "variables"),
 }
 _COMPARED = [name for name in vars(Dag()) if name not in _NOT_COMPARED and not name.startswith("_")]
 
@@ -30,6 +30,7 @@ def differences(dag: Dag, other: Dag) -> list[str]:
         (name, getattr(dag, name), getattr(other, name)) for name in _COMPARED
     ]
     pairs.append(("variables", dict(dag.variables), dict(other.variables)))
+    pairs.append(("features", list(dag.all_features()), list(other.all_features())))
     pairs.append(("flags", _flags(dag), _flags(other)))
     pairs.append(("cached", _cached(dag), _cached(other)))
     pairs.append(("site_groups", _site_groups(dag), _site_groups(other)))

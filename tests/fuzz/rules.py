@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.features.timeout.graph import timeouts_of
 from condor_pydagman.graph import build as building
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -176,6 +177,13 @@ def check_dag(dag: Dag) -> None:
     _need(max(dag.flags, default=0) < 2 * NOT_NEEDED, "flags are flags")
     for kind in _ONE_ONLY:
         _need(len(dag.of_kind(kind)) <= 1, "there is one FINAL, one PROVISIONER", kind)
+    for data in dag.all_features():
+        for name in data.by_node:
+            _need(
+                getattr(data, name).keys() <= set(range(count)),
+                "what features say is about nodes",
+                name,
+            )
     for name in _BY_NODE:
         keys = list(getattr(dag, name))
         _need(all(0 <= key < count for key in keys), "keys are nodes", name)
@@ -189,7 +197,7 @@ def check_dag(dag: Dag) -> None:
         _need(0 not in retry.unless_exit + retry.only_if, "0 is no failure", retry)
         numbers = (retry.limit, retry.delay, retry.backoff - 1, retry.max_delay)
         _need(min(numbers) >= 0, "numbers of RETRY are in their ranges", retry)
-    for timeout in dag.timeouts.values():
+    for timeout in timeouts_of(dag).values():
         _need(min(timeout) >= 0 < max(timeout), "a TIMEOUT limits something", timeout)
     _need(all(limit >= 0 for limit in dag.category_limits.values()), "limits are 0 or more")
     for name in dag.names:

@@ -31,8 +31,11 @@ from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.features.enough.run import REACHED
+from condor_pydagman.features.timeout.graph import Timeout
+from condor_pydagman.features.timeout.run import Timeouts
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     HELPER_PROC,
@@ -337,8 +340,7 @@ class SpecialOracles:
             self._not_early(process, action)
 
     def _not_early(self, process: Process, action: do.AppendJournalRecord) -> None:
-        job, limits = (action.cluster, action.proc), process.engine.run.timeout(action.node)
-        assert limits is not None
+        job, limits = (action.cluster, action.proc), _limits(process.engine.run, action.node)
         word = action.text.split("TIMEOUT ")[1].split()[0]
         limit = {"QUEUED": limits.queued, "RUNNING": limits.running, "TOTAL": limits.total}[word]
         doing, since = self._since[job]
@@ -446,3 +448,11 @@ def work_is_started(engine: Engine) -> None:
         limit = dag.category_limits.get(categories.get(node, ""))
         full = limit is not None and counts[categories[node]] >= limit
         require(full, f"O26: {dag.names[node]} is ready, and nothing holds it back")
+
+
+def _limits(run: RunState, node: int) -> Timeout:
+    timeouts = run.features["timeout"]
+    assert isinstance(timeouts, Timeouts)
+    limits = timeouts.of_node(node)
+    assert limits is not None
+    return limits

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from random import Random
 
-from condor_pydagman.graph.model import NOOP, Dag, Retry, Script, Timeout, Tolerance
+from condor_pydagman.features.timeout.graph import Timeout, TimeoutsOfDag
+from condor_pydagman.graph.model import NOOP, Dag, Retry, Script, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 
@@ -36,7 +37,7 @@ def add_options(dag: Dag, node: int, rng: Random, often: float) -> None:
     if rng.random() < often:
         dag.scripts.setdefault(node, {})[ScriptKind.HOLD] = script(rng)
     if rng.random() < often / 3:
-        dag.timeouts[node] = Timeout(
+        TimeoutsOfDag.put(dag).timeouts[node] = Timeout(
             rng.choice((0, 30, 100)), rng.choice((0, 30, 100)), rng.choice((0, 60, 300))
         )
     if rng.random() < often / 3:

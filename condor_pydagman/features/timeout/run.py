@@ -12,13 +12,22 @@ from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Change, Jobs
+from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import QUEUED, RUNNING, TOTAL, Clock, Clocks
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.graph.model import Timeout
+from condor_pydagman.features.timeout.graph import NO_TIMEOUT, Timeout, timeouts_of
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord
 
 _WORDS = {QUEUED: "waited", RUNNING: "ran", TOTAL: "has been in the queue"}
+
+
+def timeout_in_force(limits: Timeout | None, settings: NodeSettings | None) -> Timeout | None:
+    """A node's TIMEOUT command with what a person has set."""
+    if settings is None or settings.timeout is None:
+        return limits
+    both = zip(limits or NO_TIMEOUT, settings.timeout)
+    return Timeout(*(old if new is None else new for old, new in both))
 
 
 class Timeouts(Feature):
@@ -34,6 +43,11 @@ class Timeouts(Feature):
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         self.clocks = Clocks()
+
+    def of_node(self, node: int) -> Timeout | None:
+        """The limits of a node that are in force."""
+        settings = self.run.steering.settings.get(node)
+        return timeout_in_force(timeouts_of(self.run.dag).get(node), settings)
 
     # What procs do.
 
@@ -51,7 +65,7 @@ class Timeouts(Feature):
     def _submitted(self, node: int, event: LogEvent) -> None:
         """One that was submitted on hold waits for a person, who may take any time."""
         run = self.run
-        limits = run.timeout(node) if node not in run.retrying.on_hold else None
+        limits = self.of_node(node) if node not in run.retrying.on_hold else None
         if limits is None or event.cluster <= 0:
             return
         if run.job_table.by_node[node].procs.get(event.proc, 0) & ENDED:
@@ -62,7 +76,7 @@ class Timeouts(Feature):
             self._enter(node, event, QUEUED)
 
     def _enter(self, node: int, event: LogEvent, kind: str) -> None:
-        limits = self.run.timeout(node)
+        limits = self.of_node(node)
         if limits is None or event.cluster <= 0:
             return
         seconds = limits.queued if kind == QUEUED else limits.running
@@ -102,7 +116,7 @@ class Timeouts(Feature):
         return isinstance(record, do.AppendJournalRecord) and record.record is timed_out
 
     def _journal(self, jobs: Jobs, clock: Clock) -> None:
-        node, limits = clock.node, self.run.timeout(clock.node) or Timeout()
+        node, limits = clock.node, self.of_node(clock.node) or NO_TIMEOUT
         limit = {QUEUED: limits.queued, RUNNING: limits.running, TOTAL: limits.total}[clock.kind]
         text = f"{_WORDS[clock.kind]} for {limit} s (TIMEOUT {clock.kind} {limit})"
         job = RETURN_JOB_ABORTED, jobs.cluster, clock.proc, text

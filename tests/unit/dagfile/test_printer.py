@@ -14,6 +14,7 @@ from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, parse
 from condor_pydagman.dagfile.syntax import of_word
+from condor_pydagman.features.timeout.grammar import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.unit.dagfile.one_line import good
 
@@ -35,7 +36,7 @@ from tests.unit.dagfile.one_line import good
             "RETRY A 3 UNLESS-EXIT 1,-9 ONLY-IF 2 DELAY 0 BACKOFF 2 MAX-DELAY 60",
         ),
         (commands.RetryLine(7, "A", 3, backoff=1.25), "RETRY A 3 BACKOFF 1.25"),
-        (commands.TimeoutLine(7, "A", total=0, queued=5), "TIMEOUT A QUEUED 5 TOTAL 0"),
+        (TimeoutLine(7, "A", total=0, queued=5), "TIMEOUT A QUEUED 5 TOTAL 0"),
         (commands.Pin(7, "A", 3, True), "PIN_OUT A 3"),
         (commands.ExtendLine(7, "A", "m.dag"), "EXTEND A m.dag"),
         (
@@ -74,8 +75,8 @@ def test_printed_lines(command: Command, line: str) -> None:
         commands.RetryLine(1, "A", 1, only_if=(1, 0)),
         commands.RetryLine(1, "A", 1, backoff=0.5),
         commands.RetryLine(1, "A", 1, backoff=float("inf")),
-        commands.TimeoutLine(1, "A"),
-        commands.TimeoutLine(1, "A", -1),
+        TimeoutLine(1, "A"),
+        TimeoutLine(1, "A", -1),
         commands.Dot(1, "f\0"),
     ],
 )

@@ -1,10 +1,10 @@
-"""RETRY with all its options, and TIMEOUT."""
+"""RETRY with all its options."""
 
 from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.commands import Command, RetryLine, TimeoutLine
+from condor_pydagman.dagfile.commands import Command, RetryLine
 from condor_pydagman.dagfile.modifier_lines import RETRY_USAGE
 from tests.unit.dagfile.one_line import good, message, warnings, wrong
 
@@ -22,9 +22,6 @@ from tests.unit.dagfile.one_line import good, message, warnings, wrong
             "RETRY ALL_NODES 3 max_delay 2H backoff 1.5 Delay 10m ONLY-IF 1,2 UNLESS-EXIT 4x",
             RetryLine(1, "ALL_NODES", 3, (4,), (1, 2), 600, 1.5, 7200),
         ),
-        ("TIMEOUT A QUEUED 1d", TimeoutLine(1, "A", 86400)),
-        ("timeout all_nodes total 68 Running 1m", TimeoutLine(1, "all_nodes", None, 60, 68)),
-        ("TIMEOUT A RUNNING 2147483647 TOTAL 0", TimeoutLine(1, "A", None, 2147483647, 0)),
     ],
 )
 def test_good_lines(text: str, command: Command) -> None:
@@ -58,12 +55,6 @@ def test_good_lines(text: str, command: Command) -> None:
         ("RETRY A 1 DELAY 5 DELAY 6", "RETRY: Unexpected token 'DELAY'"),
         ("RETRY A 1 UNLESS-EXIT 5 unless_exit 6", "RETRY: Unexpected token 'unless_exit'"),
         ("RETRY A DELAY 5", "RETRY: Invalid max retry value 'DELAY' (Must be positive integer)"),
-        ("TIMEOUT", "TIMEOUT: No node name specified"),
-        ("TIMEOUT A", "TIMEOUT: Missing time limit (QUEUED, RUNNING, TOTAL)"),
-        ("TIMEOUT A 10", "TIMEOUT: Unexpected token '10'"),
-        ("TIMEOUT A QUEUED", "TIMEOUT: QUEUED missing time value"),
-        ("TIMEOUT A QUEUED x", "TIMEOUT: Invalid QUEUED time value 'x'"),
-        ("TIMEOUT A TOTAL 5 TOTAL 5", "TIMEOUT: Unexpected token 'TOTAL'"),
     ],
 )
 def test_wrong_lines(text: str, expected: str) -> None:
@@ -85,14 +76,6 @@ def test_wrong_lines(text: str, expected: str) -> None:
         ("RETRY A 3 ONLY-IF 0,1", "0 is success, which is never retried"),
         ("RETRY A 3 ONLY-IF 3000000000", "expected whole numbers of at most 32 bits"),
         ("RETRY A 3 BACKOFF 0", "expected a number from 1 to 2147483647, as 2 or 1.5"),
-        (
-            "TIMEOUT A TOTAL 5w",
-            "expected seconds, or a number with s, m, h or d after it, as 90 or 10m",
-        ),
-        ("TIMEOUT A TOTAL 30000d", "expected at most 2147483647 seconds"),
-        ("TIMEOUT A", "expected QUEUED, RUNNING or TOTAL"),
-        ("TIMEOUT A RUNING 5", "did you mean RUNNING?"),
-        ("TIMOUT A RUNNING 5", "did you mean TIMEOUT?"),
     ],
 )
 def test_hints(text: str, hint: str) -> None:

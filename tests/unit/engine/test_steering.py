@@ -21,7 +21,6 @@ from condor_pydagman.engine.node_settings import (
     recorded_bytes,
     retry_in_force,
     settings_text,
-    timeout_in_force,
     variables_in_force,
 )
 from condor_pydagman.engine.node_settings import shown as shown_settings
@@ -30,7 +29,9 @@ from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.selection import SelectionError, chosen
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.steering_rules import Words, obstacle, read_text, record_text, shown
-from condor_pydagman.graph.model import Retry, Timeout, Variable
+from condor_pydagman.features.timeout.graph import Timeout
+from condor_pydagman.features.timeout.run import Timeouts, timeout_in_force
+from condor_pydagman.graph.model import Retry, Variable
 from condor_pydagman.vocabulary import (
     STATE_WORDS,
     DagStatus,
@@ -373,7 +374,9 @@ def test_retries_and_limits_in_time() -> None:
     harness.ask(SET, "B", text(retries=7, timeout=[None, 0, 60]))
     run = harness.engine.run
     assert run.retry(1) == Retry(7, delay=5)
-    assert run.timeout(1) == Timeout(1, 0, 60)
+    timeouts = run.features["timeout"]
+    assert isinstance(timeouts, Timeouts)
+    assert timeouts.of_node(1) == Timeout(1, 0, 60)
     assert run.retry(0) is None
     assert harness.replay().engine.run.retry(1) == Retry(7, delay=5)
     settings = [report.settings for report in harness.engine.node_reports()]

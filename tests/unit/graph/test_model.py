@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.model import BY_NODE, NOOP, Dag, Retry, Timeout, Variable
+from condor_pydagman.graph.model import BY_NODE, NOOP, Dag, Retry, Variable
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.graph.texts import seen
@@ -112,7 +112,6 @@ def test_everything_moves_with_a_node_that_gets_another_number(order: list[int])
     for number in range(4):
         dag.add_node(f"N{number}", f"{number}.sub", flags=number, line=number + 1)
         dag.retries[number] = Retry(number)
-        dag.timeouts[number] = Timeout(number)
     dag.directories[2] = "d"
     dag.variables[1] = (Variable("x", "1", False),)
     dag.add_edges([0], [1, 2, 3])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.graph.model import DONE, Abort, Retry, Script, Timeout, Tolerance, Variable
+from condor_pydagman.graph.model import DONE, Abort, Retry, Script, Tolerance, Variable
 from condor_pydagman.vocabulary import ScriptKind
 from tests.unit.graph.texts import JOBS, build_files, build_text, error, problems, variables
 
@@ -56,22 +56,6 @@ def test_options_of_retry_stay_until_a_later_line_says_otherwise() -> None:
         1: Retry(3, (), (1, 2)),
         2: Retry(1, (), (1, 2), 60, 2.0),
     }
-
-
-def test_limits_of_timeout_stay_until_a_later_line_says_otherwise() -> None:
-    dag = build_text(
-        JOBS + "FINAL F x\nTIMEOUT all_nodes QUEUED 1h\nTIMEOUT A TOTAL 2h\nTIMEOUT B QUEUED 0\n"
-        "TIMEOUT F RUNNING 5\nTIMEOUT C RUNNING 0\n"
-    )
-    assert dag.timeouts == {0: Timeout(3600, 0, 7200), 2: Timeout(3600), 3: Timeout(0, 5)}
-
-
-@pytest.mark.parametrize(
-    "line", ["FINAL N x", "PROVISIONER N x", "SERVICE N x", "DATA N x", "SUBDAG EXTERNAL N x"]
-)
-def test_any_kind_of_node_has_a_timeout(line: str) -> None:
-    dag = build_text(f"{JOBS}{line}\nTIMEOUT N TOTAL 7\n")
-    assert dag.timeouts == {dag.ids["N"]: Timeout(total=7)}
 
 
 def test_equal_numbers_of_different_commands_keep_their_meaning() -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.growth_lines import write_let_go
+from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import DONE, Dag, Extension, LetGo, Retry, Timeout
+from condor_pydagman.graph.model import DONE, Dag, Extension, LetGo, Retry
 from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
@@ -46,7 +47,7 @@ def test_what_a_person_had_set_goes_before_what_the_dag_file_says() -> None:
     rescue = 'PRIORITY A 5\nTIMEOUT A RUNNING 7\nCATEGORY A s+d\nVARS A PREPEND y="3"\n'
     apply_progress(dag, rescue, "r", options)
     assert dag.priorities == {0: 15}
-    assert dag.timeouts == {0: Timeout(0, 7, 9)}
+    assert timeouts_of(dag) == {0: Timeout(0, 7, 9)}
     assert dag.categories == {0: "s+d"}
     assert [(one.key, one.value) for one in dag.variables[0]] == [("x", "1"), ("y", "3")]
 
@@ -97,7 +98,7 @@ def test_retries_left_keep_the_options_of_the_dag() -> None:
     dag = build_text("JOB A x\nRETRY A 3 DELAY 5 ONLY-IF 1\nTIMEOUT A TOTAL 9\n")
     progress = apply_progress(dag, "RETRY A 2\n", "r")
     assert progress.retries == {0: Retry(2, (), (1,), 5)}
-    assert dag.timeouts == {0: Timeout(total=9)}
+    assert timeouts_of(dag) == {0: Timeout(total=9)}
 
 
 def test_a_final_node_is_never_done_before() -> None:

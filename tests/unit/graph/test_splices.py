@@ -33,7 +33,7 @@ def test_splices_in_splices() -> None:
 def test_everything_moves_with_a_node_that_gets_another_number() -> None:
     splice = (
         AB + "SCRIPT PRE A p\nRETRY A 1\nABORT-DAG-ON A 1\nPRIORITY A 3\nPRE_SKIP A 4\n"
-        "TOLERANCE A 5\nTIMEOUT A TOTAL 8\nSAVE_POINT_FILE A f\nCATEGORY A c\nMAXJOBS c 1\n"
+        "TOLERANCE A 5\nSAVE_POINT_FILE A f\nCATEGORY A c\nMAXJOBS c 1\n"
         "VARS A x=6 y=7\nDONE A\n"
     )
     alone = build_text(splice)
@@ -41,7 +41,7 @@ def test_everything_moves_with_a_node_that_gets_another_number() -> None:
     for name in ("S+A", "R+A"):
         node = dag.ids[name]
         for what in (
-            *("retries", "aborts", "priorities", "pre_skips", "tolerances", "timeouts"),
+            *("retries", "aborts", "priorities", "pre_skips", "tolerances"),
             "save_points",
         ):
             assert getattr(dag, what)[node] == getattr(alone, what)[0]

@@ -98,11 +98,12 @@ def seen(dag: Dag) -> dict[str, Any]:
         for field in (
             *("files", "names", "ids", "submits", "kinds", "flags", "descriptions"),
             *("category_limits", "splices", "status_file", "site_groups", "choices", "limit_uses"),
-            *("features", "enoughs", "feeder", "jobstate_log", "notifications", "dot", "warnings"),
+            *("enoughs", "feeder", "jobstate_log", "notifications", "dot", "warnings"),
             "remarks",
             *(name for name in BY_NODE if name != "scripts"),
         )
     }
+    found["features"] = list(dag.all_features())
     found["places"] = [dag.place(node) for node in nodes]
     found["scripts"] = [[dag.script(node, kind) for kind in ScriptKind] for node in nodes]
     found["variables"] = [dag.variables.get(node) for node in nodes]

@@ -109,16 +109,8 @@ def test_a_return_value_that_is_to_be_retried_and_is_not() -> None:
     assert one.message == "RETRY of node A has -9,3 in ONLY-IF and in UNLESS-EXIT"
 
 
-def test_timeouts_that_never_happen() -> None:
-    assert codes("JOB A a.sub\nTIMEOUT A TOTAL 1h RUNNING 2h\n") == ["DAG410", "DAG411"]
-    assert codes("JOB A a.sub\nTIMEOUT A TOTAL 1h QUEUED 2h\n") == ["DAG410", "DAG411"]
-    assert codes("JOB A a.sub\nTIMEOUT A TOTAL 2h QUEUED 2h RUNNING 1h\n") == ["DAG411"]
-    assert codes("JOB A a.sub\nTIMEOUT A QUEUED 2h RUNNING 3h\n") == ["DAG411"]
-
-
 def test_what_stock_does_not_know_is_told_once() -> None:
-    text = ABC + "RETRY ALL_NODES 2 DELAY 5\n" + "".join(f"TIMEOUT {n} TOTAL 5\n" for n in "ABC")
-    assert codes(text) == ["DAG411", "DAG411"]
+    assert codes(ABC + "RETRY ALL_NODES 2 DELAY 5\n") == ["DAG411"]
     assert codes(ABC + "RETRY A 2 UNLESS-EXIT 1,2\n") == ["DAG411"]
     assert codes(ABC + "RETRY A 2 UNLESS-EXIT 1\nRETRY B 2\nRETRY C 1 DELAY 0\n") == []
 

@@ -1,0 +1,28 @@
+"""What the checker finds in TIMEOUT lines."""
+
+from __future__ import annotations
+
+from condor_pydagman.features.timeout.graph import timeouts_of
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.findings import Findings
+
+
+def check(dag: Dag, findings: Findings) -> None:
+    """Look for limits that are never reached, and for the first TIMEOUT: stock has none."""
+    timeouts = timeouts_of(dag)
+    for node, (queued, running, total) in timeouts.items():
+        for word, limit in (("QUEUED", queued), ("RUNNING", running)):
+            if 0 < total < limit:
+                name = dag.names[node]
+                message = f"TIMEOUT of node {name} has TOTAL {total} s, but {word} {limit} s"
+                _add(dag, findings, node, "DAG410", message)
+    for node in timeouts:
+        name = dag.names[node]
+        message = f"node {name} has a TIMEOUT, a command that the stock condor_dagman does not have"
+        _add(dag, findings, node, "DAG411", message)
+        break
+
+
+def _add(dag: Dag, findings: Findings, node: int, code: str, message: str) -> None:
+    name = dag.names[node]
+    findings.add(code, message, place=dag.place(node), node=name, words=("TIMEOUT", name))

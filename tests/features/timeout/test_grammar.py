@@ -1,0 +1,52 @@
+"""TIMEOUT: how its line is read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.features.timeout.grammar import TimeoutLine
+from tests.unit.dagfile.one_line import good, message, wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("TIMEOUT A QUEUED 1d", TimeoutLine(1, "A", 86400)),
+        ("timeout all_nodes total 68 Running 1m", TimeoutLine(1, "all_nodes", None, 60, 68)),
+        ("TIMEOUT A RUNNING 2147483647 TOTAL 0", TimeoutLine(1, "A", None, 2147483647, 0)),
+    ],
+)
+def test_good_lines(text: str, command: TimeoutLine) -> None:
+    assert good(text) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("TIMEOUT", "TIMEOUT: No node name specified"),
+        ("TIMEOUT A", "TIMEOUT: Missing time limit (QUEUED, RUNNING, TOTAL)"),
+        ("TIMEOUT A 10", "TIMEOUT: Unexpected token '10'"),
+        ("TIMEOUT A QUEUED", "TIMEOUT: QUEUED missing time value"),
+        ("TIMEOUT A QUEUED x", "TIMEOUT: Invalid QUEUED time value 'x'"),
+        ("TIMEOUT A TOTAL 5 TOTAL 5", "TIMEOUT: Unexpected token 'TOTAL'"),
+    ],
+)
+def test_wrong_lines(text: str, expected: str) -> None:
+    assert message(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "TIMEOUT A TOTAL 5w",
+            "expected seconds, or a number with s, m, h or d after it, as 90 or 10m",
+        ),
+        ("TIMEOUT A TOTAL 30000d", "expected at most 2147483647 seconds"),
+        ("TIMEOUT A", "expected QUEUED, RUNNING or TOTAL"),
+        ("TIMEOUT A RUNING 5", "did you mean RUNNING?"),
+        ("TIMOUT A RUNNING 5", "did you mean TIMEOUT?"),
+    ],
+)
+def test_hints(text: str, hint: str) -> None:
+    assert wrong(text).hint == hint
