@@ -14,6 +14,7 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.choose.graph import choices_of
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
@@ -257,8 +258,9 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"{_are(done)} marked DONE in the DAG and skipped"
     if dag.let_go.nodes:
         yield f"{number_of(dag.let_go.nodes, 'more node')} added earlier: done, and not listed here"
-    if dag.choices:
-        chosen = printable("; ".join(map(str, dag.choices)))
+    choices = choices_of(dag)
+    if choices:
+        chosen = printable("; ".join(map(str, choices)))
         yield f"{_are(_left_out(dag))} left out: CHOOSE {chosen}"
     yield from cache_outlook.told(dag, found.cached)
     yield from growth_outlook.told(dag, found.growth)
@@ -268,7 +270,7 @@ def _lines(found: Outlook) -> Iterator[str]:
     left = len(dag) - order.done
     if not left:
         if dag.feeder is None:
-            yield f"Nothing would run: all nodes are done{' or left out' if dag.choices else ''}"
+            yield f"Nothing would run: all nodes are done{' or left out' if choices else ''}"
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""

@@ -12,10 +12,9 @@ from condor_pydagman.adapters import files, kept_pieces
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
-from condor_pydagman.dagman_job.choices import choices_in_force
+from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
-from condor_pydagman.graph import chosen_nodes
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
@@ -205,13 +204,12 @@ def _apply_rescue(
 
 def _leave_out(dag: Dag, options: DagmanOptions, out: OutLog) -> None:
     """CHOOSE: what the command line says goes before what files say."""
-    choices = choices_in_force(dag, options)
     try:
-        left = chosen_nodes.leave_out(dag, choices)
+        said = leave_out(dag, options)
     except UsageError as error:
         raise CannotStart(f"ERROR: CHOOSE: {error}") from None
-    if choices:
-        out.say(f"{left} nodes are left out: CHOOSE {'; '.join(map(str, choices))}")
+    if said:
+        out.say(said)
 
 
 def _refuse_cycle(dag: Dag, config: Config) -> None:

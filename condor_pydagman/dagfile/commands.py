@@ -423,14 +423,6 @@ class SiteMatched(NamedTuple):
     round: int
 
 
-class Choose(NamedTuple):
-    """CHOOSE: which nodes run; `extent` is FROM, UNTIL or ONLY, names may be patterns."""
-
-    line: int
-    extent: str
-    names: tuple[str, ...]
-
-
 class SharedLimit(NamedTuple):
     """SHARED_LIMIT: nodes that keep to a limit which DAGs share.
 

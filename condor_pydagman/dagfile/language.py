@@ -154,11 +154,6 @@ _TABLE = (
         "The site of a group whose work has begun there, as in a rescue file.",
     )._replace(extension=True),
     _uses(
-        "CHOOSE (FROM|UNTIL|ONLY) <node1> [<node2> ...]",
-        "Which nodes run: these and what depends on them, all that does not come after them, or"
-        " these and what they need.",
-    )._replace(extension=True),
-    _uses(
         "SHARED_LIMIT <limit> (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2> ...])",
         "Nodes that keep to a limit which several DAGs share.",
     )._replace(extension=True),

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from condor_pydagman.dagfile import cache_lines as cache
-from condor_pydagman.dagfile import choice_lines as choice
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import condition_lines as condition
 from condor_pydagman.dagfile import enough_lines as enough
@@ -186,7 +185,6 @@ _TABLE = (
     Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),
     Syntax("SITE_POLICY", commands.SitePolicyLine, site.read_site_policy, site.write_site_policy),
     _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
-    Syntax("CHOOSE", commands.Choose, choice.read_choose, choice.write_choose),
     Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
     Syntax("RUN_IF", commands.RunIf, condition.read_run_if, condition.write_run_if),
     Syntax("PUBLISH", commands.Publish, condition.read_publish, condition.write_publish),

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
 from condor_pydagman.dagman_job.options import DagmanOptions
-from condor_pydagman.graph import chosen_nodes
-from condor_pydagman.graph.model import Choice, Dag
+from condor_pydagman.features import part
+from condor_pydagman.graph.model import Dag
 
 
-def choices_in_force(dag: Dag, options: DagmanOptions) -> list[Choice]:
-    """The choices of the options, else those of CHOOSE lines."""
+def leave_out(dag: Dag, options: DagmanOptions) -> str:
+    """Leave out nodes by the choices of the options, else those of CHOOSE lines.
+
+    Returns:
+        What to say of that; '' if nothing was chosen.
+
+    Raises:
+        UsageError: a name stands for no node, or no node is chosen.
+    """
+    asked = options.choose_from or options.choose_until or options.choose_only
+    if not asked and not dag.features.get("choose"):
+        return ""
+    grammar, choose = part("choose", "grammar"), part("choose", "graph")
     by_options = [
-        *chosen_nodes.listed(FROM, options.choose_from),
-        *chosen_nodes.listed(UNTIL, options.choose_until),
-        *chosen_nodes.listed(ONLY, options.choose_only),
+        *choose.listed(grammar.FROM, options.choose_from),
+        *choose.listed(grammar.UNTIL, options.choose_until),
+        *choose.listed(grammar.ONLY, options.choose_only),
     ]
-    return by_options or ([] if options.choose_all else dag.choices)
+    choices = by_options or ([] if options.choose_all else choose.choices_of(dag))
+    left = choose.leave_out(dag, choices)
+    return f"{left} nodes are left out: CHOOSE {'; '.join(map(str, choices))}" if choices else ""

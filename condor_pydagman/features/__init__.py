@@ -28,6 +28,7 @@ class Entry(NamedTuple):
         defines: those that are applied before, see `dagfile.language`.
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
+        runs: whether it has a part in runs, its module `run`.
     """
 
     name: str
@@ -35,10 +36,12 @@ class Entry(NamedTuple):
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
+    runs: bool = True
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
+    Entry("choose", uses=("CHOOSE",), runs=False),
     Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", ("enoughs", "has_not_needed")),
@@ -75,7 +78,11 @@ def home(kind: type) -> str:
 
 
 def wanted_by(dag: Any) -> Iterator[str]:
-    """The names of the features that a `graph.model.Dag` wants, in their order."""
+    """The names of the features that a run of a `graph.model.Dag` wants, in their order."""
     for entry in FEATURES:
-        if dag.features.get(entry.name) or any(getattr(dag, name) for name in entry.of_dag):
+        if entry.runs and _wants(dag, entry):
             yield entry.name
+
+
+def _wants(dag: Any, entry: Entry) -> bool:
+    return bool(dag.features.get(entry.name)) or any(getattr(dag, name) for name in entry.of_dag)

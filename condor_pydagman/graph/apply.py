@@ -16,7 +16,6 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.features import home, part
 from condor_pydagman.graph import (
     cache_commands,
-    chosen_nodes,
     condition_commands,
     define,
     enough_commands,
@@ -97,7 +96,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.SiteGroupLine: site_groups.site_group,
     commands.SitePolicyLine: site_groups.site_policy,
     commands.SiteMatched: site_groups.site_matched,
-    commands.Choose: chosen_nodes.choose,
     commands.SharedLimit: limit_uses.shared_limit,
     commands.EnoughLine: enough_commands.enough,
     commands.NotNeeded: enough_commands.not_needed,

@@ -21,7 +21,6 @@ from condor_pydagman.graph.parts import (
     Abort,
     Brought,
     Cached,
-    Choice,
     Condition,
     DotFile,
     Enough,
@@ -50,7 +49,6 @@ __all__ = [
     "Abort",
     "Brought",
     "Cached",
-    "Choice",
     "Condition",
     "Dag",
     "DotFile",
@@ -126,7 +124,6 @@ class Dag:
         self.feeder: Feeder | None = None
         self.site_groups: list[SiteGroup] = []
         self.group_of: dict[int, int] = {}  # number of a node's site group
-        self.choices: list[Choice] = []
         self.limit_uses: list[LimitUse] = []
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.has_skipped = self.has_not_needed = False  # whether nodes have flags that say so
@@ -412,7 +409,7 @@ class FeatureData:
 
     Attributes:
         by_node: the names of attributes that are such dictionaries.
-        early: whether its lines about a node stand before the node's CATEGORY.
+        early: whether its lines stand before the node's CATEGORY, or before SHARED_LIMIT.
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()
@@ -475,6 +472,10 @@ class FeatureData:
 
     def node_lines(self, dag: Dag, node: int) -> Iterable[Command]:
         """Those about one node."""
+        return ()
+
+    def rescue_lines(self) -> Iterable[Command]:
+        """Those about the whole DAG that a rescue file has, after its other lines."""
         return ()
 
     def categories(self) -> Iterable[str]:

@@ -124,16 +124,6 @@ class SiteGroup(NamedTuple):
     round: int = 0
 
 
-class Choice(NamedTuple):
-    """A CHOOSE command; `extent` is FROM, UNTIL or ONLY, `names` full names or patterns."""
-
-    extent: str
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.extent} {' '.join(self.names)}"
-
-
 class LimitUse(NamedTuple):
     """A SHARED_LIMIT command.
 

@@ -51,7 +51,6 @@ _ONLY_AT_THE_START = {
     commands.SiteGroupLine: "SITE_GROUP",
     commands.SitePolicyLine: "SITE_POLICY",
     commands.SiteMatched: "SITE_MATCHED",
-    commands.Choose: "CHOOSE",
     commands.Skipped: "SKIPPED",
     commands.NodeResult: "NODE_RESULT",
     commands.FeederLine: "FEEDER",

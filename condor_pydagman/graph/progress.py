@@ -30,7 +30,7 @@ from condor_pydagman.vocabulary import NO_NODE
 
 # REJECT, too, was written once: it stops the DAG.
 _OF_RUN = (
-    *(commands.SiteMatched, commands.Choose, commands.Skipped, commands.NodeResult),
+    *(commands.SiteMatched, commands.Skipped, commands.NodeResult),
     *(commands.GrownLine, commands.LetGoLine, commands.NotNeeded, commands.NotDone),
 )
 _ENDED = (commands.Done, commands.Skipped, commands.NotNeeded)

@@ -70,12 +70,14 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield from _modifiers(dag, node)
     for group in dag.site_groups:
         yield from site_group_lines(dag, group)
-    for choice in dag.choices:
-        yield commands.Choose(_NO_LINE, *choice)
+    for data in dag.all_features():
+        if data.early:
+            yield from data.lines(dag)
     for use in dag.limit_uses:
         yield _limit_line(dag, use)
     for data in dag.all_features():
-        yield from data.lines(dag)
+        if not data.early:
+            yield from data.lines(dag)
     if dag.feeder is not None:
         yield _feeder_line(dag.feeder)
     for enough in dag.enoughs:

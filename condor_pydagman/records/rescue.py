@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.choice_lines import write_choose
 from condor_pydagman.dagfile.growth_lines import write_let_go
 from condor_pydagman.dagfile.lexer import name_word, node_word
 from condor_pydagman.dagfile.modifier_lines import retry_options
+from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.engine.node_settings import retry_in_force
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
@@ -124,8 +124,9 @@ def _text(
         yield f"GROWN {piece.number} {piece.digest}\n"
     yield from _counts(created, total, done, failed)
     yield from marks
-    for choice in dag.choices:
-        yield write_choose(commands.Choose(0, *choice)) + "\n"
+    for data in dag.all_features():
+        for command in data.rescue_lines():
+            yield of_class(type(command)).write(command) + "\n"
 
 
 def _done_word(report: NodeReport) -> str:

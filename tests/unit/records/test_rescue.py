@@ -10,12 +10,12 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
+from condor_pydagman.features.choose.graph import Choice, ChoicesOfDag
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import (
     DONE,
     LEFT_OUT,
     USER_DONE,
-    Choice,
     Dag,
     Extension,
     LetGo,
@@ -122,7 +122,7 @@ def test_nodes_that_are_not_needed() -> None:
 
 def test_nodes_that_are_left_out_are_not_called_done() -> None:
     dag = small_dag()
-    dag.choices = [Choice("FROM", ("B", "C"))]
+    ChoicesOfDag.put(dag).choices.append(Choice("FROM", ("B", "C")))
     dag.flags[0] |= LEFT_OUT | DONE
     assert text(dag, reports(dag)).endswith(
         "# Nodes premarked DONE: 1\n# Nodes that failed: 1\n#   B,<ENDLIST>\n\nCHOOSE FROM B C\n"

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.choice_lines import FROM, ONLY, UNTIL
 from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.dagfile.lines import normal
 from condor_pydagman.errors import UsageError
+from condor_pydagman.features.choose.grammar import FROM, ONLY, UNTIL, Choose
+from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, advice, fail
-from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag, FeatureData
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 MAX_COMPARED = 20_000  # names among which one like a misspelt one is looked for
@@ -32,7 +33,39 @@ _PLACE = re.compile(r"\{.*?\}")  # of a variable, in the name of a sweep
 _PATTERN = re.compile(r"[*?\[]")
 
 
-def choose(building: Building, command: commands.Choose) -> None:
+class Choice(NamedTuple):
+    """A CHOOSE command; `extent` is FROM, UNTIL or ONLY, `names` full names or patterns."""
+
+    extent: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.extent} {' '.join(self.names)}"
+
+
+class ChoicesOfDag(FeatureData):
+    """The CHOOSE lines of a DAG."""
+
+    early = True
+
+    def __init__(self) -> None:
+        self.choices: list[Choice] = []
+
+    def lines(self, dag: Dag) -> Iterator[Choose]:
+        """As of `FeatureData`."""
+        return self.rescue_lines()
+
+    def rescue_lines(self) -> Iterator[Choose]:
+        """As of `FeatureData`."""
+        return (Choose(0, *choice) for choice in self.choices)
+
+
+def choices_of(dag: Dag) -> list[Choice]:
+    """What CHOOSE lines choose, or options in their place."""
+    return ChoicesOfDag.of(dag).choices
+
+
+def choose(building: Building, command: Choose) -> None:
     """CHOOSE."""
     if building.scope.outer is not None:
         fail(
@@ -45,7 +78,7 @@ def choose(building: Building, command: commands.Choose) -> None:
             chosen(building.dag, name)
         except UsageError as error:
             fail(str(error), _advice(building, given), at=given)
-    building.dag.choices.append(Choice(command.extent, names))
+    ChoicesOfDag.put(building.dag).choices.append(Choice(command.extent, names))
 
 
 def _advice(building: Building, name: str) -> str:
@@ -106,7 +139,7 @@ def leave_out(dag: Dag, choices: Sequence[Choice]) -> int:
     Raises:
         UsageError: a name stands for no node, or no node is chosen.
     """
-    dag.choices = list(choices)
+    ChoicesOfDag.put(dag).choices = list(choices)
     if not choices:
         return 0
     runs = _chosen_by_all(dag, choices)
@@ -164,3 +197,6 @@ def _reached(
 
 
 _INCLUDED = {FROM: _after, UNTIL: _not_beyond, ONLY: _before}
+
+
+APPLIED = (Applied(Choose, choose, refused=IN_THE_SUBMITTED_FILE, in_rescue=True),)

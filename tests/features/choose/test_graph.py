@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.chosen_nodes import chosen, leave_out, listed
-from condor_pydagman.graph.model import DONE, LEFT_OUT, Choice, Dag
+from condor_pydagman.features.choose.graph import Choice, choices_of, chosen, leave_out, listed
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error
@@ -60,8 +60,8 @@ def test_wide_lines_are_followed_through_their_junctions() -> None:
 def test_nodes_that_are_done_are_not_left_out() -> None:
     dag = build_text(TEXT)
     apply_progress(dag, "DONE A\nDONE C\nCHOOSE FROM C\n", "r")
-    assert dag.choices == [Choice("FROM", ("C",))]
-    assert leave_out(dag, dag.choices) == 3
+    assert choices_of(dag) == [Choice("FROM", ("C",))]
+    assert leave_out(dag, choices_of(dag)) == 3
     assert runs(dag) == "D F V"
     assert not dag.flags[dag.ids["A"]] & LEFT_OUT
 
@@ -70,13 +70,13 @@ def test_a_choice_of_the_command_line_replaces_those_of_files() -> None:
     dag = build_text(TEXT + "CHOOSE FROM C\n")
     leave_out(dag, listed("ONLY", ["E, A", " ,"]))
     assert runs(dag) == "A E F V"
-    assert dag.choices == [Choice("ONLY", ("E", "A"))]
+    assert choices_of(dag) == [Choice("ONLY", ("E", "A"))]
     assert leave_out(build_text(TEXT), listed("FROM", [" "])) == 0
 
 
 def test_lines_are_kept_when_the_dag_is_written_out() -> None:
     dag = build_text("SPLICE S u\nCHOOSE ONLY S+A E*\nJOB E1 x\n", {"u": JOBS})
-    leave_out(dag, dag.choices)
+    leave_out(dag, choices_of(dag))
     text = "\n".join(dag_lines(dag))
     assert "CHOOSE ONLY S+A E*" in text
     assert "DONE" not in text

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.parser import lines_of, parse
+from condor_pydagman.features.choose.grammar import Choose
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("CHOOSE FROM A", commands.Choose(1, "FROM", ("A",))),
-        ("choose until A S+B c", commands.Choose(1, "UNTIL", ("A", "S+B", "c"))),
-        ("CHOOSE Only sim_*", commands.Choose(1, "ONLY", ("sim_*",))),
+        ("CHOOSE FROM A", Choose(1, "FROM", ("A",))),
+        ("choose until A S+B c", Choose(1, "UNTIL", ("A", "S+B", "c"))),
+        ("CHOOSE Only sim_*", Choose(1, "ONLY", ("sim_*",))),
     ],
 )
-def test_lines(line: str, command: commands.Choose) -> None:
+def test_lines(line: str, command: Choose) -> None:
     assert parse(line, "x.dag").commands == [command]
     assert parse(lines_of(command), "x.dag").commands == [command]
 

@@ -1,0 +1,1 @@
+"""CHOOSE: a run of some of the nodes of a DAG."""
