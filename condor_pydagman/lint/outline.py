@@ -19,7 +19,7 @@ from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError, UsageError
-from condor_pydagman.graph.build import FileCache, Player, Recorder
+from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
 from condor_pydagman.graph.scope import Swept
 from condor_pydagman.lint.external import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.dagfile import commands
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.scope import Swept
-from condor_pydagman.graph.sweeps import matched, node_names, table_of
+from condor_pydagman.graph.sweep_nodes import matched, node_names, table_of
 from condor_pydagman.lint.outline_graph import OutlineGraph
 from condor_pydagman.lint.references import Names
 from condor_pydagman.vocabulary import NodeKind

@@ -6,8 +6,8 @@ import pytest
 
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.graph import build
-from condor_pydagman.graph.build import FileCache
+from condor_pydagman.graph import file_cache
+from condor_pydagman.graph.file_cache import FileCache
 from tests.unit.graph.texts import JOBS, Texts, build_text, problems
 
 KEY = ("d/s", "s", False)
@@ -58,7 +58,7 @@ def test_a_file_with_something_to_remark_is_not_kept() -> None:
 
 
 def test_files_are_kept_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "MAX_LINES", 5)
+    monkeypatch.setattr(file_cache, "MAX_LINES", 5)
     files, text = FileCache(), "".join(f"RETRY n{n} 1 UNLESS-EXIT 1\n" for n in range(9))
     first = read(files, text)
     assert [read(files, text) for _ in range(3)] == [first] * 3
