@@ -6,7 +6,7 @@ import argparse
 from typing import NamedTuple
 
 from condor_pydagman.cli import pydagman
-from condor_pydagman.dagman_job.option_table import LETTERS, OPTIONS, Option, Takes
+from condor_pydagman.dagman_job.options import LETTERS, OPTIONS, Option, Takes
 
 # What a word can be; a tuple of words where only those can be.
 NOTHING, FILE, DAG, DIRECTORY, RESCUE, SAVE, VARIABLE, COMMAND, NODE = (

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.cli import checker_options
-from condor_pydagman.dagman_job.option_table import LETTERS, OPTIONS, WAIT_FOR_DEBUG
+from condor_pydagman.dagman_job.options import LETTERS, OPTIONS, WAIT_FOR_DEBUG
 from tools import bash_completion, command_tables
 from tools.command_tables import Word
 

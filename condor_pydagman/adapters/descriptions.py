@@ -23,8 +23,7 @@ from condor_pydagman.adapters import macros
 from condor_pydagman.dagfile.lexer import ITEM_DOLLAR
 from condor_pydagman.errors import PoolError
 from condor_pydagman.printable import printable
-from condor_pydagman.records.job_description import split
-from condor_pydagman.records.submit_values import NOTHING
+from condor_pydagman.records.job_description import NOTHING, split
 
 # What the bindings raise: their own class, and Python's for bad arguments.
 OLDER_DAEMONS = (

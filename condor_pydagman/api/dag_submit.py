@@ -16,11 +16,16 @@ from condor_pydagman.cli import preflight
 from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
 from condor_pydagman.dagman_job.dagman_submit_file import Prepared
 from condor_pydagman.dagman_job.old_files import refuse_running
-from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
-from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit
+from condor_pydagman.dagman_job.options import (
+    OPTIONS,
+    Option,
+    SubmitOptions,
+    Takes,
+    nearest,
+    parse_submit,
+)
 from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
-from condor_pydagman.dagman_job.unknown_options import nearest
 from condor_pydagman.errors import DagFileError, FileError
 
 OptionValue = Union[bool, int, StrPath, Sequence[str], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.dagman_job.unknown_options import UnknownOption, nearest
+from condor_pydagman.dagman_job.options import UnknownOption, nearest
 from condor_pydagman.errors import UsageError
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.named_tuple import NamedTuple

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from condor_pydagman.dagman_job.unknown_options import nearest, one_spelling
+from condor_pydagman.dagman_job.options import nearest, one_spelling
 
 _CHOICE = re.compile(
     r"argument (?P<what>\w+): invalid choice: '(?P<typed>.*?)' \(choose from (.*)\)$"

@@ -13,7 +13,7 @@ from typing import Any
 
 from condor_pydagman.cli.checker_options import USAGE, CheckerOptions, parse_checker
 from condor_pydagman.cli.usage import person_reads, usage
-from condor_pydagman.dagman_job.unknown_options import UnknownOption
+from condor_pydagman.dagman_job.options import UnknownOption
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.statistics import Shape, count_arcs, shape

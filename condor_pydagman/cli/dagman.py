@@ -69,12 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
-    from condor_pydagman.dagman_job import daemon_core
     from condor_pydagman.dagman_job import options as cli
     from condor_pydagman.errors import UsageError
 
     try:
-        ours = daemon_core.split(argv)
+        ours = cli.split(argv)
     except UsageError as error:
         _print_error(str(error))
         return EXIT_ERROR
@@ -236,7 +235,7 @@ def _bug_report() -> str:
 
 def _report_usage_error(message: str, out: OutLog) -> int:
     """A wrong command line: the usage goes to standard output, `.lib.out` of a job."""
-    from condor_pydagman.dagman_job.option_table import dagman_usage
+    from condor_pydagman.dagman_job.options import dagman_usage
 
     if message:
         out.say(message, 0)

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.cli import submit_dag, watch
-from condor_pydagman.dagman_job.option_table import OPTIONS, Option, Takes
-from condor_pydagman.dagman_job.options import SubmitOptions, parse_submit, submit_option
+from condor_pydagman.dagman_job.options import (
+    OPTIONS,
+    Option,
+    SubmitOptions,
+    Takes,
+    parse_submit,
+    submit_option,
+)
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState

@@ -22,7 +22,7 @@ from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import banner, parse_timing, rescue
+from condor_pydagman.records import banner, rescue, run_statistics
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind
 
 
@@ -58,7 +58,7 @@ def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: 
     dag = _build(options, how, out)
     if config.debug_parse_timing:
         seconds = time.monotonic() - began
-        out.say(parse_timing.block(len(options.dag_files), seconds, before, _peak_memory()))
+        out.say(run_statistics.block(len(options.dag_files), seconds, before, _peak_memory()))
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)

@@ -1,21 +1,51 @@
-"""Writing the DOT file that a DAG asks for."""
+"""Writing files for users and tools repeatedly, the DOT file that a DAG asks for among them."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files
-from condor_pydagman.daemon.file_output import FileOutput
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records import dot
 from condor_pydagman.vocabulary import NodeStatus
 
 if TYPE_CHECKING:
-    from condor_pydagman.daemon.ports import Out
+    from condor_pydagman.daemon.ports import Files, Out
+
+# Writes files for users and tools; an error is reported once, and so is its end.
+#
+# The DAG goes on without such files.
+
+
+class FileOutput:
+    """Replaces files that are written repeatedly.
+
+    Args:
+        say: prints a line for the user.
+        where: the functions that write.
+    """
+
+    def __init__(self, say: Callable[[str], None], where: Files = files) -> None:
+        self._say = say
+        self._files = where
+        self._known: dict[str, str] = {}
+
+    def replace(self, what: str, path: str, chunks: Iterable[str]) -> None:
+        """Replace the file, or report the error; `what` names the kind of file, for messages."""
+        try:
+            self._files.replace(path, chunks, durable=False)
+        except FileError as error:
+            reason = str(error).partition(": ")[2]  # the name may have a number
+            if self._known.get(what) != reason:
+                self._known[what] = reason
+                self._say(f"Warning: {error} ({what}; the DAG goes on without it)")
+        else:
+            if self._known.pop(what, None):
+                self._say(f"{path} can be written again ({what})")
 
 
 class DotWriter:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from condor_pydagman.adapters.schedd_requests import ReadLimits
 from condor_pydagman.daemon import notifiers
 from condor_pydagman.daemon.end_notice import Leaving
-from condor_pydagman.daemon.log_reader import LogReader
+from condor_pydagman.daemon.nodes_log import LogReader
 from condor_pydagman.daemon.perform import Performer
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import DagRun

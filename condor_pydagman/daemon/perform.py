@@ -23,7 +23,7 @@ from condor_pydagman.adapters.schedd_requests import (
     Remove,
 )
 from condor_pydagman.daemon.end_notice import EndNotice, Leaving, Outcome
-from condor_pydagman.daemon.nodes_log_writer import NodesLogWriter
+from condor_pydagman.daemon.nodes_log import NodesLogWriter
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.daemon.submit import Submission, Submitter, single_submissions
@@ -35,7 +35,6 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.records import (
     ad_attributes,
     banner,
-    failure_dump,
     jobstate,
     metrics,
     own_events,
@@ -402,13 +401,13 @@ class Performer:
             report = next(report for report in reports if report.node == action.node)
             # what stock says of a node that has not been started
             report = report._replace(status=NodeStatus.READY, return_value=-1, job=action.job)
-            for line in failure_dump.node_dump(self.run.dag, report):
+            for line in status_table.node_dump(self.run.dag, report):
                 self._say(line, 0)
             return
         status, same = (NodeStatus.DONE, False) if action.unfinished else (NodeStatus.ERROR, True)
         reports = self.run.engine.node_reports()
         wanted = [report for report in reports if (report.status == status) is same]
-        for line in failure_dump.failure_dump(self.run.dag, wanted):
+        for line in status_table.failure_dump(self.run.dag, wanted):
             self._say(line)
 
     # The end

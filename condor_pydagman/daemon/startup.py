@@ -34,7 +34,7 @@ from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import banner, failure_dump, jobstate, versions
+from condor_pydagman.records import banner, jobstate, status_table
 from condor_pydagman.records.ad_attributes import (
     began_at,
     begun_anew,
@@ -288,7 +288,7 @@ def refuse_version(options: DagmanOptions, out: OutLog) -> None:
     """
     if not options.csd_version:
         return
-    verdict = versions.check(
+    verdict = banner.check(
         options.csd_version, htcondor2.version(), tolerant=options.allow_version_mismatch
     )
     if verdict.refused:
@@ -504,5 +504,5 @@ def _log_nodes(run: DagRun) -> None:
     if run.out.verbosity < NODES_VERBOSITY:
         return
     for report in run.engine.node_reports():
-        for line in failure_dump.node_dump(run.dag, report):
+        for line in status_table.node_dump(run.dag, report):
             run.out.say(line, NODES_VERBOSITY)

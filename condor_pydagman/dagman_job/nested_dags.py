@@ -18,8 +18,13 @@ from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.dagman_job import dagman_submit_file
 from condor_pydagman.dagman_job.manager_commands import read_dag
-from condor_pydagman.dagman_job.option_table import OPTIONS, Reach
-from condor_pydagman.dagman_job.options import Options, SubmitOptions, deep_arguments
+from condor_pydagman.dagman_job.options import (
+    OPTIONS,
+    Options,
+    Reach,
+    SubmitOptions,
+    deep_arguments,
+)
 from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.errors import DagFileError, FileError, PydagmanError
 from condor_pydagman.names import DagPaths

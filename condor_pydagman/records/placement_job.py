@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.submit_values import literal
+from condor_pydagman.records.job_description import literal
 
 # Attributes of the job's ad; the worker changes them while it runs.
 STATE, REQUESTS = "PlacementState", "PlacementRequests"

@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.records.job_description import Template
-from condor_pydagman.records.submit_values import attribute, literal
+from condor_pydagman.records.job_description import Template, attribute, literal
 
 SITE_ATTRIBUTE = "PYDAGMAN_Site"
 _ENVIRONMENT = re.compile(r"^[ \t]*(?:environment|env)[ \t]*=[ \t]*(.*?)[ \t]*$", re.M | re.I)

@@ -14,7 +14,7 @@ from typing import Any, Union
 from condor_pydagman.engine.node_settings import settings_text
 from condor_pydagman.engine.steering_rules import DESCENDANTS, RETRY
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.setting_options import (
+from condor_pydagman.records.rescue import (
     MAX_NUMBER,
     SettingError,
     read_setting_options,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.config import knobs
-from condor_pydagman.dagman_job.option_table import OPTIONS
+from condor_pydagman.dagman_job.options import OPTIONS
 from condor_pydagman.records import ad_attributes
 
 ROOT = Path(__file__).resolve().parents[2]

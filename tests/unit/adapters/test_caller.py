@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.adapters.caller import parent_command, program_name
+from condor_pydagman.daemon.initialize import parent_command, program_name
 
 OURS = "/opt/bin/condor_dagman"
 SHELL = ["/bin/sh", "/usr/bin/pegasus-dagman", "-p", "0"]

@@ -11,7 +11,7 @@ from condor_pydagman import __version__
 from condor_pydagman.cli import dag_checker, pydagman, submit_dag
 from condor_pydagman.cli.command_line import _commands, parse
 from condor_pydagman.cli.pydagman import _parser
-from condor_pydagman.dagman_job.unknown_options import nearest
+from condor_pydagman.dagman_job.options import nearest
 from condor_pydagman.engine import FORM
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from condor_pydagman.daemon.file_output import FileOutput
+from condor_pydagman.daemon.dot_writer import FileOutput
 
 
 def test_an_error_is_reported_once_until_it_is_over(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import end_notice, log_reader, loop
+from condor_pydagman.daemon import end_notice, loop
+from condor_pydagman.daemon import nodes_log as nodes_log_writer
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import (
     Begin,
@@ -89,7 +90,7 @@ def test_queue_replies_wait_for_a_half_written_event() -> None:
     daemon.input_at(5.0, inputs.Resume())
     assert daemon.run_to_end() == 0
     assert daemon.when(inputs.Halt)[0] <= 1.0 + SOON_S
-    assert 2.0 <= daemon.when(QueueListed)[0] <= 2.0 + 2 * log_reader.TORN_CHECK_S
+    assert 2.0 <= daemon.when(QueueListed)[0] <= 2.0 + 2 * nodes_log_writer.TORN_CHECK_S
 
 
 def test_throttles_edited_before_the_start_are_known_when_the_dag_begins() -> None:

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from condor_pydagman.adapters.joblog import IncompleteEvent
-from condor_pydagman.daemon import nodes_log_writer
-from condor_pydagman.daemon.nodes_log_writer import MAX_APPEND_TRIES, NodesLogWriter
+from condor_pydagman.daemon import nodes_log as nodes_log_writer
+from condor_pydagman.daemon.nodes_log import MAX_APPEND_TRIES, NodesLogWriter
 from condor_pydagman.engine.actions import AppendPreSkip
 from condor_pydagman.engine.inputs import AppendFailed, Input
 from condor_pydagman.errors import FileError

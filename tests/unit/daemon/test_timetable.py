@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.daemon.timetable import COST_FACTOR, PUBLISH_DELAY_S, Timetable
+from condor_pydagman.daemon.publish import COST_FACTOR, PUBLISH_DELAY_S, Timetable
 
 
 def test_the_first_change_is_due_at_once() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagman_job.daemon_core import split
+from condor_pydagman.dagman_job.options import split
 from condor_pydagman.errors import UsageError
 
 

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from condor_pydagman.dagman_job.option_table import OPTIONS
 from condor_pydagman.dagman_job.options import (
+    OPTIONS,
     MisplacedOption,
     SubmitOptions,
     arguments,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.records.differing_values import have_same_form, may_differ
-from condor_pydagman.records.job_description import split
-from condor_pydagman.records.shared_description import shared
-from condor_pydagman.records.submit_values import NOTHING
+from condor_pydagman.records.job_description import NOTHING, split
+from condor_pydagman.records.shared_description import have_same_form, may_differ, shared
 from tests.unit.records.test_shared_description import PLAIN, lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.engine.report import NodeReport
 from condor_pydagman.graph.model import NOOP, Dag, Retry, Script
-from condor_pydagman.records.failure_dump import failure_dump, node_dump
+from condor_pydagman.records.status_table import failure_dump, node_dump
 from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 

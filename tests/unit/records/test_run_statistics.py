@@ -6,8 +6,7 @@ import classad2
 import pytest
 
 from condor_pydagman.records import run_statistics
-from condor_pydagman.records.parse_timing import block
-from condor_pydagman.records.run_statistics import Statistics
+from condor_pydagman.records.run_statistics import Statistics, block
 
 
 def test_before_any_measurement_the_line_is_stocks() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from condor_pydagman.dagfile.parser import parse
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
-from condor_pydagman.records import setting_options
-from condor_pydagman.records.setting_options import (
+from condor_pydagman.records import rescue
+from condor_pydagman.records.rescue import (
     SettingError,
     read_setting_options,
     setting_lines,
@@ -70,8 +70,8 @@ def test_what_no_record_has_room_for_is_not_read(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop of DAGMan would stand still for a minute."""
-    monkeypatch.setattr(setting_options, "parse", None)
-    monkeypatch.setattr(setting_options, "lines_of", None)
+    monkeypatch.setattr(rescue, "parse", None)
+    monkeypatch.setattr(rescue, "lines_of", None)
     with pytest.raises(SettingError):
         read_setting_options(options)
 

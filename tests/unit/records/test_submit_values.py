@@ -11,8 +11,7 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag, Variable
-from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.records.submit_values import literal, whole
+from condor_pydagman.records.job_description import Workflow, describe, literal, split, whole
 from condor_pydagman.vocabulary import DagStatus
 
 # What begins or ends a macro, a value or a line, among other characters. HTCondor's files are

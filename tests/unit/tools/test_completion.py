@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli.checker_options import parse_checker
-from condor_pydagman.dagman_job.option_table import OPTIONS
-from condor_pydagman.dagman_job.options import parse_submit
+from condor_pydagman.dagman_job.options import OPTIONS, parse_submit
 from tools import command_tables, completion
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.dagman_job.option_table import OPTIONS
+from condor_pydagman.dagman_job.options import OPTIONS
 from tools import command_tables, man_pages
 
 ROOT = Path(__file__).resolve().parents[3]
