@@ -173,3 +173,19 @@ class PoolError(PydagmanError):
 def bindings_missing(error: ImportError) -> str:
     """The sentence for somebody whose Python lacks HTCondor's bindings, or can't load them."""
     return f"HTCondor's Python bindings are needed ({error}); to install them: pip install htcondor"
+
+
+class CannotPrepare(PydagmanError):
+    """The submit file of a sub-DAG can't be made: its node can't be submitted.
+
+    `str()` is one line that begins with stock DAGMan's.
+
+    Attributes:
+        reason: what is wrong and with which file, in one line.
+        transient: it may be possible later.
+    """
+
+    def __init__(self, node: str, reason: str, *, transient: bool = False) -> None:
+        super().__init__(f"ERROR: condor_submit_dag -no_submit failed for node {node}. {reason}")
+        self.reason = reason
+        self.transient = transient

@@ -187,7 +187,7 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | in
     Raises:
         UsageError, ConfigError, CannotStart: the DAG can't be run.
     """
-    from condor_pydagman.daemon import initialize, no_run_modes, startup
+    from condor_pydagman.daemon import initialize, startup
     from condor_pydagman.records import banner
 
     options = invocation.options
@@ -201,12 +201,18 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | in
     if options.wait_for_debug:
         _wait_for_debugger(out)
     if options.dot:
+        from condor_pydagman.daemon import no_run_modes
+
         return no_run_modes.draw(options, settings, out)
     config, admin = settings
     run = startup.prepare(
         options, config, admin, out, invocation.started, lambda: signals.have_come
     )
-    return no_run_modes.set_up(run) if options.setup_only else run
+    if options.setup_only:
+        from condor_pydagman.daemon import no_run_modes
+
+        return no_run_modes.set_up(run)
+    return run
 
 
 def _unexpected_error(error: Exception) -> tuple[str, int]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.kept_pieces import MB
-from condor_pydagman.daemon import subdag_nodes
 from condor_pydagman.daemon.dag_input import CannotStart, build_options
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
@@ -73,6 +72,8 @@ def preload(dag: Dag, admin: Config) -> None:
 def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
     """Import what the nodes of a DAG, or of a piece of one, need; returns what is wrong with it."""
     if dag.subdags:
+        from condor_pydagman.daemon import subdag_nodes
+
         subdag_nodes.preload()
     if dag.scripts or dag.feeder is not None:
         script_runner.preload()

@@ -14,7 +14,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.schedd_requests import ReadLimits
-from condor_pydagman.daemon import notifiers
 from condor_pydagman.daemon.end_notice import Leaving
 from condor_pydagman.daemon.nodes_log import LogReader
 from condor_pydagman.daemon.perform import Performer
@@ -140,6 +139,8 @@ class Loop:
         """Those that the DAG, the administrator or the user wants; mostly there are none."""
         run = self.run
         if run.dag.notifications or run.config.notify:
+            from condor_pydagman.daemon import notifiers
+
             run.out.flush()  # it has the beginning of the run
             notifiers.start(
                 run.paths.primary, run.dag.notifications, run.config.notify, run.out.say

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from condor_pydagman.adapters import work_orders
 from condor_pydagman.adapters.schedd_requests import (
     Hold,
     Listing,
@@ -446,6 +445,8 @@ class Performer:
             run.lock.restore()
         else:
             if run.placements is not None:
+                from condor_pydagman.adapters import work_orders  # there with `data_nodes`
+
                 work_orders.forget(run.paths.placements)
             run.helpers.give_up()
             run.lock.remove()

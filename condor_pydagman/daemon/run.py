@@ -18,13 +18,12 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.records.own_events import StampForm
-from condor_pydagman.records.placement_event import parse_event
-from condor_pydagman.records.placement_totals import PlacementTotals
 from condor_pydagman.vocabulary import EventKind, NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
     from condor_pydagman.daemon.contact import Contact
+    from condor_pydagman.records.placement_totals import PlacementTotals
 
 
 _NO_AD: Mapping[str, object] = {}
@@ -108,7 +107,7 @@ class DagRun:
         self.job_ad = JobAd(schedd)
         self.sites: ports.Sites | None = None
         self._helpers = None if make_helpers is None else make_helpers(self)
-        self.placements = PlacementTotals() if NodeKind.DATA in dag.kinds else None
+        self.placements = _placement_totals() if NodeKind.DATA in dag.kinds else None
 
     @property
     def helpers(self) -> ports.Helpers:
@@ -123,11 +122,11 @@ class DagRun:
 
     def note_placement(self, event: LogEvent) -> None:
         """Add up a note of a DATA node's worker in the nodes log, and tell of it."""
-        noted = parse_event(event.text) if event.kind == EventKind.GENERIC else None
-        if noted is not None and self.placements is not None and event.record is None:
-            line = self.placements.add(noted)
-            if line:
-                self.out.say(line)
+        if self.placements is None or event.kind != EventKind.GENERIC or event.record is not None:
+            return
+        line = self.placements.add_noted(event.text)
+        if line:
+            self.out.say(line)
 
     @property
     def parent_cluster(self) -> int:
@@ -143,6 +142,12 @@ class DagRun:
     def is_orphaned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""
         return bool(self.cluster) and self.orphaned()
+
+
+def _placement_totals() -> PlacementTotals:
+    from condor_pydagman.records.placement_totals import PlacementTotals  # few DAGs have DATA nodes
+
+    return PlacementTotals()
 
 
 def by_condor_submit(options: DagmanOptions, config: Config) -> bool:

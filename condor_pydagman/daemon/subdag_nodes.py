@@ -12,29 +12,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.errors import CannotPrepare, FileError, PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records import rescue
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
     from condor_pydagman.dagman_job.options import DagmanOptions
-
-
-class CannotPrepare(PydagmanError):
-    """The submit file of a sub-DAG can't be made: its node can't be submitted.
-
-    `str()` is one line that begins with stock DAGMan's.
-
-    Attributes:
-        reason: what is wrong and with which file, in one line.
-        transient: it may be possible later.
-    """
-
-    def __init__(self, node: str, reason: str, *, transient: bool = False) -> None:
-        super().__init__(f"ERROR: condor_submit_dag -no_submit failed for node {node}. {reason}")
-        self.reason = reason
-        self.transient = transient
 
 
 def preload() -> None:

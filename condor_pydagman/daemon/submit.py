@@ -23,12 +23,11 @@ from condor_pydagman.adapters.schedd_requests import (
     Submit,
     SubmitResult,
 )
-from condor_pydagman.daemon import subdag_nodes
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_settings import variables_in_force
-from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.errors import CannotPrepare, FileError, PoolError
 from condor_pydagman.graph.model import Variable
 from condor_pydagman.records import job_description, shared_description
 from condor_pydagman.vocabulary import NodeKind
@@ -110,7 +109,7 @@ class Submitter:
         except (OSError, FileError) as error:
             reason = f"can't read the submit file: {_reason(error)}"
             report([self._failed(node, reason, permanent=self._is_permanent())])
-        except subdag_nodes.CannotPrepare as error:
+        except CannotPrepare as error:
             self._say(str(error), 0)
             reason = f"Failed to submit Sub-DAG: {error.reason}"
             report([self._failed(node, reason, permanent=not error.transient)])
@@ -294,6 +293,8 @@ class Submitter:
         if deferred is not None and deferred[0] == action._replace(common_input=""):
             return deferred[1]
         if node in run.dag.subdags:
+            from condor_pydagman.daemon import subdag_nodes  # there, see `helpers.preload`
+
             subdag_nodes.prepare(
                 run.dag,
                 node,

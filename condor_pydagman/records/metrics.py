@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.statistics import count_arcs, shape
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.placement_totals import PlacementTotals
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
+
+if TYPE_CHECKING:
+    from condor_pydagman.records.placement_totals import PlacementTotals
 
 
 class RunFacts(NamedTuple):

@@ -9,6 +9,7 @@ from condor_pydagman.records.placement_event import (
     COMPLETED,
     FAILED,
     PlacementEvent,
+    parse_event,
 )
 
 MAX_SAID = 20  # placements of one job of which `.dagman.out` says that they are done
@@ -28,6 +29,11 @@ class PlacementTotals:
         self.moved = 0
         self.seconds = 0.0
         self._said: Counter[tuple[int, int]] = Counter()
+
+    def add_noted(self, text: str) -> str:
+        """One more attempt, if a generic event with this text tells of one; returns as `add`."""
+        noted = parse_event(text)
+        return "" if noted is None else self.add(noted)
 
     def add(self, event: PlacementEvent) -> str:
         """One more attempt; returns the line of `.dagman.out`, '' if there is none."""

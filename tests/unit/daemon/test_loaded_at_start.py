@@ -21,7 +21,11 @@ LATE = {
     # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
     # grows, loaded if there are any.
     "daemon/helpers.py": {"_obstacle", "_growth_outlook", "_process_class"},
-    "daemon/submit.py": {"_placing"},
+    "daemon/submit.py": {"_placing", "_description"},
+    "daemon/run.py": {"_placement_totals"},
+    "daemon/perform.py": {"_leave"},
+    # What starts the processes of NOTIFY before the DAG begins, if there are any.
+    "daemon/loop.py": {"_start_notifiers"},
     # What the first client of the local socket takes.
     "daemon/clients.py": {"read_requests"},
 }
@@ -56,7 +60,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
         "cache_helper, condition_helper, data_nodes, growth_helper, loop, initialize, limit_helper;"
-        " from condor_pydagman.daemon import site_helper;"
+        " from condor_pydagman.daemon import notifiers, site_helper;"
         " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"
@@ -91,7 +95,7 @@ def test_rarely_needed_modules_are_not_loaded() -> None:
     """Every DAGMan has what it imports for itself, for weeks: 100 KB to a megabyte each."""
     code = (
         "import sys, htcondor2; before = set(sys.modules); from condor_pydagman.cli import dagman; "
-        "from condor_pydagman.daemon import loop, initialize, startup, no_run_modes; "
+        "from condor_pydagman.daemon import loop, initialize, startup; "
         "from condor_pydagman.adapters import cedar; cedar.is_installed(); "
         "print(*set(sys.modules) - before)"
     )
