@@ -290,7 +290,7 @@ def test_bombs_of_thirty_levels(command: str) -> None:
 CHILD = """
 import sys
 from condor_pydagman.adapters.files import DagFiles
-from condor_pydagman.graph import reading
+from condor_pydagman.graph import build as reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 
 def kilobytes():
