@@ -30,10 +30,11 @@ from condor_pydagman.adapters.cache_file import CacheFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
-from condor_pydagman.daemon import desks, site_desk
+from condor_pydagman.daemon import helpers, site_helper
 from condor_pydagman.daemon.control import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
+from condor_pydagman.data_requests.work_order import parse_work_order
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
@@ -148,8 +149,8 @@ def _delivered(path: Path) -> str:
     return "" if found is None else found.id
 
 
-def _site_ads(path: Path) -> list[site_desk.KnownAd]:
-    read_ads = map(site_desk._read, path.read_text().splitlines())
+def _site_ads(path: Path) -> list[site_helper.KnownAd]:
+    read_ads = map(site_helper._read, path.read_text().splitlines())
     return [ad for ad in read_ads if ad is not None]
 
 
@@ -394,7 +395,7 @@ class _Run:
             ),
             dag_id=int(self.own_ad.get("ClusterId", 0)),
             pieces=kept_pieces.of(self.dag, paths),
-            cached=desks.known_results(self.dag, paths),
+            cached=helpers.known_results(self.dag, paths),
             check=True,
         )
         self.log = NodesLog(f"{paths.primary}.nodes.log")
