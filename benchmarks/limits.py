@@ -33,8 +33,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import IN_QUEUE, State
-from condor_pydagman.engine.shared_limits import PlacesGiven
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.shared_limits.messages import PlacesGiven
 from condor_pydagman.graph.model import Dag, LimitUse
 from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory
 from condor_pydagman.limit_claims.own_file import OwnFile, file_name

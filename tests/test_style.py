@@ -88,9 +88,9 @@ FETCHERS = {
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
-    *("node_turns", "jobs", "nodes", "queues", "limited_queues", "selection"),
+    *("node_turns", "jobs", "nodes", "queues", "selection"),
     *("decisions", "script_words", "steering_rules", "site_states", "site_rests"),
-    *("run_records", "steering_records", "limit_records", "site_records"),
+    *("run_records", "steering_records", "site_records"),
     "cache_records",
     "hooks",
     *("state", "views"),
@@ -99,7 +99,6 @@ ENGINE_ORDER = (
     *("result_cache", "run_end"),
     *("provisioner", "scripts", "submission", "operator", "feature"),
     *("site_matching", "rerun", "site_leaving", "site_policies", "steering"),
-    "shared_limits",
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )

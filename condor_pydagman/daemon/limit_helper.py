@@ -20,13 +20,13 @@ from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
-from condor_pydagman.engine.shared_limits import (
+from condor_pydagman.errors import ConfigError
+from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.errors import ConfigError
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.limit_claims import configured
 from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory, socket_address

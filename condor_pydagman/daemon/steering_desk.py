@@ -287,7 +287,6 @@ class SteeringDesk:
 
     def _info(self) -> dict[str, Any]:
         run, report = self._run, self._run.engine.report()
-        trouble = run.engine.limits_trouble
         return {
             "program": f"condor_pydagman {__version__}",
             "protocol": VERSION,
@@ -297,7 +296,7 @@ class SteeringDesk:
             "nodes": report.total,
             **_state(report),
             **{one.field.lower(): one.answer for one in report.shown if one.answer},
-            **({"limits_trouble": trouble} if trouble else {}),
+            **run.engine.info(),
         }
 
     def _answer_dry(self, number: int) -> None:

@@ -20,7 +20,6 @@ from condor_pydagman.engine import (
     result_cache,
     run_end,
     scripts,
-    shared_limits,
     site_leaving,
     site_matching,
     site_policies,
@@ -77,8 +76,6 @@ def dispatch(run: RunState) -> None:
         _match_sites(run)
     if not run.frozen:
         _start_pending(run)
-    if run.shared:
-        shared_limits.ask_if_due(run)
     for after_starts in run.hooks.after_starts:
         after_starts()
     if run.end.wanted is None or not run_end.end_if_wanted(run):
@@ -174,8 +171,6 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
     if run.sites:
         yield site_matching.next_time(run)
         yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
-    if run.shared:
-        yield shared_limits.next_time(run)
     for deadline in run.hooks.deadline:
         yield deadline()
     yield run_end.next_final_deadline(run)

@@ -31,7 +31,6 @@ from condor_pydagman.engine import (
     run_start,
     scripts,
     selection,
-    shared_limits,
     site_matching,
     steering,
     submission,
@@ -144,10 +143,10 @@ class Engine:
         """All nodes in DAG order, one at a time."""
         return views.node_reports(self.run)
 
-    @property
-    def limits_trouble(self) -> str:
-        """Why places of shared limits can't be had; '' if they can, or none is needed."""
-        return self.run.shared.said
+    def info(self) -> dict[str, str]:
+        """What features tell clients of the whole DAG, by name; what is '' is left out."""
+        told = (pair for info in self.run.hooks.info for pair in info())
+        return {name: text for name, text in told if text}
 
     def group_reports(self) -> Iterator[GroupReport]:
         """All groups of nodes that run at one site, in their order."""
@@ -229,6 +228,5 @@ def _take(run: RunState, reply: Any) -> None:
 # What helpers answer.
 _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
     **result_cache.REPLIES,
-    **shared_limits.REPLIES,
     **site_matching.REPLIES,
 }

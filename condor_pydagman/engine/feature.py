@@ -65,6 +65,15 @@ class Feature:
         """Whether it is being found out if the node, which waits, is to run."""
         raise NotImplementedError
 
+    def blocks_submits(self) -> str:
+        """Nodes are ready.  Not '': none of them may be submitted now; the text is the throttle's
+        name in counts of what had to wait.  The first text counts."""
+        raise NotImplementedError
+
+    def blocks_pre_scripts(self) -> bool:
+        """Whether no PRE script may start now."""
+        raise NotImplementedError
+
     # Its jobs.
 
     def node_of(self, event: LogEvent) -> int | None:
@@ -78,6 +87,10 @@ class Feature:
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """The event's proc, which is the node's, does something else from now on.  Doubles of
         events are not seen."""
+        raise NotImplementedError
+
+    def idle_changed(self, node: int, change: int) -> None:
+        """So many procs more of the node wait in the queue, those on hold included."""
         raise NotImplementedError
 
     def is_own_hold(self, event: LogEvent) -> bool:
@@ -150,6 +163,10 @@ class Feature:
 
     def begins(self) -> None:
         """The run begins: nodes that are done already are marked as such, nothing is started."""
+        raise NotImplementedError
+
+    def replayed(self) -> None:
+        """An old log has been read to its end; the schedd is asked next what it has."""
         raise NotImplementedError
 
     def enforce(self) -> None:
@@ -230,6 +247,10 @@ class Feature:
         """What a rescue file says of the node, which is done, beside that."""
         raise NotImplementedError
 
+    def info(self) -> Iterable[tuple[str, str]]:
+        """What clients that ask about the whole DAG are told, by name; '' is left out."""
+        raise NotImplementedError
+
     def details(self, node: int) -> str:
         """For people: what the node waits for, or why it is done, if that is out of the ordinary;
         the first text counts."""
@@ -275,6 +296,11 @@ def _methods(active: Sequence[Feature], moment: str) -> tuple[Callable[..., Any]
 def begin_features(run: RunState) -> None:
     """Make the features that the DAG wants; those that the run has stay as they are."""
     _have(run, {*run.features, *features.wanted_by(run.dag)})
+
+
+def begin_after_replay(run: RunState) -> None:
+    """An old log has been read: make the features that the administrator wants then."""
+    _have(run, {*run.features, *features.wanted_after_replay(run.admin)})
 
 
 def want(run: RunState, name: str) -> None:

@@ -41,6 +41,8 @@ class Hooks:
         "before_retry",
         "begins",
         "begins_anew",
+        "blocks_pre_scripts",
+        "blocks_submits",
         "deadline",
         "decided_anew",
         "details",
@@ -54,6 +56,8 @@ class Hooks:
         "has_left",
         "has_more",
         "holds_back",
+        "idle_changed",
+        "info",
         "inputs",
         "is_deciding",
         "is_needed",
@@ -68,6 +72,7 @@ class Hooks:
         "obstacle_to_steer",
         "pop_hopeless",
         "records",
+        "replayed",
         "replies",
         "rescue_lines",
         "resumed",
@@ -99,6 +104,11 @@ class Hooks:
         self.inputs = inputs
         self.replies = replies
         self.begins: tuple[Callable[[], None], ...] = ()
+        self.replayed: tuple[Callable[[], None], ...] = ()
+        self.idle_changed: tuple[Callable[[int, int], None], ...] = ()
+        self.blocks_submits: tuple[Callable[[], str], ...] = ()
+        self.blocks_pre_scripts: tuple[Callable[[], bool], ...] = ()
+        self.info: tuple[Callable[[], Iterable[tuple[str, str]]], ...] = ()
         self.details: tuple[Callable[[int], str], ...] = ()
         self.after_starts: tuple[Callable[[], None], ...] = ()
         self.holds_back: tuple[Callable[[int], bool], ...] = ()

@@ -7,9 +7,8 @@ reply, the log's submit events, or (after a restart) the schedd's queue.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from itertools import repeat
 
 from condor_pydagman.vocabulary import ALL_PROCS
 
@@ -61,7 +60,6 @@ class Jobs:
         lost: the user has been told that the schedd does not know all of its procs any more.
         adopted: a record in the log tells what its submit events do not.
         removing: the rest of the cluster is being removed since a proc failed.
-        group: the class of the node, where idle procs are counted by class.
         error: why the node failed, where it is not the end of `failed_proc` that says so.
     """
 
@@ -73,10 +71,10 @@ class Jobs:
         "factory",
         "failed",
         "failed_proc",
-        "group",
         "held",
         "last_proc",
         "lost",
+        "node",
         "only",
         "procs",
         "removing",
@@ -85,7 +83,8 @@ class Jobs:
         "value",
     )
 
-    def __init__(self, cluster: int, subproc: int = 0, only: int | None = None) -> None:
+    def __init__(self, node: int, cluster: int, subproc: int = 0, only: int | None = None) -> None:
+        self.node = node
         self.cluster = cluster
         self.only = only
         self.procs: dict[int, int] = {}
@@ -102,15 +101,10 @@ class Jobs:
         self.tolerance_exceeded = False
         self.failed_proc = 0
         self.error = ""
-        self.group = 0
 
     def live(self) -> list[int]:
         """Procs that have not ended."""
         return [proc for proc, flags in self.procs.items() if not flags & ENDED]
-
-    def set_group(self, group: int) -> None:
-        """The class of the node, by which its idle procs are counted."""
-        self.group = group
 
     def set_factory(self) -> None:
         """The cluster makes its procs with late materialization."""
@@ -176,9 +170,9 @@ class JobTable:
         submitted, completed: procs so far; completed includes aborted ones (stock's counting).
         failed: how many of the completed ones failed.
         idle: procs that wait in the queue, held ones included.
-        idle_of: the same by class of nodes; empty where nobody wants to know.
         held: procs on hold.
         changes: number of changes so far; tells whether anything has to be published again.
+        idle_changed: is told of each change of `idle`, and of which node; see `hooks.Hooks`.
     """
 
     __slots__ = (
@@ -186,12 +180,11 @@ class JobTable:
         "by_cluster",
         "by_node",
         "changes",
-        "class_of",
         "completed",
         "failed",
         "held",
         "idle",
-        "idle_of",
+        "idle_changed",
         "shared",
         "submitted",
     )
@@ -204,28 +197,19 @@ class JobTable:
         self.completed = 0
         self.failed = 0
         self.idle = 0
-        self.idle_of: list[int] = []
-        self.class_of: Sequence[int] = ()
+        self.idle_changed: tuple[Callable[[int, int], None], ...] = ()
         self.held = 0
         self.changes = 0
         # Those that have ended, by `target`; kept only for those who check events strictly.
         self._ended: dict[tuple[int, int], Jobs] | None = {} if keep_ended else None
 
-    def count_idle(self, class_of: Sequence[int], classes: int) -> None:
-        """Count idle procs of each class of nodes as well, from now on; those that there are are of
-        class 0."""
-        self.class_of = class_of
-        self.idle_of = [self.idle, *repeat(0, classes - 1)]
-
-    def count_more(self, classes: int) -> None:
-        """There are so many classes now."""
-        self.idle_of.extend(repeat(0, classes - len(self.idle_of)))
+    def tell(self, idle_changed: tuple[Callable[[int, int], None], ...]) -> None:
+        """Who wants to know of each change of `idle`."""
+        self.idle_changed = idle_changed
 
     def open(self, node: int, cluster: int, subproc: int = 0, only: int | None = None) -> Jobs:
         """Add a node's new cluster; `subproc` and `only` as in Jobs."""
-        jobs = Jobs(cluster, subproc, only)
-        if self.idle_of:
-            jobs.set_group(self.class_of[node])
+        jobs = Jobs(node, cluster, subproc, only)
         self.by_node[node] = jobs
         if only is not None:
             owner = self.by_cluster.pop(cluster, None)
@@ -334,8 +318,8 @@ class JobTable:
         if not flags & ENDED and bool(flags & IDLE) != idle:
             jobs.procs[proc] = flags ^ IDLE
             self.idle += 1 if idle else -1
-            if self.idle_of:
-                self.idle_of[jobs.group] += 1 if idle else -1
+            for changed in self.idle_changed:
+                changed(jobs.node, 1 if idle else -1)
             self.changes += 1
             if not idle:
                 self.set_held(jobs, proc, False)
@@ -390,6 +374,6 @@ class JobTable:
         jobs.procs[proc] = flags
         self.submitted += 1
         self.idle += 1
-        if self.idle_of:
-            self.idle_of[jobs.group] += 1
+        for changed in self.idle_changed:
+            changed(jobs.node, 1)
         self.changes += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 
 from condor_pydagman.engine.node_states import ALONE, TABLE, Cause, State
@@ -22,7 +22,6 @@ _NEXT = [-1] * (len(State) * _CAUSES)
 for (_state, _cause), _new in TABLE.items():
     _NEXT[_state * _CAUSES + _cause] = _new
 
-_NO_CLASSES = array("H")
 MAX_REMEMBERED_MOVES = 2000  # how many moves of all nodes are remembered for error messages
 
 
@@ -50,8 +49,6 @@ class Nodes:
         errors: why a node failed, in words.
         clusters: last cluster of each node, 0 if none.
         procs: its first proc there, None if no node has shared a cluster with others.
-        class_of: the class of each node (`graph.limit_uses`), empty if nobody wants to know.
-        by_class: as `counts`, by class, services included.
         changes: number of moves so far; tells whether anything has to be published again.
     """
 
@@ -59,9 +56,7 @@ class Nodes:
         "_futile_junctions",
         "_recent_moves",
         "_watched",
-        "by_class",
         "changes",
-        "class_of",
         "clusters",
         "counts",
         "dag",
@@ -108,24 +103,8 @@ class Nodes:
         self.clusters = array("i", bytes(4 * len(dag)))
         self.procs: array[int] | None = None
         self.changes = 0
-        self.class_of: array[int] = _NO_CLASSES
-        self.by_class: list[list[int]] = []
         self._futile_junctions: set[int] = set()  # below which all is futile
         self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
-
-    def count_classes(self, class_of: array[int], classes: int) -> None:
-        """Keep counts of each class of nodes as well, from now on."""
-        self.class_of = class_of
-        self.by_class = [[0] * len(State) for _ in range(classes)]
-        for number, state in zip(class_of, self.states):
-            self.by_class[number][state] += 1
-
-    def count_more(self, nodes: Iterable[int], classes: int) -> None:
-        """There are more nodes, and so many classes; none of these nodes has moved yet."""
-        missing = classes - len(self.by_class)
-        self.by_class.extend([0] * len(State) for _ in range(missing))
-        for node in nodes:
-            self.by_class[self.class_of[node]][State.WAITING] += 1
 
     def grow(self, growth: Growth) -> list[int]:
         """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
@@ -199,10 +178,6 @@ class Nodes:
         counts = self.service_counts if node in self.services else self.counts
         counts[old] -= 1
         counts[new] += 1
-        if self.by_class:
-            counts = self.by_class[self.class_of[node]]
-            counts[old] -= 1
-            counts[new] += 1
         self.changes += 1
         self._recent_moves.append((now, node, old, cause))
         if self._watched and node in self._watched:

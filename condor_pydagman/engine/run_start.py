@@ -14,9 +14,10 @@ from condor_pydagman.engine import (
     site_matching,
 )
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import begin_after_replay
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.model import DONE, LEFT_OUT, NOT_NEEDED
 
 
@@ -53,10 +54,10 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
         operator.say_halted_by_rule(run)
         run.enter(Phase.RECONCILING)
         run.query.plan(run.now)
-        waiting = len(run.scripts.pre)
-        run.scripts.restart_pace.begin(waiting)
-        if run.admin.all_restart_pre_rate and run.mode is Mode.RUN:
-            run.shared.begin_pace(waiting)
+        run.scripts.restart_pace.begin(len(run.scripts.pre))
+        begin_after_replay(run)
+        for replayed in run.hooks.replayed:
+            replayed()
 
 
 def _mark_done(run: RunState) -> None:

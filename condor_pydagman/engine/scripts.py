@@ -70,9 +70,10 @@ def start_scripts(run: RunState, kind: ScriptKind) -> None:
 
 
 def _pace_allows(run: RunState) -> bool:
-    """Whether the paces of PRE scripts after a restart, of this DAG and of all, allow one now."""
-    if run.shared.pace_left and not run.shared.pre_allowed():
-        return False
+    """Whether the pace of PRE scripts after a restart, and features, allow one now."""
+    for blocks in run.hooks.blocks_pre_scripts:
+        if blocks():
+            return False
     return run.scripts.restart_pace.allows(run.now)
 
 
@@ -80,7 +81,6 @@ def _start_script(run: RunState, node: int, kind: ScriptKind) -> None:
     run.jobstate(node, f"{kind.value}_SCRIPT_STARTED", views.jobstate_job(run, node, kind))
     if kind is ScriptKind.PRE:
         run.scripts.restart_pace.started(run.now)
-        run.shared.pre_started()
     line = _script_arguments(run, node, kind)
     if line:
         run.nodes.move(node, Cause.SCRIPT_STARTED, run.now)

@@ -17,16 +17,10 @@ from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.jobs import JobTable
-from condor_pydagman.engine.limit_records import SharedLimits
-from condor_pydagman.engine.limited_queues import (
-    LimitedQueues,
-    LimitedReadyQueue,
-    LimitedScriptQueue,
-)
 from condor_pydagman.engine.node_settings import retry_in_force
 from condor_pydagman.engine.node_states import CLEANING, IN_QUEUE, UNWANTED, State
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.queues import ReadyQueue, Removals
+from condor_pydagman.engine.queues import ReadyQueue, Removals, ScriptQueue
 from condor_pydagman.engine.run_records import (
     DeferralCounts,
     End,
@@ -79,9 +73,7 @@ class RunState:
         ready: nodes that are to be submitted.
         removals: clusters that are to be removed.
         sites: groups of nodes that run at one site.
-        shared: limits that the DAG shares with others.
         starts: how many nodes may be submitted in a minute.
-        limited_queues: `ready` and those of scripts, if nodes keep to shared limits; else None.
         has_extras: whether there are nodes with a CACHE.
         cache: nodes that do not run if nothing has changed since they were done.
         pieces: what may be added to the DAG, or has been, by digest.
@@ -106,7 +98,6 @@ class RunState:
         "hooks",
         "job_table",
         "jobstate_lines",
-        "limited_queues",
         "limits",
         "limits_changed",
         "log",
@@ -125,7 +116,6 @@ class RunState:
         "retrying",
         "save_points",
         "scripts",
-        "shared",
         "sites",
         "starts",
         "status",
@@ -179,8 +169,6 @@ class RunState:
         self.final = finals[0] if finals else None
         self.provisioner = Provisioner(dag)
         self.sites = SiteMatching(dag, self.written, self.nodes)
-        active = self.mode is Mode.RUN
-        self.shared = SharedLimits(dag, self.nodes, self.job_table, active=active)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -190,13 +178,11 @@ class RunState:
     def _reset_pending(self) -> None:
         """What is to be done: nothing yet."""
         self.ready: ReadyQueue = ReadyQueue()
-        self.limited_queues: LimitedQueues | None = None
         self.categories = Categories(self.dag.categories, self.dag.category_limits)
         self.pace = SubmitPace(self.config.submit_delay)
         self.submission = Submission(self.config.max_nodes_in_cluster)
         self.starts = StartPace(self.config.max_starts_per_minute)
         self.scripts = Scripts(self.config.restart_pre_rate)
-        self.queue_by_class()
         self.retrying = Retrying()
         self.steering = Steering(self.nodes)
         self.removals = Removals()
@@ -207,24 +193,10 @@ class RunState:
         dag = self.dag
         self.has_extras = bool(dag.cached)
 
-    def queue_by_class(self) -> None:
-        """If nodes keep to shared limits, see to it that each class of them has its queues."""
-        shared = self.shared
-        if not shared.limited:
-            return
-        count = len(shared.names)
-        if self.limited_queues is not None:
-            self.limited_queues.grow(count)
-            return
-        sort = shared.class_of, count
-        queues = self.limited_queues = LimitedQueues(
-            LimitedReadyQueue(*sort, shared.may_submit),
-            LimitedScriptQueue(*sort, shared.may_run_pre),
-            LimitedScriptQueue(*sort, shared.may_run_post),
-        )
-        queues.take_over(self.ready, self.scripts.pre, self.scripts.post)
-        self.ready = queues.ready
-        self.scripts.use(queues.pre, queues.post)
+    def queue_in(self, ready: ReadyQueue, pre: ScriptQueue, post: ScriptQueue) -> None:
+        """What is to start waits in these queues, which have all that was in those before."""
+        self.ready = ready
+        self.scripts.use(pre, post)
 
     # Actions.
 
@@ -266,6 +238,7 @@ class RunState:
         self.features = features
         self.hooks = hooks
         self.nodes.tell(hooks.node_moved, hooks.pop_hopeless, hooks.doubt)
+        self.job_table.tell(hooks.idle_changed)
 
     def enter(self, phase: Phase) -> None:
         """The only writer of the DAG's phase."""

@@ -237,8 +237,10 @@ def _throttled(run: RunState) -> str:
     in_flight = len(run.submission.in_flight)
     if run.starts and run.starts.next_time() > run.now:
         return "starts"
-    if run.shared.limited and run.ready.first() is None:
-        return "shared"
+    for blocks in run.hooks.blocks_submits:
+        why = blocks()
+        if why:
+            return why
     if run.pace.blocked_until(run.now, run.limits, in_flight) > run.now:
         return "pace"
     if run.limits.jobs and run.nodes_in_queue() >= run.limits.jobs:
@@ -276,8 +278,6 @@ def _submit_node(run: RunState, node: int) -> None:
 def _count_start(run: RunState, node: int) -> None:
     if run.starts and run.mode is Mode.RUN and not run.dag.is_noop(node):
         run.starts.started(run.now)
-    if run.shared.limited:
-        run.shared.submitted(node)
 
 
 def _take_others(run: RunState, node: int) -> list[int]:

@@ -29,6 +29,8 @@ class Entry(NamedTuple):
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
         runs: whether it has a part in runs, its module `run`.
+        after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
+            an old log wants it, whatever its DAG.
     """
 
     name: str
@@ -37,11 +39,14 @@ class Entry(NamedTuple):
     defines: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
     runs: bool = True
+    after_replay: str = ""
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
     Entry("choose", uses=("CHOOSE",), runs=False),
+    # It counts nodes, so it knows new ones before others have them move.
+    Entry("shared_limits", ("limit_uses",), after_replay="all_restart_pre_rate"),
     Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", ("enoughs", "has_not_needed")),
@@ -86,3 +91,13 @@ def wanted_by(dag: Any) -> Iterator[str]:
 
 def _wants(dag: Any, entry: Entry) -> bool:
     return bool(dag.features.get(entry.name)) or any(getattr(dag, name) for name in entry.of_dag)
+
+
+def wanted_after_replay(admin: Any) -> Iterator[str]:
+    """The names of the features that are wanted when an old log has been read.
+
+    Args:
+        admin: the administrator's Config.
+    """
+    named = (entry for entry in FEATURES if entry.after_replay)
+    return (entry.name for entry in named if getattr(admin, entry.after_replay))

@@ -255,8 +255,6 @@ class Growing(Feature):
         self.letting_go.grow_by(piece.size)
         run.cache.sums_changed()
         free = run.nodes.grow(growth)
-        run.shared.grow(run.dag, growth.nodes)
-        run.queue_by_class()
         run.note_extras()
         decided += growth.decided
         run.nodes.turns.grow(run.dag, decided, run.nodes.states)

@@ -599,8 +599,8 @@ def test_limits_go_with_their_nodes() -> None:
     for number in range(6):
         it.give(f"JOB N{number} x\nSHARED_LIMIT a{number % 2} ALL_NODES\n")
         it.let_go()
-        shared, node = it.engine.run.shared, it.dag.ids[f"N{number}"]
-        assert shared.names[shared.class_of[node]] == (f"a{number % 2}",)
+        places, node = it.engine.run.features["shared_limits"].places, it.dag.ids[f"N{number}"]
+        assert places.names[places.class_of[node]] == (f"a{number % 2}",)
         it.run(f"N{number}")
     assert len(it.dag.limit_uses) < 4
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.shared_limits.rounds import Outcome, decide
-from tests.sim import shared
+from tests.features.shared_limits import sim
 
 FEW = 10
 FRESH = 80
@@ -19,7 +19,7 @@ FRESH = 80
     ("first", "last"), [(1, FEW), pytest.param(FEW + 1, FRESH, marks=pytest.mark.long)]
 )
 def test_fresh_seeds(first: int, last: int) -> None:
-    found = [shared.judge(seed) for seed in range(first, last + 1)]
+    found = [sim.judge(seed) for seed in range(first, last + 1)]
     assert not "\n".join(filter(None, found))
 
 
@@ -27,8 +27,8 @@ def test_a_round_that_overlooks_others_is_seen(monkeypatch: pytest.MonkeyPatch) 
     def blind(own: Any, others: Sequence[Any], *rest: Any) -> Outcome:
         return decide(own, [], *rest)
 
-    monkeypatch.setattr(shared, "decide", blind)
-    assert any(shared.judge(seed) for seed in range(1, 4))
+    monkeypatch.setattr(sim, "decide", blind)
+    assert any(sim.judge(seed) for seed in range(1, 4))
 
 
 def test_a_killed_dagman_whose_jobs_do_not_count_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,5 +37,5 @@ def test_a_killed_dagman_whose_jobs_do_not_count_is_seen(monkeypatch: pytest.Mon
         none = {kind: stake._replace(held=0, granted=0, wanted=0) for kind, stake in places.items()}
         return part._replace(places=none)
 
-    monkeypatch.setattr(shared, "_left", nothing)
-    assert any(shared.judge(seed) for seed in range(1, 12))
+    monkeypatch.setattr(sim, "_left", nothing)
+    assert any(sim.judge(seed) for seed in range(1, 12))

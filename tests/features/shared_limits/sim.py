@@ -5,7 +5,7 @@ limits are changed, and DAGs grow, some of which had no limits before.  L1: no l
 unless it has been lowered.  L2: no more starts in any minute.  L3: every DAG ends well, so nobody
 starves and nothing leaks.  L4: at the end nothing is held.
 
-`python -m tests.sim.shared SEED [COUNT]` runs seeds.
+`python -m tests.features.shared_limits.sim SEED [COUNT]` runs seeds.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.shared_limits import (
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.growth.requests import PieceOffered
+from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag, LimitUse
 from condor_pydagman.graph.piece import PieceText

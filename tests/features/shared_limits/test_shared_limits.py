@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs, shared_limits
-from condor_pydagman.engine.limited_queues import LimitedReadyQueue, LimitedScriptQueue
+from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
-from condor_pydagman.engine.shared_limits import (
+from condor_pydagman.features.growth.requests import PieceOffered
+from condor_pydagman.features.shared_limits import run as shared_limits
+from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.growth.requests import PieceOffered
+from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
@@ -46,7 +47,7 @@ class Sharing(make.EngineHarness):
 
     def answer(self) -> Outcome:
         """Answer its request."""
-        assert self.engine.run.shared.asked
+        assert shared(self).asked
         request = self.ever(TakePlaces)[-1]
         outcome = decide(self.own, self.others, self.limits, request.demands, self.now)
         self.own = outcome.stakes
@@ -61,6 +62,12 @@ class Sharing(make.EngineHarness):
 
     def holds(self, limit: str = "a", kind: Kind = Kind.JOBS) -> int:
         return self.own.stake(limit, kind).held
+
+
+def shared(harness: make.EngineHarness) -> shared_limits.SharedLimits:
+    """What the engine knows of shared limits."""
+    found: shared_limits.SharedLimits = harness.engine.run.features["shared_limits"]
+    return found
 
 
 def sharing(
@@ -110,9 +117,9 @@ def test_a_dag_without_limits_gets_nodes_that_keep_to_one() -> None:
     assert harness.submits() == ["A"]
     limits = "SHARED_LIMIT a NODES X\nSHARED_LIMIT b NODES Y\n"
     add(harness, f"JOB X x\nJOB Y y\nSCRIPT PRE Y p\n{limits}")
-    run = harness.engine.run
-    assert run.limited_queues is not None and run.ready is run.limited_queues.ready
-    assert [run.limited_queues.ready.waiting(number) for number in (0, 1)] == [2, 1]
+    run, queues = harness.engine.run, shared(harness).queues
+    assert queues is not None and run.ready is queues.ready
+    assert [queues.ready.waiting(number) for number in (0, 1)] == [2, 1]
     assert harness.asked(TakePlaces) and not harness.ever(do.RunScript)
     harness.answer()
     assert [harness.dag.names[one.node] for one in harness.ever(do.RunScript)] == ["Y"]
@@ -123,7 +130,8 @@ def test_a_dag_without_limits_gets_nodes_that_keep_to_one() -> None:
     harness.wait(1)
     harness.answer()
     assert harness.state("Z").name == "READY"
-    assert (run.shared.used(0)[0], run.shared.used(1)[0]) == (3, 1)
+    places = shared(harness).places
+    assert places is not None and (places.used(0)[0], places.used(1)[0]) == (3, 1)
 
 
 def test_a_place_is_used_again_without_a_request() -> None:
@@ -189,11 +197,13 @@ def test_a_request_that_fails_is_made_again_and_told_once() -> None:
     harness.tell(PlacesUnknown("the disk is full"))
     assert harness.said("can't ask for places of shared limits: the disk is full")
     assert harness.submits() == []
+    assert harness.engine.info() == {"limits_trouble": "the disk is full"}
     deadline = harness.engine.next_deadline()
     assert deadline == harness.now + shared_limits.RETRY_S
     harness.wait(shared_limits.RETRY_S)
     assert harness.asked(TakePlaces)
     harness.answer()
+    assert harness.engine.info() == {}
     assert harness.submits() == ["A"]
 
 
@@ -271,7 +281,7 @@ def test_the_dags_own_throttles_bound_what_it_asks_for() -> None:
     harness.answer()
     harness.wait(shared_limits.LINGER_S)
     harness.wait(shared_limits.LINGER_S)
-    if harness.engine.run.shared.asked:
+    if shared(harness).asked:
         harness.answer()
     assert harness.holds() <= 5
 
@@ -296,6 +306,7 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
     harness.limits = {"*restart*": Limit("*restart*", {Kind.STARTS: 120})}
     harness.others, harness.own = [], Stakes("t.dag", "t", {})
     harness.begin(recovering=True)
+    assert not harness.engine.run.features
     harness.tell(inputs.LogCaughtUp())
     harness.tell(inputs.QueueListed([]))
     assert not harness.ever(do.RunScript)
@@ -307,12 +318,12 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
         if len(started) == 4:
             break
     assert started == [2, 4, 6, 8]
-    assert not harness.engine.run.shared
+    assert not shared(harness).pace_left
 
 
 def test_a_run_without_shared_limits_asks_for_nothing() -> None:
     harness = make.harness_of("A; B")
-    assert not harness.engine.run.shared and harness.submits() == ["A"]
+    assert not harness.engine.run.features and harness.submits() == ["A"]
 
 
 @pytest.mark.parametrize("most", [1, 7, 60, 130])
