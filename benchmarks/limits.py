@@ -34,13 +34,13 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.shared_limits.definitions import Kind, Limit
+from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
 from condor_pydagman.features.shared_limits.messages import PlacesGiven
+from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
+from condor_pydagman.features.shared_limits.rounds import Demand, Grant
+from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.model import Dag, LimitUse
-from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory
-from condor_pydagman.limit_claims.own_file import OwnFile, file_name
-from condor_pydagman.shared_limits.definitions import Kind, Limit
-from condor_pydagman.shared_limits.rounds import Demand, Grant
-from condor_pydagman.shared_limits.stakes import Stakes
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 

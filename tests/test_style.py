@@ -31,7 +31,6 @@ DAGMAN = (
     ("features.grammar",),
     ("data_requests",),
     ("sites",),
-    ("shared_limits",),
     ("graph",),
     ("features.graph",),
     ("engine",),
@@ -39,7 +38,6 @@ DAGMAN = (
     ("records",),
     ("adapters",),
     ("matchmaking",),
-    ("limit_claims",),
     ("dagman_job",),
     ("daemon",),
 )
@@ -56,6 +54,11 @@ OUTER = (
     ("api",),
 )
 LAYERS = DAGMAN + OUTER
+# Files in folders of features that touch files, sockets or processes: the layer that each is of.
+OF_FEATURES = {
+    f"features/shared_limits/{name}": "matchmaking"
+    for name in ("configured", "directory", "listing", "own_file", "queued_dags")
+}
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"
 # Programs around DAGMan that it starts as other processes, by their names.  Those of a version may
@@ -68,7 +71,7 @@ STARTED = {
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "config"),
     *("features", "features.grammar", "features.graph", "features.run", "features.lint"),
-    *("dagfile", "submitfile", "data_requests", "sites", "shared_limits"),
+    *("dagfile", "submitfile", "data_requests", "sites"),
     *("graph", "engine", "records"),
     *("lint", "picture", "placement", "trace", "report", "diagnosis"),
 )
@@ -151,6 +154,8 @@ def layer(parts: tuple[str, ...]) -> int | None:
 
 def room(parts: tuple[str, ...]) -> str:
     """What LAYERS and PURE call the place of a module `condor_pydagman.<parts>`."""
+    if "/".join(parts[:3]) in OF_FEATURES:
+        return OF_FEATURES["/".join(parts[:3])]
     if parts[:1] == ("features",) and len(parts) > 2 and parts[2] != "__init__":
         name = f"features.{parts[2]}"
         return name if any(name in layer for layer in LAYERS) else "features.run"

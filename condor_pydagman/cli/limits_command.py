@@ -9,10 +9,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.sites_command import columns
-from condor_pydagman.limit_claims.configured import PLACES
-from condor_pydagman.limit_claims.listing import all_limits
+from condor_pydagman.features.shared_limits.configured import PLACES
+from condor_pydagman.features.shared_limits.listing import all_limits
+from condor_pydagman.features.shared_limits.overview import LimitRow
 from condor_pydagman.printable import printable
-from condor_pydagman.shared_limits.limit_overview import LimitRow
 from condor_pydagman.words import duration
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ def run_lint(options: CheckerOptions, world: World) -> int:
 def limit_problem(dag: Dag) -> str:
     """What is wrong with the limits that a DAG names, by the configuration of DAGMan."""
     from condor_pydagman.adapters import knobs
-    from condor_pydagman.limit_claims.configured import unknown_limits
+    from condor_pydagman.features.shared_limits.configured import unknown_limits
 
     knobs.set_subsystem("DAGMAN")
     return unknown_limits(dag, knobs.load(""))

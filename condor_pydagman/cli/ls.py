@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.limit_claims.listing import all_limits
+from condor_pydagman.features.shared_limits.listing import all_limits
+from condor_pydagman.features.shared_limits.overview import waits_for
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
 from condor_pydagman.monitor.found_state import DagState, state_of_files
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.shared_limits.limit_overview import waits_for
 from condor_pydagman.words import duration
 
 if TYPE_CHECKING:

@@ -243,7 +243,7 @@ def _missing(dag: Dag) -> str:
 
 def _unknown_limits(dag: Dag, admin: Config) -> str:
     """DAGMan does not start if a SHARED_LIMIT names a limit that is not defined."""
-    from condor_pydagman.limit_claims.configured import unknown_limits
+    from condor_pydagman.features.shared_limits.configured import unknown_limits
 
     wrong = unknown_limits(dag, admin)
     return f"ERROR: {wrong}" if wrong else ""

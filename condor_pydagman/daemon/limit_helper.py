@@ -21,22 +21,26 @@ from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
+from condor_pydagman.features.shared_limits import configured
+from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
+from condor_pydagman.features.shared_limits.directory import (
+    LimitsDirectory,
+    open_directory,
+    socket_address,
+)
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
     TakePlaces,
 )
+from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
+from condor_pydagman.features.shared_limits.queued_dags import queued_dags
+from condor_pydagman.features.shared_limits.rounds import Demand, Grant
+from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.stepwise import Steps
-from condor_pydagman.limit_claims import configured
-from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory, socket_address
-from condor_pydagman.limit_claims.own_file import OwnFile, file_name
-from condor_pydagman.limit_claims.queued_dags import queued_dags
 from condor_pydagman.matchmaking.queued_dagmans import queue_name
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.definitions import RESTART, Kind, Limit
-from condor_pydagman.shared_limits.rounds import Demand, Grant
-from condor_pydagman.shared_limits.stakes import Stakes
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.helpers import Helpers

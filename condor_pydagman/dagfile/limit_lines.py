@@ -1,7 +1,7 @@
 """How SHARED_LIMIT lines are read and written: nodes that keep to a limit which DAGs share.
 
 The command is ours.  Whether there is a limit of that name is found out when DAGMan starts: limits
-are defined in the configuration, see `shared_limits.definitions`.
+are defined in the configuration, see `features.shared_limits.definitions`.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, Res
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.limit_claims.listing import all_limits
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag

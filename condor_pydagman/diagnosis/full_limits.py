@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.features.shared_limits.overview import WORDS, LimitRow, waits_for
 from condor_pydagman.printable import message
-from condor_pydagman.shared_limits.limit_overview import WORDS, LimitRow, waits_for
 from condor_pydagman.words import duration
 
 _MAX_DAGS = 3

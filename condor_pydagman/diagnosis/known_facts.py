@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.features.shared_limits.overview import LimitRow
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.limit_overview import LimitRow
 from condor_pydagman.trace.run_history import DagState, Hold, Run
 
 IDLE, RUNNING, HELD = 1, 2, 5  # JobStatus

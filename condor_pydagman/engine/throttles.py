@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.rounds import burst_of
-from condor_pydagman.shared_limits.stakes import MINUTE_S
+
+MINUTE_S = 60.0
 
 
 class Throttles(NamedTuple):
@@ -125,6 +125,13 @@ class RestartPace:
     def next_time(self) -> float | None:
         """When the next one may start; None if that is at once."""
         return self._next if self._left else None
+
+
+def burst_of(most: int) -> tuple[int, float]:
+    """How many starts of so many a minute there may be at once, and seconds until there are as many
+    more."""
+    burst = max(1, most // 60)
+    return burst, MINUTE_S * burst / most
 
 
 class StartPace:

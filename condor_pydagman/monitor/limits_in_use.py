@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.shared_limits.overview import LimitRow, OwnPart, parts_of
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.shared_limits.limit_overview import LimitRow, OwnPart, parts_of
 
 if TYPE_CHECKING:
-    from condor_pydagman.limit_claims.listing import LimitsListing
+    from condor_pydagman.features.shared_limits.listing import LimitsListing
 
 FRESH_S = 2.0  # what was read is told again
 SHARE = 50  # reading may take one part in so many of the time until the next
@@ -74,13 +74,13 @@ class _Directory:
 
     def rows(self) -> Sequence[LimitRow]:
         if self._listing is None:
-            from condor_pydagman.limit_claims.listing import LimitsListing
+            from condor_pydagman.features.shared_limits.listing import LimitsListing
 
             self._listing = LimitsListing()
         return self._listing.rows()
 
     def has_claim(self, cluster: int) -> bool:
-        from condor_pydagman.limit_claims.listing import claims_path
-        from condor_pydagman.limit_claims.own_file import has_file
+        from condor_pydagman.features.shared_limits.listing import claims_path
+        from condor_pydagman.features.shared_limits.own_file import has_file
 
         return has_file(claims_path(), cluster)

@@ -9,6 +9,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, size_of
@@ -16,7 +17,6 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.monitor.limits_in_use import LimitsInUse, limits_of_files
 from condor_pydagman.monitor.plan import Plan, read_small_plan, read_whole_plan
-from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run

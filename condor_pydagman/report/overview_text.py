@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
+from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.printable import number_of, printable, size_text
-from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.overview import STATES, Overview
 from condor_pydagman.trace.tally import WINDOW_S
 from condor_pydagman.words import duration, number, rate, result

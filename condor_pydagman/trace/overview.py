@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.features.feeder.words import feeder_text
+from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import FEEDER
-from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, GroupSite, NodeRun, Run
 from condor_pydagman.trace.tally import Tally

@@ -22,6 +22,7 @@ from typing import Any
 from unittest import mock
 
 import htcondor2
+from condor_pydagman.placement.work_order import parse_work_order
 
 from condor_pydagman import dag_status, read_node_status
 from condor_pydagman.adapters import kept_pieces, schedd
@@ -39,6 +40,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import throttles
+from condor_pydagman.features.shared_limits import stakes
+from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.monitor import delivered_file
 from condor_pydagman.names import logged_name
 from condor_pydagman.placement.journal_text import read_done
@@ -46,8 +49,6 @@ from condor_pydagman.placement.space_rules import read_ledger
 from condor_pydagman.placement.turn_rules import read_ticket_name
 from condor_pydagman.records import ad_attributes, own_events, rescue
 from condor_pydagman.records.condor_sub import parse_quoted
-from condor_pydagman.shared_limits import stakes
-from condor_pydagman.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.sites import claims
 from condor_pydagman.vocabulary import (
     ALL_PROCS,

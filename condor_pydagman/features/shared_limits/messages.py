@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.rounds import Demand, Grant
 
 HELPER = "limits"
 
@@ -22,7 +22,7 @@ class TakePlaces(NamedTuple):
 
 
 class PlacesGiven(NamedTuple):
-    """Answer to TakePlaces; see `shared_limits.rounds.Outcome`."""
+    """Answer to TakePlaces; see `rounds.Outcome`."""
 
     grants: Sequence[Grant]
     contested: bool = False

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from condor_pydagman.engine.jobs import IDLE, JobTable
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.features.shared_limits.definitions import PLACES, Kind
+from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.graph.limit_uses import LimitClasses
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.shared_limits.definitions import PLACES, Kind
-from condor_pydagman.shared_limits.rounds import NO_LIMIT, Grant
 
 # Plain numbers: they are asked for at each step.
 _SUBMITTING, _UNKNOWN, _SUBMITTED = map(int, (State.SUBMITTING, State.UNKNOWN, State.SUBMITTED))

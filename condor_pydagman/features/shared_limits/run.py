@@ -17,6 +17,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
 from condor_pydagman.features.shared_limits.messages import (
     HELPER,
     PlacesGiven,
@@ -30,9 +31,8 @@ from condor_pydagman.features.shared_limits.queues import (
     LimitedReadyQueue,
     LimitedScriptQueue,
 )
+from condor_pydagman.features.shared_limits.rounds import Demand
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
-from condor_pydagman.shared_limits.rounds import Demand
 from condor_pydagman.vocabulary import ScriptKind
 
 PAUSE_S = 0.05  # between two requests, at least

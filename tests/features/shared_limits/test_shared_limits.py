@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.shared_limits import run as shared_limits
+from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
@@ -19,11 +19,10 @@ from condor_pydagman.features.shared_limits.messages import (
     TakePlaces,
 )
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
+from condor_pydagman.features.shared_limits.rounds import Outcome, decide
+from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.piece import PieceText
-from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
-from condor_pydagman.shared_limits.rounds import Outcome, decide
-from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.make import QUIET, quiet
@@ -324,42 +323,6 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
 def test_a_run_without_shared_limits_asks_for_nothing() -> None:
     harness = make.harness_of("A; B")
     assert not harness.engine.run.features and harness.submits() == ["A"]
-
-
-@pytest.mark.parametrize("most", [1, 7, 60, 130])
-def test_one_dag_starts_so_many_nodes_a_minute(most: int) -> None:
-    harness = make.EngineHarness(
-        "; ".join(f"N{n}" for n in range(2 * most)), quiet(max_starts_per_minute=most)
-    ).begin()
-    times: list[float] = []
-    for _ in range(1000):
-        while len(harness.ever(do.SubmitNode)) > len(times):
-            node = harness.ever(do.SubmitNode)[len(times)].node
-            times.append(harness.now)
-            harness.run_node(harness.dag.names[node], len(times))
-        deadline = harness.engine.next_deadline()
-        if deadline is None or len(times) == 2 * most:
-            break
-        harness.now = max(harness.now, deadline)
-        harness.tell(inputs.Wake())
-    assert len(times) == 2 * most
-    for begin in times:
-        assert sum(begin <= when < begin + 60 for when in times) <= most
-    assert times[-1] - times[0] <= 120.1
-
-
-def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> None:
-    config = quiet(max_starts_per_minute=2)
-    harness = make.harness_of("A; B; C", config)
-    harness.run_node("A", 1)
-    harness.now += 31
-    harness.tell(inputs.Wake())
-    harness.run_node("B", 2)
-    other = harness.restart()
-    assert not other.ever(do.SubmitNode)
-    other.now = 1000.0 + 61
-    other.tell(inputs.Wake())
-    assert other.submits() == ["C"]
 
 
 def test_while_a_class_waits_no_other_keeps_places_for_what_follows() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from condor_pydagman.cli import limits_command
 from condor_pydagman.cli.pydagman import main
-from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow
+from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 
 FOUND = [
     LimitRow("mine", "PRE", 2, True, 0, 0, ()),

@@ -15,16 +15,16 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon import limit_helper
 from condor_pydagman.daemon.limit_helper import Definitions, LimitHelper, OwnFileKeeper, Shared
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
+from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory, wake
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory, wake
-from condor_pydagman.limit_claims.own_file import file_name
-from condor_pydagman.shared_limits.definitions import RESTART, Kind, Limit
-from condor_pydagman.shared_limits.rounds import Demand, Grant
+from condor_pydagman.features.shared_limits.own_file import file_name
+from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from tests.helping import Asker
 
 TAPE = Demand(("tape",), nodes=5)

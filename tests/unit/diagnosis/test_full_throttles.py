@@ -11,7 +11,7 @@ from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.full_throttles import retry_delay_left, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow
+from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.trace.run_history import DagState, Halted, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs

@@ -8,7 +8,13 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LimitsWanted
-from condor_pydagman.engine.throttles import Categories, SubmitPace, Throttles, throttles
+from condor_pydagman.engine.throttles import (
+    Categories,
+    SubmitPace,
+    Throttles,
+    burst_of,
+    throttles,
+)
 from condor_pydagman.vocabulary import EventKind, JournalRecord, ScriptKind
 from tests import make
 
@@ -457,3 +463,47 @@ def test_a_delay_between_two_submits() -> None:
     pace.submitted(10, limits)
     assert pace.blocked_until(11, limits) == 13
     assert pace.blocked_until(13, limits) <= 13
+
+
+# Nodes that are submitted in a minute.
+
+
+def test_starts_are_spread_over_the_minute() -> None:
+    assert burst_of(600) == (10, 1.0)
+    assert burst_of(6) == (1, 10.0)
+
+
+@pytest.mark.parametrize("most", [1, 7, 60, 130])
+def test_one_dag_starts_so_many_nodes_a_minute(most: int) -> None:
+    harness = make.EngineHarness(
+        "; ".join(f"N{n}" for n in range(2 * most)), make.quiet(max_starts_per_minute=most)
+    ).begin()
+    times: list[float] = []
+    for _ in range(1000):
+        while len(harness.ever(do.SubmitNode)) > len(times):
+            node = harness.ever(do.SubmitNode)[len(times)].node
+            times.append(harness.now)
+            harness.run_node(harness.dag.names[node], len(times))
+        deadline = harness.engine.next_deadline()
+        if deadline is None or len(times) == 2 * most:
+            break
+        harness.now = max(harness.now, deadline)
+        harness.tell(inputs.Wake())
+    assert len(times) == 2 * most
+    for begin in times:
+        assert sum(begin <= when < begin + 60 for when in times) <= most
+    assert times[-1] - times[0] <= 120.1
+
+
+def test_a_restart_knows_how_many_nodes_were_started_in_the_last_minute() -> None:
+    config = make.quiet(max_starts_per_minute=2)
+    harness = make.harness_of("A; B; C", config)
+    harness.run_node("A", 1)
+    harness.now += 31
+    harness.tell(inputs.Wake())
+    harness.run_node("B", 2)
+    other = harness.restart()
+    assert not other.ever(do.SubmitNode)
+    other.now = 1000.0 + 61
+    other.tell(inputs.Wake())
+    assert other.submits() == ["C"]

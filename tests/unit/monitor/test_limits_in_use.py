@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.shared_limits import listing, own_file
+from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.graph.limit_uses import LimitUse
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.limit_claims import listing, own_file
 from condor_pydagman.monitor import limits_in_use
 from condor_pydagman.monitor.limits_in_use import LimitsInUse, limits_of_files
-from condor_pydagman.shared_limits.limit_overview import DagPart, LimitRow
 from tests import make
 
 ROW = LimitRow("Tape", "JOBS", 9, False, 9, 4, (DagPart("t.dag", "ann", 7, 5, 4, 90.0, True),))

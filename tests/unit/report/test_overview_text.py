@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
-from condor_pydagman.shared_limits.limit_overview import OwnPart
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import ActingBrake, FeederSeen, GroupSite, Run
 from tests.unit.trace.test_overview import a_run, seen

@@ -8,11 +8,15 @@ import time
 from collections.abc import Callable
 
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.limit_claims import configured
-from condor_pydagman.limit_claims.directory import DEFAULT, LimitsDirectory, open_directory
-from condor_pydagman.limit_claims.queued_dags import queued_dags
+from condor_pydagman.features.shared_limits import configured
+from condor_pydagman.features.shared_limits.directory import (
+    DEFAULT,
+    LimitsDirectory,
+    open_directory,
+)
+from condor_pydagman.features.shared_limits.overview import LimitRow, Owned, rows
+from condor_pydagman.features.shared_limits.queued_dags import queued_dags
 from condor_pydagman.matchmaking.queued_dagmans import queue_name
-from condor_pydagman.shared_limits.limit_overview import LimitRow, Owned, rows
 
 
 def all_limits(say: Callable[[str], None] = lambda text: None) -> list[LimitRow]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.limit_claims import listing
-from condor_pydagman.limit_claims.directory import LimitsDirectory, open_directory
-from condor_pydagman.limit_claims.own_file import OwnFile, file_name, has_file
-from condor_pydagman.shared_limits.definitions import parse
-from condor_pydagman.shared_limits.rounds import Demand
-from condor_pydagman.shared_limits.stakes import Stakes
+from condor_pydagman.features.shared_limits import listing
+from condor_pydagman.features.shared_limits.definitions import parse
+from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
+from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name, has_file
+from condor_pydagman.features.shared_limits.rounds import Demand
+from condor_pydagman.features.shared_limits.stakes import Stakes
 
 HERE = "here /spool"
 

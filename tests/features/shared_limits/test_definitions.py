@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.errors import ConfigError
-from condor_pydagman.shared_limits.definitions import (
+from condor_pydagman.features.shared_limits.definitions import (
     Kind,
     Limit,
     parse,

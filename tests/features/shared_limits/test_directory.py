@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.limit_claims import directory as module
-from condor_pydagman.limit_claims import own_file
-from condor_pydagman.limit_claims.directory import LimitsDirectory, Queued, open_directory
-from condor_pydagman.limit_claims.own_file import OwnFile, file_name
-from condor_pydagman.shared_limits import stakes as stakes_text
-from condor_pydagman.shared_limits.definitions import Kind, Limit, parse
-from condor_pydagman.shared_limits.rounds import Demand, Grant
-from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
+from condor_pydagman.features.shared_limits import directory as module
+from condor_pydagman.features.shared_limits import own_file
+from condor_pydagman.features.shared_limits import stakes as stakes_text
+from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
+from condor_pydagman.features.shared_limits.directory import LimitsDirectory, Queued, open_directory
+from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
+from condor_pydagman.features.shared_limits.rounds import Demand, Grant
+from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 from tests.waiting import LIMIT_S
 
 

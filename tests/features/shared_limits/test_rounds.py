@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from condor_pydagman.shared_limits.definitions import Kind, parse
-from condor_pydagman.shared_limits.rounds import (
+from condor_pydagman.features.shared_limits.definitions import Kind, parse
+from condor_pydagman.features.shared_limits.rounds import (
     NO_LIMIT,
     Demand,
     Grant,
     Outcome,
-    burst_of,
     decide,
 )
-from condor_pydagman.shared_limits.stakes import Stakes
+from condor_pydagman.features.shared_limits.stakes import Stakes
 
 NOTHING = (0, 0, 0, 0)
 
@@ -152,8 +151,6 @@ def test_scripts_have_places_of_their_own() -> None:
 
 
 def test_starts_are_spread_over_the_minute_and_over_dags() -> None:
-    assert burst_of(600) == (10, 1.0)
-    assert burst_of(6) == (1, 10.0)
     board = Board("a = STARTS-PER-MINUTE 600")
     first = board.round("x", Demand(("a",), nodes=1000))
     assert first.grants[0].starts == 10 and first.again_s is not None

@@ -6,7 +6,7 @@ import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.errors import PoolError
-from condor_pydagman.limit_claims.directory import Queued
+from condor_pydagman.features.shared_limits.directory import Queued
 
 _AT_ONCE = 100  # DAGMan jobs that one query asks for
 _GONE = (3, 4)  # removed and completed jobs

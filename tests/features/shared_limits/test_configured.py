@@ -8,8 +8,8 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
-from condor_pydagman.limit_claims import configured
-from condor_pydagman.shared_limits.definitions import Kind
+from condor_pydagman.features.shared_limits import configured
+from condor_pydagman.features.shared_limits.definitions import Kind
 from tests.unit.graph.texts import JOBS, build_text
 
 

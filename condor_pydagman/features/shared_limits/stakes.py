@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from condor_pydagman.features.shared_limits.definitions import PLACES, Kind
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.definitions import PLACES, Kind
 
 MAX_BYTES = 256_000  # of a file; more is none of ours
 MAX_LIMITS = 200
-MINUTE_S = 60.0
 _BLOCK = 4096  # files have multiples of this length: written in place, they need no more room
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from condor_pydagman.engine.throttles import MINUTE_S
+from condor_pydagman.features.shared_limits.definitions import WORD_OF, Kind, Limit
+from condor_pydagman.features.shared_limits.stakes import NOTHING, Stake, Stakes
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.definitions import WORD_OF, Kind, Limit
-from condor_pydagman.shared_limits.stakes import MINUTE_S, NOTHING, Stake, Stakes
 
 # By the word for what a limit limits: one that waits for it, and what is taken of it.
 WORDS: Mapping[str, tuple[str, str]] = {

@@ -27,13 +27,13 @@ from condor_pydagman.adapters.shared_directory import (
     open_this,
 )
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.limit_claims.own_file import is_alive, open_to_read, overwrite
+from condor_pydagman.features.shared_limits import stakes as text
+from condor_pydagman.features.shared_limits.definitions import Kind, Limit
+from condor_pydagman.features.shared_limits.own_file import is_alive, open_to_read, overwrite
+from condor_pydagman.features.shared_limits.rounds import Demand, Outcome, decide
+from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.shared_limits import stakes as text
-from condor_pydagman.shared_limits.definitions import Kind, Limit
-from condor_pydagman.shared_limits.rounds import Demand, Outcome, decide
-from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
 
 DEFAULT = "/var/tmp/condor_pydagman-limits"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_LIMITS_DIR"

@@ -7,8 +7,8 @@ import pwd
 
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
+from condor_pydagman.features.shared_limits.definitions import Limit, parse, together, unknown
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.shared_limits.definitions import Limit, parse, together, unknown
 
 KNOB = "PYDAGMAN_SHARED_LIMITS"
 OWN_FILE = ".condor/pydagman_limits"

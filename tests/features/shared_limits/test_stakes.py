@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.shared_limits.definitions import Kind
-from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes, parse, text_of
+from condor_pydagman.features.shared_limits.definitions import Kind
+from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes, parse, text_of
 
 STAKES = Stakes(
     "/x/a.dag",

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from condor_pydagman.engine.throttles import MINUTE_S, burst_of
+from condor_pydagman.features.shared_limits.definitions import PLACES, Kind, Limit
+from condor_pydagman.features.shared_limits.shares import Party, shares
+from condor_pydagman.features.shared_limits.stakes import NOTHING, Part, Stake, Stakes
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.shared_limits.definitions import PLACES, Kind, Limit
-from condor_pydagman.shared_limits.shares import Party, shares
-from condor_pydagman.shared_limits.stakes import MINUTE_S, NOTHING, Part, Stake, Stakes
 
 NO_LIMIT = -1
 MAX_WOKEN = 50  # others that one round wakes
@@ -310,13 +311,6 @@ class _Round:
         left = max(self.wanted[key, Kind.STARTS] - taken - elsewhere, 0)
         since = (self.now if taken else self.since[key, Kind.STARTS]) if left else 0.0
         return part._replace(starts=starts, starts_wanted=left, since=since)
-
-
-def burst_of(most: int) -> tuple[int, float]:
-    """How many starts of so many a minute there may be at once, and seconds until there are as many
-    more."""
-    burst = max(1, most // 60)
-    return burst, MINUTE_S * burst / most
 
 
 def _recent(

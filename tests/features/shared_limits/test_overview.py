@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.shared_limits.definitions import WORDS as KINDS
-from condor_pydagman.shared_limits.definitions import Kind, parse, together
-from condor_pydagman.shared_limits.limit_overview import (
+from condor_pydagman.features.shared_limits.definitions import WORDS as KINDS
+from condor_pydagman.features.shared_limits.definitions import Kind, parse, together
+from condor_pydagman.features.shared_limits.overview import (
     WORDS,
     DagPart,
     LimitRow,
@@ -14,7 +14,7 @@ from condor_pydagman.shared_limits.limit_overview import (
     rows,
     waits_for,
 )
-from condor_pydagman.shared_limits.stakes import Part, Stake, Stakes
+from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 
 LIMITS = together(
     parse("tape = JOBS 10 STARTS-PER-MINUTE 60", "t"), parse("mine = PRE 2", "t", own=True)
