@@ -22,7 +22,6 @@ from typing import Any
 from unittest import mock
 
 import htcondor2
-from condor_pydagman.placement.work_order import parse_work_order
 
 from condor_pydagman import dag_status, read_node_status
 from condor_pydagman.adapters import kept_pieces, schedd
