@@ -33,6 +33,61 @@ class Hooks:
         Others: as the methods of `feature.Feature` that have these names.
     """
 
+    records: Records
+    attempt_records: Records
+    events: Events
+    inputs: Inputs
+    replies: Inputs
+    after_starts: tuple[Callable[[], None], ...]
+    before_done: tuple[Callable[[int], bool], ...]
+    before_failed: tuple[Callable[[int, str], bool], ...]
+    before_retry: tuple[Callable[[int, str], str], ...]
+    begins: tuple[Callable[[], None], ...]
+    begins_anew: tuple[Callable[[int], None], ...]
+    blocks_pre_scripts: tuple[Callable[[], bool], ...]
+    blocks_submits: tuple[Callable[[], str], ...]
+    deadline: tuple[Callable[[], float | None], ...]
+    decided_anew: tuple[Callable[[], Collection[int]], ...]
+    details: tuple[Callable[[int], str], ...]
+    done: tuple[Callable[[int], None], ...]
+    doubt: tuple[Callable[[], None], ...]
+    dry_run: tuple[Callable[[], None], ...]
+    enforce: tuple[Callable[[], None], ...]
+    enforce_deadline: tuple[Callable[[], float | None], ...]
+    grown: tuple[Callable[[Growth, Sequence[int]], None], ...]
+    has_left: tuple[Callable[[QueuedJob], bool], ...]
+    has_more: tuple[Callable[[], bool], ...]
+    holds_back: tuple[Callable[[int], bool], ...]
+    idle_changed: tuple[Callable[[int, int], None], ...]
+    info: tuple[Callable[[], Iterable[tuple[str, str]]], ...]
+    is_deciding: tuple[Callable[[int], bool], ...]
+    is_needed: tuple[Callable[[int], bool], ...]
+    is_own_hold: tuple[Callable[[LogEvent], bool], ...]
+    job_event: tuple[Callable[[int, LogEvent, Change], None], ...]
+    jobs_seen: tuple[Callable[[int, Jobs], None], ...]
+    keeps_halted_dag: tuple[Callable[[], bool], ...]
+    may_leave: tuple[Callable[[int], bool], ...]
+    node_left: tuple[Callable[[int], None], ...]
+    node_moved: tuple[Callable[[int, int, int], None], ...]
+    node_of: tuple[Callable[[LogEvent], int | None], ...]
+    obstacle_to_steer: tuple[Callable[[int], str], ...]
+    pop_hopeless: tuple[Callable[[], list[int]], ...]
+    replayed: tuple[Callable[[], None], ...]
+    rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...]
+    resumed: tuple[Callable[[str], None], ...]
+    retried: tuple[Callable[[int], None], ...]
+    run_by_person: tuple[Callable[[int], None], ...]
+    run_ended: tuple[Callable[[int, int, bool], None], ...]
+    run_excused: tuple[Callable[[int], None], ...]
+    shown: tuple[Callable[[], Iterable[Shown]], ...]
+    started: tuple[Callable[[], None], ...]
+    under_way: tuple[Callable[[], bool], ...]
+    validate: tuple[Callable[[], None], ...]
+    was_done: tuple[Callable[[int], None], ...]
+    why_halted: tuple[Callable[[], Iterable[str]], ...]
+    why_incomplete: tuple[Callable[[], str], ...]
+    work: tuple[Callable[[], None], ...]
+
     __slots__ = (
         "after_starts",
         "attempt_records",
@@ -98,57 +153,10 @@ class Hooks:
         inputs: Inputs = NONE,
         replies: Inputs = NONE,
     ) -> None:
+        for moment in self.__slots__:
+            setattr(self, moment, ())
         self.records = records
         self.attempt_records = attempt_records
         self.events = events
         self.inputs = inputs
         self.replies = replies
-        self.begins: tuple[Callable[[], None], ...] = ()
-        self.replayed: tuple[Callable[[], None], ...] = ()
-        self.idle_changed: tuple[Callable[[int, int], None], ...] = ()
-        self.blocks_submits: tuple[Callable[[], str], ...] = ()
-        self.blocks_pre_scripts: tuple[Callable[[], bool], ...] = ()
-        self.info: tuple[Callable[[], Iterable[tuple[str, str]]], ...] = ()
-        self.details: tuple[Callable[[int], str], ...] = ()
-        self.after_starts: tuple[Callable[[], None], ...] = ()
-        self.holds_back: tuple[Callable[[int], bool], ...] = ()
-        self.jobs_seen: tuple[Callable[[int, Jobs], None], ...] = ()
-        self.job_event: tuple[Callable[[int, LogEvent, Change], None], ...] = ()
-        self.is_own_hold: tuple[Callable[[LogEvent], bool], ...] = ()
-        self.run_ended: tuple[Callable[[int, int, bool], None], ...] = ()
-        self.before_done: tuple[Callable[[int], bool], ...] = ()
-        self.before_failed: tuple[Callable[[int, str], bool], ...] = ()
-        self.before_retry: tuple[Callable[[int, str], str], ...] = ()
-        self.done: tuple[Callable[[int], None], ...] = ()
-        self.begins_anew: tuple[Callable[[int], None], ...] = ()
-        self.enforce: tuple[Callable[[], None], ...] = ()
-        self.enforce_deadline: tuple[Callable[[], float | None], ...] = ()
-        self.work: tuple[Callable[[], None], ...] = ()
-        self.deadline: tuple[Callable[[], float | None], ...] = ()
-        self.under_way: tuple[Callable[[], bool], ...] = ()
-        self.resumed: tuple[Callable[[str], None], ...] = ()
-        self.grown: tuple[Callable[[Growth, Sequence[int]], None], ...] = ()
-        self.may_leave: tuple[Callable[[int], bool], ...] = ()
-        self.node_left: tuple[Callable[[int], None], ...] = ()
-        self.started: tuple[Callable[[], None], ...] = ()
-        self.was_done: tuple[Callable[[int], None], ...] = ()
-        self.node_moved: tuple[Callable[[int, int, int], None], ...] = ()
-        self.retried: tuple[Callable[[int], None], ...] = ()
-        self.is_needed: tuple[Callable[[int], bool], ...] = ()
-        self.is_deciding: tuple[Callable[[int], bool], ...] = ()
-        self.keeps_halted_dag: tuple[Callable[[], bool], ...] = ()
-        self.dry_run: tuple[Callable[[], None], ...] = ()
-        self.run_by_person: tuple[Callable[[int], None], ...] = ()
-        self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
-        self.doubt: tuple[Callable[[], None], ...] = ()
-        self.decided_anew: tuple[Callable[[], Collection[int]], ...] = ()
-        self.rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...] = ()
-        self.node_of: tuple[Callable[[LogEvent], int | None], ...] = ()
-        self.has_more: tuple[Callable[[], bool], ...] = ()
-        self.why_incomplete: tuple[Callable[[], str], ...] = ()
-        self.obstacle_to_steer: tuple[Callable[[int], str], ...] = ()
-        self.has_left: tuple[Callable[[QueuedJob], bool], ...] = ()
-        self.validate: tuple[Callable[[], None], ...] = ()
-        self.run_excused: tuple[Callable[[int], None], ...] = ()
-        self.why_halted: tuple[Callable[[], Iterable[str]], ...] = ()
-        self.shown: tuple[Callable[[], Iterable[Shown]], ...] = ()
