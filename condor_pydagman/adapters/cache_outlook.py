@@ -12,8 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 from condor_pydagman.adapters.cache_file import read_records
 from condor_pydagman.adapters.cache_lookup import Question, look_up
 from condor_pydagman.adapters.cached_files import CachedFiles
+from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-from condor_pydagman.graph.result_sums import CHANGED, ResultSums
 from condor_pydagman.printable import printable
 from condor_pydagman.records.cache_facts import cached_node
 from condor_pydagman.records.cache_store import Record
@@ -77,7 +77,7 @@ class _Outlook:
         return "has an unknown result" if parent in self._dag.cached else "has no CACHE"
 
     def _result_of(self, node: int) -> str:
-        """As `engine.cached_nodes.result_of`, of what does not run."""
+        """As `Cache.result_of`, of what does not run."""
         record = self._records.get(self._dag.names[node])
         if node not in self._dag.cached or record is None or self._found.get(node):
             return ""

@@ -15,7 +15,7 @@ from condor_pydagman.adapters.cache_file import CacheFile, read_records
 from condor_pydagman.adapters.cache_lookup import Question, look_up, new_result, outputs_of
 from condor_pydagman.adapters.cached_files import CachedFiles
 from condor_pydagman.adapters.helper_process import Helper, error_text
-from condor_pydagman.engine.result_cache import (
+from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
     CachedResult,

@@ -190,7 +190,7 @@ def _engine(
         first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
         mode=_mode(options),
         pieces=pieces,
-        cached=helpers.known_results(dag, it.paths),
+        given={"cache": helpers.known_results(dag, it.paths)},
     )
 
 

@@ -17,7 +17,6 @@ from condor_pydagman.engine import (
     provisioner,
     reconcile,
     rerun,
-    result_cache,
     run_end,
     scripts,
     site_leaving,
@@ -46,7 +45,7 @@ def dispatch(run: RunState) -> None:
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return
-    has_sites, has_extras = bool(run.sites), run.has_extras
+    has_sites = bool(run.sites)
     if run.written.awaited:
         _rewrite_overdue(run)
     if run.steering.cancelled:
@@ -68,8 +67,8 @@ def dispatch(run: RunState) -> None:
             return
     if run.nodes.stale:
         rerun.settle(run)
-    if has_extras and run.cache:
-        result_cache.work(run)
+    for before_starts in run.hooks.before_starts:
+        before_starts()
     if run.save_points.due:
         _write_save_points(run)
     if has_sites:

@@ -26,7 +26,6 @@ from condor_pydagman.engine import (
     operator,
     provisioner,
     reconcile,
-    result_cache,
     run_end,
     run_start,
     scripts,
@@ -36,7 +35,6 @@ from condor_pydagman.engine import (
     submission,
     views,
 )
-from condor_pydagman.engine.cache_records import NOTHING_CACHED
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_features, table_with, want
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
@@ -62,8 +60,8 @@ class Engine:
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         first_sequence: first number for jobstate.log, one above those already there.
         mode: what kind of run this is.
-        cached: names of what nodes with a CACHE command have last made, by names of nodes.
         pieces: what may be added to the DAG, or has been by an earlier DAGMan, by digest.
+        given: what features begin with, by their names.
         check: recount and compare everything after each input (for tests and debugging).
 
     Attributes:
@@ -83,7 +81,7 @@ class Engine:
         first_sequence: int = 1,
         mode: Mode = Mode.RUN,
         pieces: Mapping[str, Piece] = NOTHING,
-        cached: Mapping[str, str] = NOTHING_CACHED,
+        given: Mapping[str, Any] = NOTHING,
         check: bool = False,
     ) -> None:
         self.check = check
@@ -96,7 +94,7 @@ class Engine:
             first_sequence=first_sequence,
             mode=mode,
             pieces=pieces,
-            cached=cached,
+            given=given,
         )
         begin_features(self.run)
         self._published = -1
@@ -227,6 +225,5 @@ def _take(run: RunState, reply: Any) -> None:
 
 # What helpers answer.
 _REPLIES: dict[type, Callable[[RunState, Any], None]] = {
-    **result_cache.REPLIES,
     **site_matching.REPLIES,
 }

@@ -74,6 +74,15 @@ class Feature:
         """Whether no PRE script may start now."""
         raise NotImplementedError
 
+    def seen_to_run(self, node: int) -> bool:
+        """An old log, or the schedd's queue, shows that the node has begun, though it waits for
+        its turn.  True: the feature has held it back, and does so no more."""
+        raise NotImplementedError
+
+    def waits_again(self, node: int) -> None:
+        """The node, whose turn had come and of which nothing has begun, waits for parents again."""
+        raise NotImplementedError
+
     # Its jobs.
 
     def node_of(self, event: LogEvent) -> int | None:
@@ -185,6 +194,11 @@ class Feature:
 
     def deadline(self) -> float | None:
         """When `work` has something to do without another input, seconds since the epoch."""
+        raise NotImplementedError
+
+    def before_starts(self) -> None:
+        """Live, after each input: as `work`, when the turn of all nodes has come for which that
+        holds now; scripts and jobs have not been started."""
         raise NotImplementedError
 
     def after_starts(self) -> None:

@@ -87,6 +87,9 @@ class Hooks:
     why_halted: tuple[Callable[[], Iterable[str]], ...]
     why_incomplete: tuple[Callable[[], str], ...]
     work: tuple[Callable[[], None], ...]
+    seen_to_run: tuple[Callable[[int], bool], ...]
+    waits_again: tuple[Callable[[int], None], ...]
+    before_starts: tuple[Callable[[], None], ...]
 
     __slots__ = (
         "after_starts",
@@ -94,6 +97,7 @@ class Hooks:
         "before_done",
         "before_failed",
         "before_retry",
+        "before_starts",
         "begins",
         "begins_anew",
         "blocks_pre_scripts",
@@ -135,10 +139,12 @@ class Hooks:
         "run_by_person",
         "run_ended",
         "run_excused",
+        "seen_to_run",
         "shown",
         "started",
         "under_way",
         "validate",
+        "waits_again",
         "was_done",
         "why_halted",
         "why_incomplete",

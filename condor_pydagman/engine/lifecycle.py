@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import cached_nodes, decisions, present_run, retry_verdicts
+from condor_pydagman.engine import decisions, present_run, retry_verdicts
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
 from condor_pydagman.engine.node_states import (
@@ -57,9 +57,7 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
             continue
         if run.hooks.holds_back and _is_held_back(run, node):
             continue
-        if run.cache and cached_nodes.waits(run, node):
-            run.cache.came_up(node)
-        elif run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
+        if run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
             run.sites.node_could_start(node, run.now)
         else:
             start(run, node)
@@ -158,8 +156,6 @@ def end_well(run: RunState, node: int) -> list[int]:
     run.nodes.unmark(node, CANCELLED)
     if run.sites.rests:
         _note_at_site(run, node)
-    if run.cache:
-        run.cache.ended(node)
     for done in run.hooks.done:
         done(node)
     forget_run(run, node)
@@ -303,8 +299,6 @@ def begin_anew(run: RunState, node: int) -> None:
     forget_run(run, node)
     if node in run.nodes.turns.parents:
         run.nodes.turns.close(node)
-    if run.cache:
-        run.cache.forget(node)
     for begins_anew in run.hooks.begins_anew:
         begins_anew(node)
     taken = run.nodes.retries.get(node, 0) + 1
@@ -333,8 +327,7 @@ def start_retry_now(run: RunState, node: int) -> None:
     if run.nodes.states[node] == State.RETRY_WAIT:
         run.retrying.queue.discard(node)
         start(run, node)
-    elif run.cache and cached_nodes.is_open(run, node):  # without a record of the CACHE command
-        run.cache.run_unasked(node)
+    elif run.hooks.seen_to_run and any(had_held(node) for had_held in run.hooks.seen_to_run):
         start(run, node)
 
 

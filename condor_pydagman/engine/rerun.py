@@ -144,8 +144,8 @@ def _wait_again(run: RunState, child: int) -> None:
     )
     leave_queues(run, child)
     run.nodes.move(child, Cause.DROPPED, run.now)
-    if run.cache:
-        run.cache.forget(child)
+    for waits_again in run.hooks.waits_again:
+        waits_again(child)
     if had_pre:
         lifecycle.begin_anew(run, child)
 

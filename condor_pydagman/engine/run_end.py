@@ -14,7 +14,7 @@ succeeds, the run counts as a success whatever came before (manual: "FINAL node"
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, lifecycle, result_cache
+from condor_pydagman.engine import decisions, lifecycle
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.decisions import ABORT_REASON, Ending
 from condor_pydagman.engine.inputs import (
@@ -189,7 +189,6 @@ def end_if_finished(run: RunState) -> None:
         counts[State.WAITING] + ended < total
         or run.submission.in_flight
         or run.sites.under_way
-        or (run.cache and result_cache.under_way(run))
         or _service_is_awaited(run)
         or (run.hooks.under_way and any(goes_on() for goes_on in run.hooks.under_way))
     ):

@@ -12,7 +12,6 @@ from typing import Any
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.cache_records import NOTHING_CACHED, Cache
 from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.hooks import Hooks
@@ -74,17 +73,15 @@ class RunState:
         removals: clusters that are to be removed.
         sites: groups of nodes that run at one site.
         starts: how many nodes may be submitted in a minute.
-        has_extras: whether there are nodes with a CACHE.
-        cache: nodes that do not run if nothing has changed since they were done.
         pieces: what may be added to the DAG, or has been, by digest.
         written: records that have not been read back.
+        given: what features begin with, by their names.
         features: what the DAG uses beyond the core, by name; `feature.connect` sets both.
         hooks: the moments at which these have a say.
     """
 
     __slots__ = (
         "admin",
-        "cache",
         "categories",
         "config",
         "dag",
@@ -93,8 +90,8 @@ class RunState:
         "end",
         "features",
         "final",
+        "given",
         "halt",
-        "has_extras",
         "hooks",
         "job_table",
         "jobstate_lines",
@@ -135,7 +132,7 @@ class RunState:
         first_sequence: int,
         mode: Mode,
         pieces: Mapping[str, Any],
-        cached: Mapping[str, str] = NOTHING_CACHED,
+        given: Mapping[str, Any],
     ) -> None:
         self.dag = dag
         self.config = config
@@ -146,11 +143,9 @@ class RunState:
         self.mode = mode
         self.pieces = pieces
         self.written = Journal()
-        self.cache = Cache(dag, self.written, cached)
-        self.has_extras = False
-        self.note_extras()
         self.now = 0.0
         self.out: list[do.Action] = []
+        self.given = given
         self.features: dict[str, Any] = {}
         self.hooks = Hooks()
         self._reset_run_state(first_sequence)
@@ -187,11 +182,6 @@ class RunState:
         self.steering = Steering(self.nodes)
         self.removals = Removals()
         self.save_points = SavePoints()
-
-    def note_extras(self) -> None:
-        """The DAG may have got what it had not."""
-        dag = self.dag
-        self.has_extras = bool(dag.cached)
 
     def queue_in(self, ready: ReadyQueue, pre: ScriptQueue, post: ScriptQueue) -> None:
         """What is to start waits in these queues, which have all that was in those before."""

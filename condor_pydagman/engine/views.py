@@ -89,8 +89,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     sites, marks, anew = run.sites, nodes.marks, _decided_anew(run)
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
-    special = waiting_for_retry or bool(run.cache)
-    special |= bool(run.hooks.details)
+    special = waiting_for_retry or bool(run.hooks.details)
     for node, name in run.dag.named():
         jobs = by_node.get(node)
         queued, held, running = _NO_PROCS if jobs is None else _procs(jobs)
@@ -130,10 +129,6 @@ def _details(run: RunState, node: int) -> str:
         text = details(node)
         if text:
             return text
-    if node in run.cache.cached:
-        return "cached: nothing has changed since it was last done"
-    if run.cache.is_being_decided(node):
-        return "it is found out whether it has to run (CACHE)"
     due = run.retrying.queue.due(node)
     if due is None:
         return ""

@@ -53,6 +53,7 @@ FEATURES = (
     Entry("run_if", ("conditions",)),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
     Entry("publish", ("published", "results")),
+    Entry("cache", ("cached",)),  # before a node is given a site, since it may not run
     Entry("growth", ("extensions", "feeder", "pieces"), records=("GROWN", "LET_GO")),
     Entry("feeder", ("feeder",)),
 )

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pytest
 
 from condor_pydagman.daemon.cache_helper import CacheHelper
-from condor_pydagman.engine.result_cache import (
+from condor_pydagman.features.cache.requests import (
     CachedKept,
     CachedResult,
     CachedWanted,
@@ -17,9 +17,9 @@ from condor_pydagman.engine.result_cache import (
     LookUpCached,
 )
 from tests import make
+from tests.features.cache.cached import Store
+from tests.features.cache.sim import Caches
 from tests.helping import Asker
-from tests.sim.fake_cache import Caches
-from tests.unit.engine.cached import Store
 
 DAG = make.dag("A B\nCACHE A\nCACHE B")
 DAG.descriptions["n.sub"] = "queue\n"

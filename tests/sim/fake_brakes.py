@@ -215,9 +215,15 @@ def _ended(
         retried &= event.record is not JournalRecord.SUBMIT_FAILED  # which uses up all retries
         if retried or (state == State.FAILED != was):
             found.append((node, (node, nodes.values.get(node, 0) if by_value else "")))
-        elif state == State.DONE != was and node not in process.engine.run.cache.cached:
+        elif state == State.DONE != was and not _is_cached(process, node):
             found.append((node, None))
     return found
+
+
+def _is_cached(process: Process, node: int) -> bool:
+    """Whether the node is done without having run."""
+    cache = process.engine.run.features.get("cache")
+    return cache is not None and node in cache.cached
 
 
 def _counts(dag: Dag, brake: Brake, node: int) -> bool:

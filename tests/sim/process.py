@@ -15,8 +15,8 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
+from tests.features.cache.sim import FakeCache
 from tests.sim import ports
-from tests.sim.fake_cache import FakeCache
 from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
@@ -141,7 +141,7 @@ class Process:
             world.limits(),
             dag_id=world.era + 1,
             pieces=world.growers.pieces(self.dag),
-            cached=world.caches.results(),
+            given={"cache": world.caches.results()},
             check=True,
         )
         self.engine.process = self

@@ -10,9 +10,9 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from tests.features.cache.sim import add_caches
 from tests.sim import (
     fake_brakes,
-    fake_cache,
     fake_conditions,
     fake_enough,
     fake_sites,
@@ -124,7 +124,7 @@ def draw(seed: int, rng: Random, kinds: Kinds, *, together: bool = True) -> Work
         if kinds.fed:
             feeders.add_feeder(dag, Random(f"{seed} fed"))
         if kinds.cached:
-            fake_cache.add_caches(dag, Random(f"{seed} cached"))
+            add_caches(dag, Random(f"{seed} cached"))
         return dag
 
     return Workload(build, config, limits, outcomes)

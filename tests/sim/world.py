@@ -15,9 +15,9 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
+from tests.features.cache.sim import Caches
 from tests.sim import faults as fault_rates
 from tests.sim.fake_brakes import Brakers
-from tests.sim.fake_cache import Caches
 from tests.sim.fake_enough import EnoughOracle
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd

@@ -140,7 +140,6 @@ class LettingGo:
             node in steered
             or node in run.job_table.by_node
             or node in written
-            or node in run.cache.keeping
             or not all(may_leave(node) for may_leave in run.hooks.may_leave)
             for node in nodes
         )
@@ -177,8 +176,6 @@ class LettingGo:
         for node in brought.nodes:
             run.job_table.forget(node)
             run.written.drop(OF_NODE, node)
-            run.cache.forget(node)
-            run.cache.kept(node)
             run.retrying.let_go(node)
             run.scripts.let_go(node)
             run.submission.let_go(node)

@@ -166,7 +166,6 @@ class Growing(Feature):
         run = self.run
         children = {*piece.children, *self._decided(piece.children)}
         decided = any(deciding(child) for deciding in run.hooks.is_deciding for child in children)
-        decided = decided or bool(run.cache and any(map(run.cache.is_being_decided, children)))
         changes = self.is_growing or self.letting_go.is_written
         return decided or changes or piece.base != run.dag.changes
 
@@ -253,9 +252,7 @@ class Growing(Feature):
             rerun.wait_for_more(run, child)
         growth = add_piece(run.dag, piece, number)
         self.letting_go.grow_by(piece.size)
-        run.cache.sums_changed()
         free = run.nodes.grow(growth)
-        run.note_extras()
         decided += growth.decided
         run.nodes.turns.grow(run.dag, decided, run.nodes.states)
         for grown in run.hooks.grown:

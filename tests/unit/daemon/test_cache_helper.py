@@ -14,7 +14,7 @@ from condor_pydagman.adapters.cache_file import read_records
 from condor_pydagman.adapters.cache_lookup import Question
 from condor_pydagman.daemon import cache_helper, helpers
 from condor_pydagman.daemon.cache_helper import CacheHelper, Keep, LookUp
-from condor_pydagman.engine.result_cache import (
+from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
     CachedResult,

@@ -12,8 +12,13 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
-from condor_pydagman.engine.result_cache import CachedFound, CachedKept, KeepCached, LookUpCached
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.cache.requests import (
+    CachedFound,
+    CachedKept,
+    KeepCached,
+    LookUpCached,
+)
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.run_if.requests import (
@@ -26,8 +31,8 @@ from condor_pydagman.graph.piece import PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import EventKind
 from tests import make
+from tests.features.cache.cached import Store
 from tests.pieces import Pieces
-from tests.unit.engine.cached import Store
 from tests.unit.graph.texts import build_text
 
 

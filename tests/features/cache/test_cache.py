@@ -6,23 +6,27 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.cached_nodes import is_open, result_of, waits
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import SKIPPED, Cause, State
-from condor_pydagman.engine.result_cache import CachedFound, CachedResult, KeepCached, LookUpCached
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.cache.requests import (
+    CachedFound,
+    CachedResult,
+    KeepCached,
+    LookUpCached,
+)
+from condor_pydagman.features.cache.result_sums import CHANGED
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
 from condor_pydagman.graph.model import DONE, USER_DONE, Cached
-from condor_pydagman.graph.result_sums import CHANGED
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand
 from tests import make
+from tests.features.cache.cached import Caching, Store, all_cached, caching
 from tests.make import QUIET
-from tests.unit.engine.cached import Caching, Store, all_cached, caching
 
 DIAMOND = "A -> B C; B C -> D; D -> E F; X"
 
@@ -245,8 +249,7 @@ def test_many_nodes_are_told_of_in_one_line() -> None:
 
 def test_a_dag_without_it_has_none() -> None:
     dag = make.harness_of("A -> B", QUIET)
-    assert not dag.engine.run.cache
-    assert dag.engine.run.cache.sums is None
+    assert "cache" not in dag.engine.run.features
     assert make.dag("A\nCACHE A").cached == {0: Cached(named=True)}
 
 
@@ -255,27 +258,26 @@ def test_a_dag_without_it_has_none() -> None:
 
 def engine(mode: Mode = Mode.RUN) -> Engine:
     return Engine(
-        all_cached("A -> B; X", but="X"), QUIET, Throttles(), mode=mode, cached={"A": "r"}
+        all_cached("A -> B; X", but="X"), QUIET, Throttles(), mode=mode, given={"cache": {"A": "r"}}
     )
 
 
 def test_which_nodes_are_looked_up_first() -> None:
-    run = engine().run
-    assert [waits(run, node) for node in range(3)] == [True, True, False]
-    assert [is_open(run, node) for node in range(3)] == [True, False, False]
-    run.cache.run_unasked(0)
-    assert not waits(run, 0)
-    assert not waits(engine(Mode.DRY_RUN).run, 0)
+    cache = engine().run.features["cache"]
+    assert [cache.seen_to_run(node) for node in range(3)] == [True, False, False]
+    assert [cache.holds_back(node) for node in range(3)] == [False, True, False]
+    assert not engine(Mode.DRY_RUN).run.features["cache"].holds_back(0)
 
 
 @pytest.mark.parametrize(("flags", "result"), [(DONE, "r"), (DONE | USER_DONE, ""), (0, "")])
 def test_what_a_node_has_made(flags: int, result: str) -> None:
     run = engine().run
-    assert result_of(run, 0) == ""
+    result_of = run.features["cache"].result_of
+    assert result_of(0) == ""
     run.nodes.move(0, Cause.MARKED_DONE, 0.0)
     run.dag.flags[0] |= flags
-    assert result_of(run, 0) == result
+    assert result_of(0) == result
     run.nodes.mark(0, SKIPPED)
-    assert result_of(run, 0) == "skipped r"
+    assert result_of(0) == "skipped r"
     run.nodes.move(2, Cause.MARKED_DONE, 0.0)
-    assert result_of(run, 2) == ""
+    assert result_of(2) == ""

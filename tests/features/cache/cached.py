@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.result_cache import (
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
     CachedResult,
@@ -15,7 +16,6 @@ from condor_pydagman.engine.result_cache import (
     KeepCached,
     LookUpCached,
 )
-from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Cached, Dag
 from tests import make
 from tests.make import QUIET
@@ -112,7 +112,7 @@ class Caching(Steered):
         states = super().replayed()
         other = self.replay()
         other.tell(inputs.LogCaughtUp())
-        mine, its = self.engine.run.cache, other.engine.run.cache
+        mine, its = (one.engine.run.features["cache"] for one in (self, other))
         assert (mine.made, mine.cached) == (its.made, its.cached)
         return states
 
@@ -129,7 +129,7 @@ def caching(of: Dag, store: Store | None = None) -> Caching:
     harness = Caching(of, QUIET)
     harness.store = store or Store()
     known = harness.store.results()
-    harness.engine = Engine(of, QUIET, Throttles(), dag_id=7, check=True, cached=known)
+    harness.engine = Engine(of, QUIET, Throttles(), dag_id=7, check=True, given={"cache": known})
     harness.begin()
     harness.settle()
     return harness

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.cache.result_sums import ResultSums, Sum
 from condor_pydagman.graph.model import Dag, Script
-from condor_pydagman.graph.result_sums import ResultSums, Sum
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 

@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.result_cache import (
+from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
     CachedResult,
