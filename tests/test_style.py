@@ -36,10 +36,10 @@ DAGMAN = (
     ("engine",),
     ("features.run",),
     ("records",),
-    ("adapters",),
+    ("adapters", "features.adapters"),
     ("matchmaking",),
     ("dagman_job",),
-    ("daemon",),
+    ("daemon", "features.helper"),
 )
 OUTER = (
     ("lint", "picture", "pool", "placement"),

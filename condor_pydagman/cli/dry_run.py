@@ -155,8 +155,9 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         depth: how many levels of sub-DAGs are looked into.
         described: paths of the DAGs whose Outlook has been made, or is.
     """
-    from condor_pydagman.adapters import cache_outlook, growth_outlook
+    from condor_pydagman.adapters import growth_outlook
     from condor_pydagman.daemon import dag_input, initialize
+    from condor_pydagman.features.cache.adapters import outlook as cache_outlook
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
     from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.records.job_description import Workflow
@@ -244,7 +245,8 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 
 def _lines(found: Outlook) -> Iterator[str]:
-    from condor_pydagman.adapters import cache_outlook, growth_outlook
+    from condor_pydagman.adapters import growth_outlook
+    from condor_pydagman.features.cache.adapters import outlook as cache_outlook
 
     dag, order = found.dag, found.order
     done = _done(found)

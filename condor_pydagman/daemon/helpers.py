@@ -35,7 +35,7 @@ class Row(NamedTuple):
     """Where a helper is, and what its process may take.
 
     Attributes:
-        module: of this folder; its `open_helper(helpers)` gives the helper, its `obstacle(dag,
+        module: of this package; its `open_helper(helpers)` gives the helper, its `obstacle(dag,
             admin)` says why a DAG can't have what it wants of it.
         timeout_s: seconds that one order may take; 0: it has no process, but works in DAGMan itself
             (see `InSteps`).
@@ -50,11 +50,11 @@ class Row(NamedTuple):
 
 
 HELPERS = {
-    "cache": Row("cache_helper", 60.0, 600.0),
-    "conditions": Row("condition_helper", 10.0, 10.0, 256 << 20),
-    "growth": Row("growth_helper"),
-    "limits": Row("limit_helper", 60.0, 20.0),
-    "sites": Row("site_helper", 90.0, 5.0),
+    "cache": Row("features.cache.helper", 60.0, 600.0),
+    "conditions": Row("daemon.condition_helper", 10.0, 10.0, 256 << 20),
+    "growth": Row("daemon.growth_helper"),
+    "limits": Row("daemon.limit_helper", 60.0, 20.0),
+    "sites": Row("daemon.site_helper", 90.0, 5.0),
 }
 
 
@@ -101,7 +101,7 @@ def wanted(dag: Dag) -> list[str]:
 def _module(name: str) -> ModuleType:
     """The module of a helper.  A process has the code that DAGMan has loaded, so that an upgrade
     changes none that it will run."""
-    return import_module(f"condor_pydagman.daemon.{HELPERS[name].module}")
+    return import_module(f"condor_pydagman.{HELPERS[name].module}")
 
 
 def open_helpers(run: DagRun, admin: Config) -> None:

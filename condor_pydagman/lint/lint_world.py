@@ -58,8 +58,8 @@ class DiskWorld:
         return kind
 
     def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
-        """See `adapters.cache_outlook`."""
-        from condor_pydagman.adapters import cache_outlook
+        """See `features.cache.adapters.outlook`."""
+        from condor_pydagman.features.cache.adapters import outlook as cache_outlook
 
         return cache_outlook.told(dag, cache_outlook.outlook(dag, DagPaths(file).cache))
 

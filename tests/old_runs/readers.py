@@ -25,7 +25,6 @@ import htcondor2
 
 from condor_pydagman import dag_status, read_node_status
 from condor_pydagman.adapters import kept_pieces, schedd
-from condor_pydagman.adapters.cache_file import CacheFile
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
@@ -39,6 +38,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import throttles
+from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.monitor import delivered_file
@@ -394,7 +394,7 @@ class _Run:
             ),
             dag_id=int(self.own_ad.get("ClusterId", 0)),
             pieces=kept_pieces.of(self.dag, paths),
-            cached=helpers.known_results(self.dag, paths),
+            given={"cache": helpers.known_results(self.dag, paths)},
             check=True,
         )
         self.log = NodesLog(f"{paths.primary}.nodes.log")

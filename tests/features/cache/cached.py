@@ -31,7 +31,7 @@ class Kept(NamedTuple):
 
 
 class Store:
-    """As `adapters.cache_lookup`; outlives the runs of a DAG.
+    """As `features.cache.adapters.lookup`; outlives the runs of a DAG.
 
     Attributes:
         changed: names of nodes with an input that has changed.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import cache_outlook
 from condor_pydagman.cli import pydagman
+from condor_pydagman.features.cache.adapters import outlook as cache_outlook
 
 DAG = """\
 JOB A a.sub

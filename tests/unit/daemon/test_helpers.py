@@ -38,7 +38,7 @@ def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
         " from condor_pydagman.daemon import helpers; from tests import make;"
         " helpers.preload(make.dag(sys.argv[1]), Config(shared_limits='a = JOBS 1'));"
         " before = set(sys.modules);"
-        " print(*(name for name in before if name.endswith(('_helper', 'helper_process'))));"
+        " print(*(name for name in before if name.endswith(('helper', 'helper_process'))));"
         " [helpers._module(name) for name in helpers.wanted(make.dag(sys.argv[1]))];"
         " print(*set(sys.modules) - before)"
     )
@@ -47,11 +47,11 @@ def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
         words = [sys.executable, "-c", code, text]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
         there, late, *_ = done.stdout.split("\n")
-        return {name.rpartition(".")[2] for name in there.split()}, set(late.split())
+        return {name.partition(".")[2] for name in there.split()}, set(late.split())
 
     assert loaded("A") == (set(), set())
     modules = {row.module for row in HELPERS.values()}
-    assert loaded(ALL) == ({*modules, "helper_process"}, set())
+    assert loaded(ALL) == ({*modules, "adapters.helper_process"}, set())
 
 
 class Fake:

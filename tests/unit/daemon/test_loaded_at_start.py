@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[3] / "condor_pydagman"
-LAYERS = ("adapters", "daemon", "dagfile", "engine", "graph", "records")
+LAYERS = ("adapters", "daemon", "dagfile", "engine", "features", "graph", "records")
 MODULES = sorted(path for layer in LAYERS for path in (PACKAGE / layer).rglob("*.py"))
 
 # What sub-DAGs take, which `preload` loads at the start if there are any.
@@ -59,9 +59,10 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "cache_helper, condition_helper, data_nodes, growth_helper, loop, initialize, limit_helper;"
+        "condition_helper, data_nodes, growth_helper, loop, initialize, limit_helper;"
         " from condor_pydagman.daemon import notifiers, site_helper;"
         " from condor_pydagman.adapters import growth_outlook;"
+        " from condor_pydagman.features.cache import helper;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"
     )

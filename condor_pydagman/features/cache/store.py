@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from condor_pydagman.features.cache.facts import Facts
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.cache_facts import Facts
 
 _OURS = "# condor_pydagman cache, version "
 HEAD = f"{_OURS}1"

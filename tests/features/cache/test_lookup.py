@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.cache_lookup import Found, Question, look_up, outputs_of
-from condor_pydagman.adapters.cached_files import CachedFiles
-from condor_pydagman.records.cache_facts import CachedNode
-from condor_pydagman.records.cache_store import Record
+from condor_pydagman.features.cache.adapters.lookup import Found, Question, look_up, outputs_of
+from condor_pydagman.features.cache.adapters.node_files import CachedFiles
+from condor_pydagman.features.cache.facts import CachedNode
+from condor_pydagman.features.cache.store import Record
 
 FILES = CachedFiles()
 

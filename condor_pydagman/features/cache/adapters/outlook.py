@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from condor_pydagman.adapters.cache_file import read_records
-from condor_pydagman.adapters.cache_lookup import Question, look_up
-from condor_pydagman.adapters.cached_files import CachedFiles
+from condor_pydagman.features.cache.adapters.lookup import Question, look_up
+from condor_pydagman.features.cache.adapters.node_files import CachedFiles
+from condor_pydagman.features.cache.adapters.store_file import read_records
+from condor_pydagman.features.cache.facts import cached_node
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
+from condor_pydagman.features.cache.store import Record
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
 from condor_pydagman.printable import printable
-from condor_pydagman.records.cache_facts import cached_node
-from condor_pydagman.records.cache_store import Record
 
 MAX_NAMED = 10  # nodes of which the same is said
 

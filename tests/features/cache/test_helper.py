@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters.cache_file import read_records
-from condor_pydagman.adapters.cache_lookup import Question
-from condor_pydagman.daemon import cache_helper, helpers
-from condor_pydagman.daemon.cache_helper import CacheHelper, Keep, LookUp
+from condor_pydagman.daemon import helpers
+from condor_pydagman.features.cache import helper
+from condor_pydagman.features.cache.adapters.lookup import Question
+from condor_pydagman.features.cache.adapters.store_file import read_records
+from condor_pydagman.features.cache.helper import CacheHelper, Keep, LookUp
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -22,9 +23,9 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
+from condor_pydagman.features.cache.store import HEAD, Record, began_line
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records.cache_store import HEAD, Record, began_line
 from tests import make
 from tests.helping import Asker
 
@@ -95,7 +96,7 @@ def test_a_file_that_cannot_be_used_is_told(side: Side) -> None:
 
 
 def test_an_error_is_told_and_the_node_runs(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_helper, "look_up", lambda *_: 1 // 0)
+    monkeypatch.setattr(helper, "look_up", lambda *_: 1 // 0)
     assert side.look_up("A")[0][2::2] == (False, "integer division or modulo by zero")
     assert side.said == ["Warning: CACHE: integer division or modulo by zero"]
 
@@ -109,16 +110,16 @@ def test_what_takes_too_long_runs_and_the_store_knows(
             time.sleep(600)
         return real(question, *rest)
 
-    real = cache_helper.look_up
-    monkeypatch.setattr(cache_helper, "look_up", hang)
+    real = helper.look_up
+    monkeypatch.setattr(helper, "look_up", hang)
     (found,) = side.look_up("A")
     assert found[2::2] == (False, "to look at its files took too long")
     assert read_records(side.path) == {"A": Record(found.result, {})}
 
 
 def test_a_process_that_dies_keeps_nothing(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_helper, "look_up", lambda *_: os._exit(1))
-    monkeypatch.setattr(cache_helper, "outputs_of", lambda *_: os._exit(1))
+    monkeypatch.setattr(helper, "look_up", lambda *_: os._exit(1))
+    monkeypatch.setattr(helper, "outputs_of", lambda *_: os._exit(1))
     died = "the process that looked at its files has died"
     assert side.look_up("A")[0][2::2] == (False, died)
     assert side.said == [f"Warning: CACHE: {died}"]
@@ -126,7 +127,7 @@ def test_a_process_that_dies_keeps_nothing(side: Side, monkeypatch: pytest.Monke
 
 def test_a_process_that_dies_while_it_keeps(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = side.look_up("A")
-    monkeypatch.setattr(cache_helper, "outputs_of", lambda *_: os._exit(1))
+    monkeypatch.setattr(helper, "outputs_of", lambda *_: os._exit(1))
     side.asker.process.end()  # it has the code of before
     side.keep(A=found.result)
     died = "the process that looked at its files has died"

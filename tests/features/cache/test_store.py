@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from condor_pydagman.features.cache import store
+from condor_pydagman.features.cache.facts import CachedNode, cached_node, difference, facts_of
+from condor_pydagman.features.cache.store import HEAD, Record, began_line, done_line, read
 from condor_pydagman.graph.model import Script, Variable
-from condor_pydagman.records import cache_store
-from condor_pydagman.records.cache_facts import CachedNode, cached_node, difference, facts_of
-from condor_pydagman.records.cache_store import HEAD, Record, began_line, done_line, read
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 
@@ -27,7 +27,7 @@ RECORDS = {
 
 def test_what_is_written_is_read() -> None:
     assert read(TEXT.encode()) == (RECORDS, 3, "", len(TEXT), False)
-    assert "".join(cache_store.whole_text(RECORDS)) == TEXT
+    assert "".join(store.whole_text(RECORDS)) == TEXT
     assert read(b"") == ({}, 0, "", 0, False)
 
 
@@ -52,7 +52,7 @@ def test_what_stands_before_a_damaged_line_is_not_believed() -> None:
 
 @pytest.mark.parametrize("body", ["DONE []", 'DONE {"node":1}', "OTHER {}", 'BEGAN {"node":1'])
 def test_a_line_of_another_form_is_damaged(body: str) -> None:
-    line = f"{cache_store._check(body)} {body}\n"
+    line = f"{store._check(body)} {body}\n"
     assert read(f"{HEAD}\n{line}".encode()).damage == "line 2 is damaged"
 
 

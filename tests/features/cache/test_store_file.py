@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import cache_file
-from condor_pydagman.adapters.cache_file import CacheFile, read_records
-from condor_pydagman.records.cache_store import HEAD, Record, began_line, done_line
+from condor_pydagman.features.cache.adapters import store_file
+from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
+from condor_pydagman.features.cache.store import HEAD, Record, began_line, done_line
 
 A = Record("r1", {"description": "d"})
 
@@ -65,7 +65,7 @@ def test_damage_is_told_and_what_stands_before_it_is_dropped(tmp_path: Path) -> 
 
 
 def test_a_long_file_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_file, "FEW_LINES", 3)
+    monkeypatch.setattr(store_file, "FEW_LINES", 3)
     path = tmp_path / "x.dag.cache"
     store = CacheFile(str(path))
     for _ in range(7):
@@ -103,7 +103,7 @@ def test_a_link_is_followed_and_left_alone(tmp_path: Path, monkeypatch: pytest.M
     assert link.is_symlink()
     target.touch()
     store = CacheFile(str(link))
-    monkeypatch.setattr(cache_file, "FEW_LINES", 2)
+    monkeypatch.setattr(store_file, "FEW_LINES", 2)
     for _ in range(9):
         add(store, "A")
     assert list(CacheFile(str(link)).records()) == ["A"]
@@ -129,7 +129,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_file, "MAX_BYTES", 100)
+    monkeypatch.setattr(store_file, "MAX_BYTES", 100)
     path = tmp_path / "x.dag.cache"
     path.write_text(HEAD + "\n" + "x" * 200)
     assert CacheFile(str(path)).records() == {}

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
-from condor_pydagman.records import cache_store
-from condor_pydagman.records.cache_store import Read, Record
+from condor_pydagman.features.cache import store
+from condor_pydagman.features.cache.store import Read, Record
 
 MAX_BYTES = 1 << 29  # of the file; a node takes some hundreds
 MAX_LINES_A_NODE = 6  # on average; with more, the file is written anew
@@ -52,7 +52,7 @@ class CacheFile:
             fd = files.open_to_append(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 new = not os.fstat(fd).st_size
-                data = "".join([cache_store.HEAD + "\n"] * new + list(lines)).encode("ascii")
+                data = "".join([store.HEAD + "\n"] * new + list(lines)).encode("ascii")
                 while data:
                     data = data[os.write(fd, data) :]
                 if sync:
@@ -75,7 +75,7 @@ class CacheFile:
             self._foreign = True
             self._say(f"can't be read: {getattr(error, 'strerror', None) or error}")
             return
-        read = cache_store.read(data)
+        read = store.read(data)
         self._records = read.records
         self._foreign = read.foreign
         if read.foreign:
@@ -90,7 +90,7 @@ class CacheFile:
 
     def _write_anew(self) -> None:
         try:
-            files.replace(os.path.realpath(self.path), cache_store.whole_text(self._records))
+            files.replace(os.path.realpath(self.path), store.whole_text(self._records))
         except FileError as error:
             self._give_up(str(error))
 
@@ -138,6 +138,6 @@ def _read(path: str) -> bytes:
 def read_records(path: str) -> dict[str, Record]:
     """What the file says; nothing if it can't be read.  It is not written."""
     try:
-        return cache_store.read(_read(path)).records
+        return store.read(_read(path)).records
     except (OSError, FileError):
         return {}

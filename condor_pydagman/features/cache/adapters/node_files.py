@@ -14,8 +14,8 @@ from typing import BinaryIO
 from condor_pydagman.adapters import files
 from condor_pydagman.dagfile.file_macros import expanded
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.cache_facts import CachedNode
 
 _BLOCK = 1 << 20
 _MAX_CHECKSUMS = 10_000  # that are remembered

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os.path
 import secrets
 
-from condor_pydagman.adapters.cached_files import CachedFiles, executable_of
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.cache.adapters.node_files import CachedFiles, executable_of
+from condor_pydagman.features.cache.facts import INPUT, CachedNode, Facts, difference, facts_of
+from condor_pydagman.features.cache.store import Record
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.records.cache_facts import INPUT, CachedNode, Facts, difference, facts_of
-from condor_pydagman.records.cache_store import Record
 
 MAX_WHY = 200  # characters
 NEVER_DONE = "it has never been done"

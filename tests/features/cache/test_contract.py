@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from condor_pydagman.daemon.cache_helper import CacheHelper
+from condor_pydagman.features.cache.helper import CacheHelper
 from condor_pydagman.features.cache.requests import (
     CachedKept,
     CachedResult,

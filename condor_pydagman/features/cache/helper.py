@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Union
 
-from condor_pydagman.adapters import cache_outlook
-from condor_pydagman.adapters.cache_file import CacheFile, read_records
-from condor_pydagman.adapters.cache_lookup import Question, look_up, new_result, outputs_of
-from condor_pydagman.adapters.cached_files import CachedFiles
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.features.cache.adapters import outlook
+from condor_pydagman.features.cache.adapters.lookup import Question, look_up, new_result, outputs_of
+from condor_pydagman.features.cache.adapters.node_files import CachedFiles
+from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
+from condor_pydagman.features.cache.facts import CachedNode, cached_node
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -23,11 +24,10 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
+from condor_pydagman.features.cache.store import Record, began_line, done_line
 from condor_pydagman.graph.model import DONE
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.cache_facts import CachedNode, cached_node
-from condor_pydagman.records.cache_store import Record, began_line, done_line
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
@@ -217,8 +217,8 @@ def known_results(path: str) -> dict[str, str]:
 
 def foresee(dag: Dag, path: str, out: Out) -> None:
     """-DryRun: say which nodes would run, and why; others are taken for done."""
-    found = cache_outlook.outlook(dag, path)
-    for line in cache_outlook.told(dag, found):
+    found = outlook.outlook(dag, path)
+    for line in outlook.told(dag, found):
         out.say(line)
     for node, why in found.items():
         if not why:

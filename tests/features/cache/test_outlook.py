@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.cache_file import CacheFile, read_records
-from condor_pydagman.adapters.cache_lookup import Question, look_up
-from condor_pydagman.adapters.cache_outlook import outlook, told
-from condor_pydagman.adapters.cached_files import CachedFiles
+from condor_pydagman.features.cache.adapters.lookup import Question, look_up
+from condor_pydagman.features.cache.adapters.node_files import CachedFiles
+from condor_pydagman.features.cache.adapters.outlook import outlook, told
+from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
+from condor_pydagman.features.cache.facts import cached_node
 from condor_pydagman.features.cache.result_sums import ResultSums
+from condor_pydagman.features.cache.store import began_line, done_line
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
-from condor_pydagman.records.cache_facts import cached_node
-from condor_pydagman.records.cache_store import began_line, done_line
 from tests import make
 from tests.features.cache.cached import all_cached
 

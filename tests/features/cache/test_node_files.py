@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.cached_files import CachedFiles, executable_of
-from condor_pydagman.records.cache_facts import CachedNode
+from condor_pydagman.features.cache.adapters.node_files import CachedFiles, executable_of
+from condor_pydagman.features.cache.facts import CachedNode
 
 
 def fact(path: Path, checksum: bool = False) -> str:
