@@ -24,8 +24,8 @@ import classad2
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.site_matching import SiteClaim, SitesMatched
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.matcher import Matcher
 from condor_pydagman.matchmaking.site_ads import sites_of

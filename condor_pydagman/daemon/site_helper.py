@@ -16,8 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
-from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites.messages import (
+    MatchSites,
+    SiteClaim,
+    SitesMatched,
+    SitesUnknown,
+)
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.matchmaking.claims_directory import BY_HAND, ClaimsDirectory
 from condor_pydagman.matchmaking.evaluation import BadPolicy, group_ad

@@ -8,7 +8,7 @@ from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import capitalized, names_of
 from condor_pydagman.engine.report import GroupReport
-from condor_pydagman.engine.site_states import GroupState
+from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.printable import does, message
 from condor_pydagman.words import duration
 

@@ -19,9 +19,6 @@ from condor_pydagman.engine import (
     rerun,
     run_end,
     scripts,
-    site_leaving,
-    site_matching,
-    site_policies,
     steering,
     submission,
 )
@@ -45,16 +42,14 @@ def dispatch(run: RunState) -> None:
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return
-    has_sites = bool(run.sites)
     if run.written.awaited:
         _rewrite_overdue(run)
     if run.steering.cancelled:
         steering.enforce(run)
     if run.steering.unprioritized:
         dag_priority.tell_jobs(run)
-    if has_sites:
-        site_policies.fail_siteless(run)
-        site_leaving.enforce(run)
+    for before_removals in run.hooks.before_removals:
+        before_removals()
     if run.removals:
         _remove_clusters(run)
     for enforce in run.hooks.enforce:
@@ -71,21 +66,14 @@ def dispatch(run: RunState) -> None:
         before_starts()
     if run.save_points.due:
         _write_save_points(run)
-    if has_sites:
-        _match_sites(run)
+    for before_starts in run.hooks.before_starts:
+        before_starts()
     if not run.frozen:
         _start_pending(run)
     for after_starts in run.hooks.after_starts:
         after_starts()
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
-
-
-def _match_sites(run: RunState) -> None:
-    """Groups of nodes get sites, keep them, or give them up."""
-    site_policies.check(run)
-    site_matching.look_at_ends(run)
-    site_matching.ask_if_due(run)
 
 
 def _start_pending(run: RunState) -> None:
@@ -165,11 +153,6 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
         yield enforce_deadline()
     if run.written.holding and _is_held(run):
         return
-    if run.sites:
-        yield None if run.is_over else site_leaving.next_time(run)
-    if run.sites:
-        yield site_matching.next_time(run)
-        yield None if run.is_over or run.starts_nothing else site_policies.next_time(run)
     for deadline in run.hooks.deadline:
         yield deadline()
     yield run_end.next_final_deadline(run)

@@ -30,7 +30,6 @@ from condor_pydagman.engine import (
     run_start,
     scripts,
     selection,
-    site_matching,
     steering,
     submission,
     views,
@@ -217,13 +216,4 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
 
 def _take(run: RunState, reply: Any) -> None:
     kind = type(reply)
-    if kind in _REPLIES:
-        _REPLIES[kind](run, reply)
-    else:
-        table_with(run, "replies", kind, home(kind))[kind](reply)
-
-
-# What helpers answer.
-_REPLIES: dict[type, Callable[[RunState, Any], None]] = {
-    **site_matching.REPLIES,
-}
+    table_with(run, "replies", kind, home(kind))[kind](reply)

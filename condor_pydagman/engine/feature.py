@@ -16,7 +16,7 @@ from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
-from condor_pydagman.engine.report import Shown
+from condor_pydagman.engine.report import GroupReport, Shown
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import EventKind, JournalRecord
@@ -55,6 +55,11 @@ class Feature:
     def holds_back(self, node: int) -> bool:
         """Its turn has come.  True: the feature has it wait, and starts it when it may; what comes
         later in the order is not asked."""
+        raise NotImplementedError
+
+    def site_of(self, node: int) -> tuple[str, str]:
+        """Where it runs, and the digest of that site's ad; '' for both: anywhere.  The first site
+        counts."""
         raise NotImplementedError
 
     def started(self) -> None:
@@ -151,6 +156,22 @@ class Feature:
         """What the node has come to counts no more: it is to run as if it never had."""
         raise NotImplementedError
 
+    def done_unrun(self, node: int) -> None:
+        """The node counts as done without having run; what depends on it has not been told."""
+        raise NotImplementedError
+
+    def before_taken_back(self, node: int) -> None:
+        """What the node, which has ended, has done is about to count no more."""
+        raise NotImplementedError
+
+    def before_revived(self) -> None:
+        """Nodes that failed ones have kept from running are about to wait again."""
+        raise NotImplementedError
+
+    def starts_over(self, node: int) -> bool:
+        """Whether the feature is about to have the node begin anew, as it has decided before."""
+        raise NotImplementedError
+
     # The run of the DAG.
 
     def was_done(self, node: int) -> None:
@@ -178,6 +199,14 @@ class Feature:
         """An old log has been read to its end; the schedd is asked next what it has."""
         raise NotImplementedError
 
+    def event_taken(self) -> None:
+        """An event of the nodes log has been taken; a replay does what follows from it at once."""
+        raise NotImplementedError
+
+    def before_removals(self) -> None:
+        """Live, after each input: say which jobs are to be removed."""
+        raise NotImplementedError
+
     def enforce(self) -> None:
         """Live, after each input: emit what must be asked for even while a journal record that has
         not been read back keeps the DAG from starting anything."""
@@ -193,7 +222,8 @@ class Feature:
         raise NotImplementedError
 
     def deadline(self) -> float | None:
-        """When `work` has something to do without another input, seconds since the epoch."""
+        """When `work` or `before_starts` has something to do without another input, seconds since
+        the epoch."""
         raise NotImplementedError
 
     def before_starts(self) -> None:
@@ -276,6 +306,10 @@ class Feature:
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the job is of a node that was done and has left the DAG."""
+        raise NotImplementedError
+
+    def group_reports(self, anew: Collection[int]) -> Iterable[GroupReport]:
+        """Groups of nodes; those that a rescue DAG decides `anew` do not count as done."""
         raise NotImplementedError
 
     def validate(self) -> None:

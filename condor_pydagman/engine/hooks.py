@@ -12,7 +12,7 @@ from typing import Any
 
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import Change, Jobs
-from condor_pydagman.engine.report import Shown
+from condor_pydagman.engine.report import GroupReport, Shown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -90,14 +90,25 @@ class Hooks:
     seen_to_run: tuple[Callable[[int], bool], ...]
     waits_again: tuple[Callable[[int], None], ...]
     before_starts: tuple[Callable[[], None], ...]
+    before_removals: tuple[Callable[[], None], ...]
+    before_revived: tuple[Callable[[], None], ...]
+    before_taken_back: tuple[Callable[[int], None], ...]
+    done_unrun: tuple[Callable[[int], None], ...]
+    event_taken: tuple[Callable[[], None], ...]
+    group_reports: tuple[Callable[[Collection[int]], Iterable[GroupReport]], ...]
+    site_of: tuple[Callable[[int], tuple[str, str]], ...]
+    starts_over: tuple[Callable[[int], bool], ...]
 
     __slots__ = (
         "after_starts",
         "attempt_records",
         "before_done",
         "before_failed",
+        "before_removals",
         "before_retry",
+        "before_revived",
         "before_starts",
+        "before_taken_back",
         "begins",
         "begins_anew",
         "blocks_pre_scripts",
@@ -106,11 +117,14 @@ class Hooks:
         "decided_anew",
         "details",
         "done",
+        "done_unrun",
         "doubt",
         "dry_run",
         "enforce",
         "enforce_deadline",
+        "event_taken",
         "events",
+        "group_reports",
         "grown",
         "has_left",
         "has_more",
@@ -141,7 +155,9 @@ class Hooks:
         "run_excused",
         "seen_to_run",
         "shown",
+        "site_of",
         "started",
+        "starts_over",
         "under_way",
         "validate",
         "waits_again",

@@ -15,7 +15,6 @@ from condor_pydagman.engine import (
     provisioner,
     run_end,
     scripts,
-    site_policies,
 )
 from condor_pydagman.engine.decisions import BadEvent
 from condor_pydagman.engine.inputs import LogEvent
@@ -52,8 +51,6 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
     elif run.job_table.submit_seen(jobs, event.proc):
         for job_event in run.hooks.job_event:
             job_event(node, event, Change.SUBMITTED)
-        if run.sites and not jobs.procs.get(event.proc, 0) & ENDED:
-            site_policies.on_job(run, node, event, site_policies.IDLE)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
         if run.recovering and run.starts and len(jobs.procs) == 1:
             run.starts.started(min(event.time, run.now))
@@ -133,8 +130,6 @@ def _set_idle(run: RunState, node: int, event: LogEvent, idle: bool) -> None:
     run.job_table.set_idle(jobs, event.proc, idle)
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.IDLE if idle else Change.RUNS)
-    if run.sites:
-        site_policies.on_job(run, node, event, site_policies.IDLE if idle else site_policies.RUNS)
     _say_idle(run)
 
 
@@ -149,8 +144,6 @@ def on_held(run: RunState, node: int, event: LogEvent) -> None:
         return  # a double: it was on hold
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.HELD)
-    if run.sites:
-        site_policies.on_job(run, node, event, site_policies.HELD)
     if not any(is_own_hold(event) for is_own_hold in run.hooks.is_own_hold):
         _limit_holds(run, node, jobs)
     scripts.on_held(run, node, event.cluster, event.proc)
@@ -176,8 +169,6 @@ def on_released(run: RunState, node: int, event: LogEvent) -> None:
         run.job_table.set_held(jobs, event.proc, False)
         for job_event in run.hooks.job_event:
             job_event(node, event, Change.RELEASED)
-        if run.sites:
-            site_policies.on_job(run, node, event, site_policies.IDLE)
 
 
 def on_terminated(run: RunState, node: int, event: LogEvent) -> None:
@@ -214,8 +205,6 @@ def proc_ended(
         return
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.ENDED)
-    if run.sites:
-        site_policies.on_job_ended(run, event)
     scripts.on_released_or_ended(run, event.cluster, event.proc)
     _say_idle(run)
     if value == 0 and jobs.tolerance_exceeded:

@@ -15,15 +15,12 @@ from condor_pydagman.engine import (
     provisioner,
     run_end,
     scripts,
-    site_leaving,
-    site_matching,
-    site_policies,
     steering,
     submission,
 )
 from condor_pydagman.engine.feature import table_with
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.jobs import CLUSTER_ITSELF, ENDED, Change
+from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Change
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features import OF_RECORD
@@ -47,11 +44,6 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
     JournalRecord.STEERED,
-    JournalRecord.SITE_MATCHED,
-    JournalRecord.SITE_TAKEN_BACK,
-    JournalRecord.SITE_LEFT,
-    JournalRecord.SITE_CLEANED,
-    JournalRecord.NO_SITE,
 )  # whatever the retry number
 
 
@@ -126,8 +118,6 @@ def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
     for proc in jobs.numbered(event.value):
         for job_event in run.hooks.job_event:
             job_event(node, event._replace(proc=proc), Change.ADOPTED)
-        if run.sites and not jobs.procs.get(proc, 0) & ENDED:
-            site_policies.on_adopted(run, node, event._replace(proc=proc))
 
 
 def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
@@ -180,9 +170,4 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.COMMON_INPUT: _on_common_input,
     JournalRecord.FINAL_STARTED: _on_final_started,
     JournalRecord.STEERED: steering.on_record,
-    JournalRecord.SITE_MATCHED: site_matching.on_match_read,
-    JournalRecord.SITE_TAKEN_BACK: site_leaving.on_taken_back,
-    JournalRecord.SITE_LEFT: site_leaving.on_left,
-    JournalRecord.SITE_CLEANED: site_leaving.on_cleaned,
-    JournalRecord.NO_SITE: site_policies.on_no_site,
 }

@@ -23,7 +23,6 @@ from condor_pydagman.engine.node_states import (
     Cause,
     State,
 )
-from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
@@ -55,11 +54,7 @@ def start_all(run: RunState, nodes: Sequence[int]) -> None:
         held = run.is_closed_to(node) or run.provisioner.holds_back(node)
         if run.nodes.states[node] != State.WAITING or held:
             continue
-        if run.hooks.holds_back and _is_held_back(run, node):
-            continue
-        if run.sites and run.sites.holds_back(node) and run.mode is not Mode.DRY_RUN:
-            run.sites.node_could_start(node, run.now)
-        else:
+        if not (run.hooks.holds_back and _is_held_back(run, node)):
             start(run, node)
     for started in run.hooks.started:
         started()
@@ -141,8 +136,6 @@ def succeed(run: RunState, node: int) -> None:
     if run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
-    if run.sites and _has_cleaned_up(run, node, Cause.SUCCEEDED):
-        return
     if run.hooks.before_done and any(waits(node) for waits in run.hooks.before_done):
         return
     start_all(run, end_well(run, node))
@@ -154,29 +147,14 @@ def end_well(run: RunState, node: int) -> list[int]:
         note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
     run.nodes.unmark(node, CANCELLED)
-    if run.sites.rests:
-        _note_at_site(run, node)
     for done in run.hooks.done:
         done(node)
     forget_run(run, node)
     return run.nodes.release_children(node)
 
 
-def _note_at_site(run: RunState, node: int) -> None:
-    """What the node's group has come to may show that its site works again."""
-    sites, group = run.sites, run.sites.group(node)
-    if group is None or sites.group_states[group] != GroupState.MATCHED:
-        return
-    done = sum(run.nodes.states[one] == State.DONE for one in sites.groups[group].nodes)
-    if sites.got_further(group, done):
-        site, name = sites.sites[group], sites.groups[group].name
-        run.say(f"Site {site} works again: group {name} has got further there")
-
-
 def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     """The node failed for good; unless not `futile`, what depends on it can't run."""
-    if run.sites and _has_cleaned_up(run, node, Cause.FAILED):
-        return
     if run.hooks.before_failed and any(instead(node, error) for instead in run.hooks.before_failed):
         return
     run.nodes.move(node, Cause.FAILED, run.now)
@@ -194,23 +172,6 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
     else:
         run.nodes.mark(node, ALONE)
         run.nodes.mark_hopeless(run.now)
-
-
-def _has_cleaned_up(run: RunState, node: int, cause: Cause) -> bool:
-    """Whether the node has run to clean up at the old site of its group: then that is all, and its
-    turn in the DAG is still to come."""
-    if not run.nodes.marks[node] & CLEANING:
-        run.sites.touch(node, failed=cause is Cause.FAILED)
-        return False
-    run.nodes.move(node, cause, run.now)
-    run.nodes.unmark(node, CANCELLED)
-    run.job_table.close(node)
-    run.nodes.move(node, Cause.RUN_AGAIN, run.now)
-    begin_anew(run, node)
-    group = run.sites.group(node)
-    assert group is not None
-    run.sites.clean_up_over(group)
-    return True
 
 
 def forget_run(run: RunState, node: int) -> None:
@@ -236,11 +197,6 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     if run.nodes.marks[node] & CANCELLED:
         fail(run, node, f"Cancelled; {error}")
         return
-    if run.sites:
-        run.sites.run_failed(node)
-        if run.sites.leaves(node):
-            fail(run, node, f"Taken back from site {run.sites.site(node)[0]}; {error}")
-            return
     if run.hooks.run_ended:
         note_run(run, node, value, failed=True)
     taken = run.nodes.retries.get(node, 0)

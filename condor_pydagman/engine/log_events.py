@@ -14,7 +14,6 @@ from condor_pydagman.engine import (
     journal_events,
     rerun,
     scripts,
-    site_policies,
     views,
 )
 from condor_pydagman.engine.dag_states import Phase
@@ -96,8 +95,8 @@ def on_event(run: RunState, event: LogEvent) -> None:
         handler(run, node, event)
     elif kind in run.hooks.events:
         run.hooks.events[kind](node, event)
-    if run.sites.siteless:
-        site_policies.fail_siteless(run)
+    for event_taken in run.hooks.event_taken:
+        event_taken()
     if run.log.unmatched_events and (kind == EventKind.SUBMIT or record is JournalRecord.ADOPTED):
         if run.phase is Phase.ENDED:
             return  # the log is not used

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from condor_pydagman.engine import lifecycle, site_matching
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.steering_rules import shown
@@ -71,9 +71,6 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> list[int]:
                 _wait_again(run, child)
         for run_by_person in run.hooks.run_by_person:
             run_by_person(one)
-        group = run.sites.group(one)
-        if group is not None:
-            run.sites.begin_anew(group)
     lifecycle.start_all(run, [one for one in nodes if run.nodes.may_start(one)])
     return nodes
 
@@ -117,8 +114,8 @@ def take_back(run: RunState, node: int) -> list[int]:
     """What a node that has ended has done counts no more; returns the children that had no
     unfinished parent, and have one now."""
     failed = run.nodes.states[node] == State.FAILED
-    run.sites.touch(node)
-    site_matching.look_at_ends(run)
+    for before_taken_back in run.hooks.before_taken_back:
+        before_taken_back(node)
     run.nodes.move(node, Cause.RUN_AGAIN, run.now)
     if not failed:
         taken = run.nodes.take_back(node)
@@ -137,10 +134,11 @@ def _wait_again(run: RunState, child: int) -> None:
     """A child of which nothing is in the queue waits for its parents again; its PRE script, if it
     has run, is to run anew.
 
-    If its group leaves its site it does so anyhow; a replay has not dropped it yet.
+    If it starts over it does so anyhow; a replay has not dropped it yet.
     """
     had_pre = run.nodes.states[child] == State.READY and (
-        run.dag.script(child, ScriptKind.PRE) is not None and not run.sites.leaves(child)
+        run.dag.script(child, ScriptKind.PRE) is not None
+        and not any(starts_over(child) for starts_over in run.hooks.starts_over)
     )
     leave_queues(run, child)
     run.nodes.move(child, Cause.DROPPED, run.now)
@@ -174,8 +172,8 @@ def settle(run: RunState) -> None:
     if not run.nodes.stale:
         return
     run.nodes.settled()
-    run.sites.touch_all()
-    site_matching.look_at_ends(run)
+    for before_revived in run.hooks.before_revived:
+        before_revived()
     run.nodes.mark_all_futile_anew(run.now)
     waiting = (node for node in run.nodes.in_state(State.WAITING) if node != run.final)
     lifecycle.start_all(run, [node for node in waiting if run.nodes.may_start(node)])

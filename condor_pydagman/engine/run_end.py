@@ -188,7 +188,6 @@ def end_if_finished(run: RunState) -> None:
     if (
         counts[State.WAITING] + ended < total
         or run.submission.in_flight
-        or run.sites.under_way
         or _service_is_awaited(run)
         or (run.hooks.under_way and any(goes_on() for goes_on in run.hooks.under_way))
     ):

@@ -11,7 +11,6 @@ from condor_pydagman.engine import (
     operator,
     provisioner,
     rerun,
-    site_matching,
 )
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_after_replay
@@ -27,7 +26,6 @@ def on_begin(run: RunState, begin: Begin) -> None:
     log_events.start_reading(run)
     run.say("Bootstrapping...")
     _mark_done(run)
-    site_matching.begin(run)
     for begins in run.hooks.begins:
         begins()
     if begin.recovering:

@@ -36,7 +36,6 @@ from condor_pydagman.engine.run_records import (
     Scripts,
     Submission,
 )
-from condor_pydagman.engine.site_records import SiteMatching
 from condor_pydagman.engine.steering_records import Steering
 from condor_pydagman.engine.throttles import Categories, StartPace, SubmitPace, Throttles
 from condor_pydagman.graph.model import Dag, Retry
@@ -71,7 +70,6 @@ class RunState:
         final: the FINAL node, None if the DAG has none.
         ready: nodes that are to be submitted.
         removals: clusters that are to be removed.
-        sites: groups of nodes that run at one site.
         starts: how many nodes may be submitted in a minute.
         pieces: what may be added to the DAG, or has been, by digest.
         written: records that have not been read back.
@@ -113,7 +111,6 @@ class RunState:
         "retrying",
         "save_points",
         "scripts",
-        "sites",
         "starts",
         "status",
         "steering",
@@ -163,7 +160,6 @@ class RunState:
         finals = dag.of_kind(NodeKind.FINAL)
         self.final = finals[0] if finals else None
         self.provisioner = Provisioner(dag)
-        self.sites = SiteMatching(dag, self.written, self.nodes)
         self.query = QueueQuery()
         self.log = LogReading()
         self.noop_ids = NoopIds()
@@ -336,7 +332,11 @@ class RunState:
 
     def site(self, node: int) -> tuple[str, str]:
         """The site that the node runs at and the digest of its ad; '' for both if it has none."""
-        return self.sites.site(node) if self.sites else ("", "")
+        for site_of in self.hooks.site_of:
+            found = site_of(node)
+            if found[0]:
+                return found
+        return "", ""
 
     @property
     def open_nodes(self) -> int:

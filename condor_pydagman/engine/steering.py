@@ -13,9 +13,10 @@ while something of it runs is marked; it fails when that has ended, and is not r
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, node_settings, rerun, site_leaving
+from condor_pydagman.engine import lifecycle, node_settings, rerun
 from condor_pydagman.engine import steering_rules as rules
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import want
@@ -95,7 +96,7 @@ def _obstacle(run: RunState, node: int, wanted: NodesSteered, known: dict[int, s
     if not why and wanted.command is NodeCommand.SET:
         why = _obstacle_to_set(run, node, wanted.options)
     if not why and wanted.command is NodeCommand.REMATCH:
-        why = site_leaving.obstacle(run, node)
+        why = _sites(run).obstacle(node)
     return why
 
 
@@ -112,6 +113,12 @@ def _obstacle_to_set(run: RunState, node: int, options: str) -> str:
         known = ", ".join(sorted({*run.dag.category_limits, *run.dag.categories.values()}))
         return f"there is no category {settings.category!r}; the categories are {known or 'none'}"
     return ""
+
+
+def _sites(run: RunState) -> Any:
+    """What knows the groups of nodes, even of a DAG that has none."""
+    want(run, "sites")
+    return run.features["sites"]
 
 
 _SINGLE = (NodeKind.FINAL, NodeKind.PROVISIONER)
@@ -132,7 +139,7 @@ def _journal(run: RunState, node: int, words: Words) -> int:
     if words.command is NodeCommand.CANCEL and begun:
         words = words._replace(options=f"{words.options} {rules.BEGUN}".strip())
     if words.command is NodeCommand.REMATCH:
-        words = words._replace(options=str(site_leaving.round_of(run, node)))
+        words = words._replace(options=str(_sites(run).round_of(node)))
     number = run.steering.number()
     action = do.AppendJournalRecord(
         JournalRecord.STEERED,
@@ -194,7 +201,8 @@ def _apply(run: RunState, node: int, event: LogEvent, words: Words, again: set[i
     if command is NodeCommand.CANCEL:
         return _cancel(run, node, state, words)
     if command is NodeCommand.REMATCH:
-        return site_leaving.rematch(run, node, words.options, words.by)
+        late: str = _sites(run).rematch(node, words.options, words.by)
+        return late
     if command is NodeCommand.RERUN and another_run and state in NOT_BEGUN:
         return ""  # it runs again already, with what it depends on
     late = rules.obstacle(command, state, words.options)

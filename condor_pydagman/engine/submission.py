@@ -350,7 +350,7 @@ def _submit_action(run: RunState, node: int) -> do.SubmitNode:
         run.submission.common_input,
         run.priority(node),
         settings.variables if settings is not None else (),
-        *run.sites.site(node),
+        *(run.site(node) if run.hooks.site_of else ()),
     )
 
 

@@ -12,7 +12,6 @@ from condor_pydagman.engine.node_states import (
     State,
 )
 from condor_pydagman.engine.node_turns import GATE
-from condor_pydagman.engine.site_states import CLAIMING, GroupState
 from condor_pydagman.engine.state import RunState
 
 
@@ -25,7 +24,6 @@ def validate(run: RunState) -> None:
     _turns(run)
     _throttles(run)
     _special(run)
-    _groups(run)
     _grown(run)
     for validate_feature in run.hooks.validate:
         validate_feature()
@@ -80,8 +78,8 @@ def _parents(run: RunState) -> None:
         for parent in run.dag.parents(node):
             if node in run.nodes.errors and state == State.FAILED:
                 continue  # a person may have cancelled it before its parents had ended
-            group = run.sites.group(parent)
-            elsewhere = group not in (None, run.sites.group(node))
+            group = run.dag.group_of.get(parent)
+            elsewhere = group not in (None, run.dag.group_of.get(node))
             if elsewhere and parent in run.retrying.extra_retries:
                 continue  # it goes on with what its parent has done before it began anew
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
@@ -125,28 +123,12 @@ def _special(run: RunState) -> None:
         assert run.retrying.queue.due(node) is not None, run.nodes.move_history(node)
 
 
-def _groups(run: RunState) -> None:
-    """Nodes of a group run at its site alone, and a site is kept for it while they may."""
-    sites = run.sites
-    for number, group in enumerate(sites.groups):
-        state = GroupState(sites.group_states[number])
-        assert (number in sites.claims) == (state in CLAIMING), (group.name, state)
-        assert (number in sites.waiting[sites.kinds[number]]) <= (state == GroupState.WAITING)
-        if run.recovering or run.is_over or state in (*CLAIMING, GroupState.OVER):
-            continue
-        for node in group.nodes:
-            known = (State.WAITING, State.DONE, State.FAILED, State.FUTILE)
-            assert run.nodes.states[node] in known, run.nodes.move_history(node)
-    for number, site in sites.claims.items():
-        assert site == sites.sites[number], (number, site)
-
-
 def _grown(run: RunState) -> None:
     """A DAG that has grown is as one that has always been so: the countdown of parents fits."""
     nodes, dag = run.nodes, run.dag
     assert len(nodes.states) == len(nodes.clusters) == len(dag), len(dag)
     assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
-    if not dag.pieces or run.sites or run.nodes.stale:
+    if not dag.pieces or dag.site_groups or run.nodes.stale:
         return
     left = dict.fromkeys(dag.vertices(), 0)
     for vertex in dag.vertices():

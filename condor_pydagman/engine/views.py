@@ -19,7 +19,6 @@ from condor_pydagman.engine.node_states import (
 )
 from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
 from condor_pydagman.engine.script_words import exit_code_macros
-from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -86,7 +85,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.steering.settings.get, bool(run.retrying.queue)
-    sites, marks, anew = run.sites, nodes.marks, _decided_anew(run)
+    marks, anew, has_sites = nodes.marks, _decided_anew(run), bool(run.hooks.site_of)
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.hooks.details)
@@ -107,7 +106,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             job=last_job(run, node),
             details=_details(run, node) if special else "",
             settings=settings(node),
-            site=sites.site(node)[0] if sites else "",
+            site=run.site(node)[0] if has_sites else "",
             marks=marks[node],
             anew=node in anew,
             rescue_lines=_rescue_lines(run, node) if run.hooks.rescue_lines else (),
@@ -224,23 +223,9 @@ def awaited(run: RunState) -> Iterator[str]:
 
 
 def group_reports(run: RunState) -> Iterator[GroupReport]:
-    """All groups that run at one site, in their order."""
-    sites, states = run.sites, run.nodes.states
-    anew = _decided_anew(run)  # they may run at the site yet
-    for number, group in enumerate(sites.groups):
-        kind = sites.kinds[number]
-        since = sites.waiting[kind].get(number, 0.0)
-        reason = sites.reasons.get(kind) or sites.reasons.get(-1, "")
-        yield GroupReport(
-            name=group.name,
-            state=GroupState(sites.group_states[number]).name,
-            site=sites.sites[number],
-            round=sites.rounds[number],
-            total=len(group.nodes),
-            done=sum(states[node] == State.DONE and node not in anew for node in group.nodes),
-            since=since,
-            reason=sites.why_siteless.get(number, reason if since else ""),
-        )
+    """Groups of nodes, in their order."""
+    for reports in run.hooks.group_reports:
+        yield from reports(_decided_anew(run))
 
 
 def has_ended(run: RunState, job: QueuedJob) -> bool:

@@ -52,8 +52,11 @@ FEATURES = (
     Entry("enough", ("enoughs", "has_not_needed")),
     Entry("run_if", ("conditions",)),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
+    # A node that does not run needs no site.
+    Entry("cache", ("cached",)),
+    Entry("sites", ("site_groups",)),
+    # What has run to clean up at a site is not done, and publishes and adds nothing.
     Entry("publish", ("published", "results")),
-    Entry("cache", ("cached",)),  # before a node is given a site, since it may not run
     Entry("growth", ("extensions", "feeder", "pieces"), records=("GROWN", "LET_GO")),
     Entry("feeder", ("feeder",)),
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.engine.report import GroupReport
-from condor_pydagman.engine.site_states import GroupState
+from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused

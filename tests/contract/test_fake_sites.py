@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.engine.site_matching import MatchSites, SitesMatched, SitesUnknown
+from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
 from condor_pydagman.sites.choice import Wanted
 from tests import make
 from tests.contract import worlds
 from tests.contract.sites import Claims, SitesContract
-from tests.sim.fake_sites import FakeRounds
+from tests.features.sites.sim import FakeRounds
 
 
 class FakeSide:

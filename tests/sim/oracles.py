@@ -41,8 +41,6 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, UNWANTED, State
 from condor_pydagman.engine.report import Report
-from condor_pydagman.engine.site_records import SiteMatching
-from condor_pydagman.engine.site_states import GroupState
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.piece import Piece
@@ -56,6 +54,7 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 from tests import make
+from tests.features.sites.sim import is_leaving, was_done_once
 from tests.sim import fake_enough
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.oracles_special import SpecialOracles, submissions
@@ -213,8 +212,9 @@ class Oracles:
         node = dag.ids[name]
         live = world.schedd.live(world.era)
         before = {dag.names[parent] for parent in dag.parents(node)}
-        sites, marks = world.process.engine.run.sites, world.process.engine.run.nodes.marks
-        before -= {dag.names[one] for one in dag.parents(node) if _was_done_once(sites, one, node)}
+        run = world.process.engine.run
+        marks = run.nodes.marks
+        before -= {dag.names[one] for one in dag.parents(node) if was_done_once(run, one, node)}
         before = set() if marks[node] & CLEANING or node in dag.enough_of else before
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
@@ -232,7 +232,7 @@ class Oracles:
         )
         unneeded = fake_enough.unneeded_names(world.process)
         for parent in () if conditional else dag.parents(node):
-            if marks[node] & CLEANING or _was_done_once(sites, parent, node):
+            if marks[node] & CLEANING or was_done_once(run, parent, node):
                 continue
             failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
             require(
@@ -408,20 +408,6 @@ class Oracles:
         return new and action.cluster in self._in_queue
 
 
-def _was_done_once(sites: SiteMatching, parent: int, child: int) -> bool:
-    """Whether the child may have used what its parent did at a site before."""
-    group = sites.group(parent)
-    if group is None or group == sites.group(child):
-        return False
-    return bool(sites.taken_back.get(group)) or sites.group_states[group] == GroupState.LEAVING
-
-
-def _is_leaving(engine: Engine, node: int) -> bool:
-    sites = engine.run.sites
-    group = sites.group(node)
-    return group is not None and sites.group_states[group] == GroupState.LEAVING
-
-
 def marked(dag: Dag) -> set[str]:
     """Names of the nodes that the DAG or its rescue file marks DONE."""
     return {name for node, name in dag.named() if dag.flags[node] & DONE}
@@ -475,7 +461,7 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         unseen |= unwanted and fake_enough.is_on_its_way(want, have)
         # A node that has not begun leaves with its group, when it is next asked whether all have.
         leaves = want in (State.WAITING, State.FUTILE) and have in NOT_BEGUN
-        leaves &= _is_leaving(other, node)
+        leaves &= is_leaving(other.run, node)
         require(
             unseen or leaves or make.LOGGED.get(want, want) == have,
             f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)};"

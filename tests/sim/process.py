@@ -16,11 +16,11 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
 from tests.features.cache.sim import FakeCache
+from tests.features.sites.sim import FakeRounds, FakeValues
 from tests.sim import ports
 from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
-from tests.sim.fake_sites import FakeRounds, FakeValues
 from tests.sim.growers import FakeGrowth
 from tests.sim.requests import FakeRequests
 

@@ -11,11 +11,11 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.features.cache.sim import add_caches
+from tests.features.sites.sim import add_groups
 from tests.sim import (
     fake_brakes,
     fake_conditions,
     fake_enough,
-    fake_sites,
     feeders,
     growers,
     workload_special,
@@ -112,7 +112,7 @@ def draw(seed: int, rng: Random, kinds: Kinds, *, together: bool = True) -> Work
     def build() -> Dag:
         dag = _dag(Random(shape), more)
         if kinds.matched:
-            fake_sites.add_groups(dag, Random(f"{seed} groups"))
+            add_groups(dag, Random(f"{seed} groups"))
         if kinds.decided:
             fake_conditions.add_conditions(dag, Random(f"{seed} conditions"))
         if kinds.braked:

@@ -16,12 +16,12 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
 from tests.features.cache.sim import Caches
+from tests.features.sites.sim import FakeSites
 from tests.sim import faults as fault_rates
 from tests.sim.fake_brakes import Brakers
 from tests.sim.fake_enough import EnoughOracle
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
-from tests.sim.fake_sites import FakeSites
 from tests.sim.faults import Faults
 from tests.sim.growers import Growers
 from tests.sim.kinds import Kinds

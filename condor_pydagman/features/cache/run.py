@@ -250,7 +250,8 @@ class Cache(Feature):
             return
         self.cached.add(node)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
-        run.sites.touch(node)
+        for done_unrun in run.hooks.done_unrun:
+            done_unrun(node)
         lifecycle.start_all(run, run.nodes.release_children(node))
 
     def _tell(self) -> None:

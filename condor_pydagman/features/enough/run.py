@@ -141,7 +141,7 @@ class Enough(Feature):
 
     def before_failed(self, node: int, error: str) -> bool:
         """It is not needed, rather than failed."""
-        if not self.run.nodes.marks[node] & UNWANTED:
+        if self.run.nodes.marks[node] & (UNWANTED | CLEANING) != UNWANTED:
             return False
         self._set_aside(node, error)
         return True
@@ -164,7 +164,8 @@ class Enough(Feature):
         self._not_needed(node, self._pop_unwanted(node))
         run.nodes.move(node, Cause.NOT_NEEDED, run.now)
         run.features["skipping"].mark(node, leads=True)
-        run.sites.touch(node)
+        for done_unrun in run.hooks.done_unrun:
+            done_unrun(node)
         run.nodes.unmark(node, CANCELLED)
         lifecycle.forget_run(run, node)
         if state in (State.FAILED, State.FUTILE):

@@ -97,7 +97,8 @@ class Skipping(Feature):
             run.nodes.mark(node, NOT_NEEDED)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
         self.mark(node, leads=leads)
-        run.sites.touch(node)
+        for done_unrun in run.hooks.done_unrun:
+            done_unrun(node)
         if unneeded:
             run.say(f"Node {name} is not needed: all its parents are not needed")
         elif follows:

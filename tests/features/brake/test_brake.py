@@ -16,10 +16,10 @@ from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
-from condor_pydagman.engine.site_matching import SiteClaim, SitesMatched
 from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
 from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
 from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
+from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,

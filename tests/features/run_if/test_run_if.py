@@ -11,7 +11,6 @@ from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.site_matching import MatchSites
 from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
@@ -20,6 +19,7 @@ from condor_pydagman.features.run_if.requests import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
+from condor_pydagman.features.sites.messages import MatchSites
 from condor_pydagman.graph.model import SKIPPED, Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make

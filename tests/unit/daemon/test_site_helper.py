@@ -19,8 +19,13 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon import site_helper
 from condor_pydagman.daemon.site_helper import Made, SiteHelper, SiteValues, obstacle, open_helper
 from condor_pydagman.engine.actions import SubmitNode
-from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites.messages import (
+    MatchSites,
+    SiteClaim,
+    SitesMatched,
+    SitesUnknown,
+)
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
 from condor_pydagman.matchmaking.matcher import Matcher

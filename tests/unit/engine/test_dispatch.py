@@ -12,8 +12,8 @@ from condor_pydagman.graph.piece import PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import EventKind
 from tests import make
+from tests.features.sites.matched import matched
 from tests.make import QUIET
-from tests.unit.engine.matched import matched
 
 
 def removing(procs: int = 2) -> make.EngineHarness:
@@ -216,7 +216,7 @@ def test_what_waits_for_a_piece_to_be_in_force_does_not_wake_the_engine() -> Non
     """Nor do requests for sites: with a full disk that would be for ever, and again and again."""
     harness = matched("A; B\nSITE_GROUP g NODES A", "s:0")
     harness.answer()
-    ask_at = harness.engine.run.sites.ask_at
+    ask_at = harness.sites.ask_at
     assert ask_at is not None
     given = PieceText("p", {"p": "JOB X x\n"}, BuildOptions(), "", "")
     piece = at_once(read_piece(harness.engine.run.dag, given, digest="d1"))

@@ -4,8 +4,8 @@ groups."""
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.site_rests import MAX_S, SiteRests
-from tests.unit.engine.matched import Matched, matched
+from condor_pydagman.features.sites.rests import MAX_S, SiteRests
+from tests.features.sites.matched import Matched, matched
 
 FIRST_S = 60.0  # PYDAGMAN_SITES_INTERVAL
 
@@ -60,7 +60,7 @@ class Hole:
         for _ in range(steps):
             if self.harness.ever(do.Exit):
                 return
-            if run.sites.asked:
+            if self.harness.sites.asked:
                 self.harness.answer()
             elif run.submission.in_flight:
                 self._run(run.submission.in_flight[0])
@@ -68,7 +68,7 @@ class Hole:
                 self.harness.wait(FIRST_S)
 
     def _run(self, node: int) -> None:
-        site, _ = self.harness.engine.run.sites.site(node)
+        site, _ = self.harness.sites.site(node)
         self.matches.append(site)
         self.harness.run_node(f"N{node}", len(self.matches), value=site == "bad")
         self.harness.back()

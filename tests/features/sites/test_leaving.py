@@ -9,13 +9,13 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.selection import one_of_each_group
-from condor_pydagman.engine.site_matching import MatchSites, SitesMatched
-from condor_pydagman.engine.site_records import FORCE_AGAIN_S
+from condor_pydagman.features.sites.groups import FORCE_AGAIN_S
+from condor_pydagman.features.sites.messages import MatchSites, SitesMatched
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
-from tests.unit.engine.matched import Matched, matched
+from tests.features.sites.matched import Matched, matched
 
 FIRST_FAILURE = "SITE_POLICY g FAILURES 1"
 UNIT = "A -> B -> C"
@@ -43,7 +43,7 @@ def test_all_its_nodes_start_over_at_another_site() -> None:
     for number, name in enumerate("ABC", 11):
         harness.run_node(name, number)
     assert harness.asked(do.Exit)[0].code == 0
-    assert harness.engine.run.sites.rounds[0] == 2
+    assert harness.sites.rounds[0] == 2
 
 
 def test_its_jobs_are_removed_first() -> None:
@@ -196,7 +196,7 @@ def test_clean_ups_of_two_groups_whose_parent_has_failed_end_together() -> None:
     harness.tell(inputs.Halt())  # so that the clean-ups do not begin
     harness.tell(*harness.echo(harness.tell(*taken_back)))
     assert harness.groups() == "g=CLEANING@s h=CLEANING@s"
-    harness.now = max(harness.engine.run.sites.clean_up_until.values())
+    harness.now = max(harness.sites.clean_up_until.values())
     harness.tell(inputs.Wake())
     harness.read_back()
     assert "CLEANING" not in harness.groups()
@@ -423,7 +423,7 @@ def test_jobs_at_a_dead_site_are_removed_by_force() -> None:
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 2))
     harness.back()
     assert harness.groups() == "g=WAITING"
-    assert not harness.engine.run.sites.force_at
+    assert not harness.sites.force_at
 
 
 def test_a_script_that_runs_when_all_jobs_are_removed_is_waited_for() -> None:

@@ -13,11 +13,12 @@ A crash at any point goes on with the same step.
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import lifecycle, rerun, site_matching
+from condor_pydagman.engine import lifecycle, rerun
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, Cause, State
-from condor_pydagman.engine.site_states import GroupCause, GroupState
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.sites import matching
+from condor_pydagman.features.sites.groups import Groups
+from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
 
@@ -29,26 +30,26 @@ _HAS_SITE = frozenset(
 )
 
 
-def take_back(run: RunState, group: int, reason: str) -> None:
+def take_back(sites: Groups, group: int, reason: str) -> None:
     """Begin to take a group back."""
-    if group not in run.sites.awaited and run.sites.group_states[group] == GroupState.MATCHED:
-        number = run.sites.rounds[group]
-        site_matching.write(run, group, JournalRecord.SITE_TAKEN_BACK, number, reason)
+    if group not in sites.awaited and sites.group_states[group] == GroupState.MATCHED:
+        number = sites.rounds[group]
+        matching.write(sites, group, JournalRecord.SITE_TAKEN_BACK, number, reason)
 
 
-def on_taken_back(run: RunState, node: int, event: LogEvent) -> None:
+def on_taken_back(sites: Groups, node: int, event: LogEvent) -> None:
     """The record has been read."""
-    group = run.sites.group(node)
+    group = sites.group(node)
     if group is not None:
-        run.sites.read_back(group, event.record)
-        is_present = event.value == run.sites.rounds[group]
-        if is_present and leave(run, group, event.text) and event.text != LOST_PLACE:
-            _let_rest(run, group, run.happened(event.time))
+        sites.read_back(group, event.record)
+        is_present = event.value == sites.rounds[group]
+        if is_present and leave(sites, group, event.text) and event.text != LOST_PLACE:
+            _let_rest(sites, group, sites.run.happened(event.time))
 
 
-def _let_rest(run: RunState, group: int, when: float) -> None:
+def _let_rest(sites: Groups, group: int, when: float) -> None:
     """The group was unlucky at its site, which others are spared for a while."""
-    sites, states = run.sites, run.nodes.states
+    run, states = sites.run, sites.run.nodes.states
     site = sites.sites[group]
     done = sum(states[node] == State.DONE for node in sites.groups[group].nodes)
     delay_s = sites.rests.failed(group, site, when, done, run.config.sites_interval)
@@ -56,9 +57,8 @@ def _let_rest(run: RunState, group: int, when: float) -> None:
         run.say(f"Site {site} gets no group for {delay_s:.0f} s, and then one at a time")
 
 
-def leave(run: RunState, group: int, reason: str) -> bool:
+def leave(sites: Groups, group: int, reason: str) -> bool:
     """The group leaves its site from now on; whether it has one that it does not leave already."""
-    sites = run.sites
     state = GroupState(sites.group_states[group])
     if state in _ENDS or (not sites.sites[group] and state != GroupState.MATCHED):
         return False
@@ -67,7 +67,7 @@ def leave(run: RunState, group: int, reason: str) -> bool:
     sites.move(group, GroupCause.TAKEN_BACK)
     sites.settle_claim(group)
     name, site = sites.groups[group].name, sites.sites[group]
-    run.say(f"Group {name} has to leave site {site}: {reason}")
+    sites.run.say(f"Group {name} has to leave site {site}: {reason}")
     return True
 
 
@@ -84,9 +84,8 @@ _NOTHING_TO_LEAVE = {
 }
 
 
-def obstacle(run: RunState, node: int) -> str:
+def obstacle(sites: Groups, node: int) -> str:
     """Why a person can't have the node's group matched again; '' if that can be done."""
-    sites = run.sites
     group = sites.group(node)
     if group is None:
         return "it is in no group of nodes that are matched to sites"
@@ -101,35 +100,35 @@ def obstacle(run: RunState, node: int) -> str:
     return ""
 
 
-def round_of(run: RunState, node: int) -> int:
+def round_of(sites: Groups, node: int) -> int:
     """The number of the present match of the node's group."""
-    group = run.sites.group(node)
-    return 0 if group is None else run.sites.rounds[group]
+    group = sites.group(node)
+    return 0 if group is None else sites.rounds[group]
 
 
-def rematch(run: RunState, node: int, number: str, by: str) -> str:
+def rematch(sites: Groups, node: int, number: str, by: str) -> str:
     """A person's wish has been read: the node's group leaves the site of that match.
 
     Returns why it comes too late, '' if it does not.
     """
-    group = run.sites.group(node)
+    group = sites.group(node)
     if group is None:
         return "the DAG has no such group any more"
-    if number != str(run.sites.rounds[group]):
+    if number != str(sites.rounds[group]):
         return "the group has been matched again since"
-    late = GroupState(run.sites.group_states[group])
+    late = GroupState(sites.group_states[group])
     if late in _ENDS:
         return _NOTHING_TO_LEAVE[late]
-    leave(run, group, f"user {by} wants another one")
+    leave(sites, group, f"user {by} wants another one")
     return ""
 
 
 # Live: what is left of it there.
 
 
-def enforce(run: RunState) -> None:
+def enforce(sites: Groups) -> None:
     """End what runs of groups that leave their sites; write down when that is done."""
-    sites = run.sites
+    run = sites.run
     if run.is_over or not sites.count(_ENDS):
         return
     for group in sites.in_state(*_ENDS):
@@ -140,42 +139,43 @@ def enforce(run: RunState) -> None:
             sites.clean_up_over(group)
         if cleaning and group not in sites.cleaned:
             continue
-        if not _is_busy(run, group):
-            _forget_placements(run, group)
+        if not _is_busy(sites, group):
+            _forget_placements(sites, group)
             record = JournalRecord.SITE_CLEANED if cleaning else JournalRecord.SITE_LEFT
-            site_matching.write(run, group, record, sites.rounds[group], sites.sites[group])
+            matching.write(sites, group, record, sites.rounds[group], sites.sites[group])
 
 
-def _forget_placements(run: RunState, group: int) -> None:
+def _forget_placements(sites: Groups, group: int) -> None:
     """Before the record, so that a crash between the two forgets them once more."""
-    nodes = run.sites.groups[group].nodes
+    run = sites.run
+    nodes = sites.groups[group].nodes
     placing = tuple(node for node in nodes if run.dag.kinds[node] == NodeKind.DATA)
     if placing:
         run.emit(do.ForgetPlacements(placing))
 
 
-def _is_busy(run: RunState, group: int) -> bool:
+def _is_busy(sites: Groups, group: int) -> bool:
     """Whether anything of the group runs; what has not begun is dropped, jobs are removed."""
     busy, submitted = False, []
-    for node in run.sites.groups[group].nodes:
-        state = State(run.nodes.states[node])
+    for node in sites.groups[group].nodes:
+        state = State(sites.run.nodes.states[node])
         if state == State.SUBMITTED:
             submitted.append(node)
         if state in NOT_BEGUN:
-            _drop(run, node)
+            _drop(sites, node)
         elif state not in ENDED:
             busy = True
     if submitted:
-        _remove(run, group, submitted)
+        _remove(sites, group, submitted)
     else:
-        run.sites.removal_over(group)
+        sites.removal_over(group)
     return busy
 
 
-def _remove(run: RunState, group: int, nodes: list[int]) -> None:
+def _remove(sites: Groups, group: int, nodes: list[int]) -> None:
     """Remove the jobs of these nodes; by force if that takes too long, as at a site that is dead,
     where nobody can say that they do not run any more."""
-    sites = run.sites
+    run = sites.run
     name, site = sites.groups[group].name, sites.sites[group]
     reason = f"Group {name} leaves site {site}"
     for node in nodes:
@@ -192,25 +192,25 @@ def _remove(run: RunState, group: int, nodes: list[int]) -> None:
         run.emit(do.RemoveJobs(f"{reason}, which does not answer", cluster, proc=proc, force=True))
 
 
-def _drop(run: RunState, node: int) -> None:
+def _drop(sites: Groups, node: int) -> None:
     """The node, of which nothing runs, waits for its group's next site.
 
     A clean-up node may be futile by then, since the clean-up of another group has ended before.
     """
+    run = sites.run
     rerun.leave_queues(run, node)
     if run.nodes.states[node] not in (State.WAITING, State.FUTILE):
         run.nodes.move(node, Cause.DROPPED, run.now)
 
 
-def next_time(run: RunState) -> float | None:
+def next_time(sites: Groups) -> float | None:
     """When a clean-up must have ended, or a removal."""
-    until = run.sites.clean_up_until
-    times = [*(until[group] for group in _cleaning(run)), *run.sites.force_at.values()]
+    until = sites.clean_up_until
+    times = [*(until[group] for group in _cleaning(sites)), *sites.force_at.values()]
     return min(times, default=None)
 
 
-def _cleaning(run: RunState) -> list[int]:
-    sites = run.sites
+def _cleaning(sites: Groups) -> list[int]:
     found = sites.in_state(GroupState.CLEANING)
     return [group for group in found if group not in sites.awaited and group not in sites.cleaned]
 
@@ -218,25 +218,25 @@ def _cleaning(run: RunState) -> list[int]:
 # Records.
 
 
-def on_left(run: RunState, node: int, event: LogEvent) -> None:
+def on_left(sites: Groups, node: int, event: LogEvent) -> None:
     """Nothing of the group runs at its site any more."""
-    sites = run.sites
+    run = sites.run
     group = sites.group(node)
     if group is None:
         return
-    run.sites.read_back(group, event.record)
+    sites.read_back(group, event.record)
     if sites.group_states[group] != GroupState.LEAVING or event.value != sites.rounds[group]:
         return
     for one in sites.groups[group].nodes:
         if run.nodes.states[one] in NOT_BEGUN:
-            _drop(run, one)
+            _drop(sites, one)
     for one in sites.groups[group].nodes:
-        _start_over(run, one)
+        _start_over(sites, one)
     sites.note_left(group)
     rerun.settle(run)
     clean_up = sites.groups[group].clean_up
     if clean_up < 0:
-        _free(run, group)
+        _free(sites, group)
         return
     sites.move(group, GroupCause.TO_CLEAN_UP)
     allowed = sites.groups[group].policy.clean_up_time
@@ -249,51 +249,54 @@ def on_left(run: RunState, node: int, event: LogEvent) -> None:
     lifecycle.start(run, clean_up)
 
 
-def _start_over(run: RunState, node: int) -> None:
+def _start_over(sites: Groups, node: int) -> None:
     """Nothing of what the node has done counts any more.  Children that are in no group, or in
     another one, and that have begun or may begin, have used it and go on."""
+    run = sites.run
     state = run.nodes.states[node]
     if state == State.DONE and run.dag.flags[node] & USER_DONE:
         return
     if state in (State.DONE, State.FAILED):
         rerun.take_back(run, node)
-    elif _has_begun(run, node):
+    elif _has_begun(sites, node):
         lifecycle.begin_anew(run, node)
 
 
-def _has_begun(run: RunState, node: int) -> bool:
+def _has_begun(sites: Groups, node: int) -> bool:
     """Whether the node has ever run, by what the log has; its next run gets another number."""
+    run = sites.run
     had_jobs = bool(run.nodes.clusters[node] or run.nodes.retries.get(node, 0))
     return had_jobs or node in run.scripts.pre_values
 
 
-def _has_retried(run: RunState, node: int) -> bool:
+def _has_retried(sites: Groups, node: int) -> bool:
     """Whether the node has used up retries since it began anew."""
+    run = sites.run
     return run.nodes.retries.get(node, 0) != run.retrying.extra_retries.get(node, 0)
 
 
-def on_cleaned(run: RunState, node: int, event: LogEvent) -> None:
+def on_cleaned(sites: Groups, node: int, event: LogEvent) -> None:
     """The clean-up has ended."""
-    sites = run.sites
+    run = sites.run
     group = sites.group(node)
     if group is None:
         return
-    run.sites.read_back(group, event.record)
+    sites.read_back(group, event.record)
     if sites.group_states[group] != GroupState.CLEANING or event.value != sites.rounds[group]:
         return
     clean_up = sites.groups[group].clean_up
     if run.nodes.states[clean_up] != State.DONE:  # it may have been skipped, or marked done
-        _drop(run, clean_up)  # an old log may not show that it had no time left
-        if clean_up in run.scripts.pre_values or _has_retried(run, clean_up):
+        _drop(sites, clean_up)  # an old log may not show that it had no time left
+        if clean_up in run.scripts.pre_values or _has_retried(sites, clean_up):
             lifecycle.begin_anew(run, clean_up)
     sites.end_clean_up(group)
     run.nodes.not_failed(clean_up)  # it may be futile again
-    _free(run, group)
+    _free(sites, group)
 
 
-def _free(run: RunState, group: int) -> None:
+def _free(sites: Groups, group: int) -> None:
     """The group may get another site."""
-    sites = run.sites
+    run = sites.run
     sites.move(group, GroupCause.FREE_AGAIN)
     sites.forget_site(group)
     rerun.settle(run)

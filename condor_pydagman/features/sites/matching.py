@@ -7,18 +7,15 @@ force when its record has been read back from the nodes log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED
-from condor_pydagman.engine.site_records import OF_GROUP
-from condor_pydagman.engine.site_states import GroupCause, GroupState
-from condor_pydagman.engine.state import RunState
-from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.features.sites.groups import OF_GROUP, Groups
+from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
+from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.sites.choice import Wanted
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
@@ -29,59 +26,8 @@ _PAUSE_S = 0.0002  # seconds for each claim more
 MAX_WANTED = 500  # groups with the same policy that one request asks sites for
 
 
-class MatchSites(NamedTuple):
-    """Find sites for groups, and keep them for these.  Answered by SitesMatched or SitesUnknown.
-
-    Asked again after a restart, it finds the same sites, as far as they are still kept.
-
-    Attributes:
-        claims: all groups that have a site, and which; all other claims of this DAG are given up.
-        wanted: groups that need one.
-        watched: groups whose policy has a REMATCH_IF, and their sites.
-        few: sites that may get only so many groups more now.
-    """
-
-    claims: tuple[tuple[int, str], ...]
-    wanted: tuple[Wanted, ...]
-    watched: tuple[tuple[int, str], ...] = ()
-    few: tuple[tuple[str, int], ...] = ()
-
-
-class SiteClaim(NamedTuple):
-    """A site that is kept for a group; `digest` is of its ad, as it was then."""
-
-    group: int
-    site: str
-    digest: str
-
-
-class SitesMatched(NamedTuple):
-    """Answer to MatchSites.
-
-    Attributes:
-        claims: sites that are kept for groups from now on.
-        sites: all sites that have an ad.
-        reasons: why there is none for groups of a kind that got none.
-        unfit: groups for which the REMATCH_IF of their policy is true.
-        without_room: groups whose site has been given to others meanwhile: it is not kept for them.
-    """
-
-    claims: Sequence[SiteClaim] = ()
-    sites: Sequence[str] = ()
-    reasons: Sequence[tuple[int, str]] = ()
-    unfit: Sequence[int] = ()
-    without_room: Sequence[int] = ()
-
-
-class SitesUnknown(NamedTuple):
-    """Answer to MatchSites: the collector could not be asked, or claims could not be written."""
-
-    reason: str
-
-
-def begin(run: RunState) -> None:
+def begin(sites: Groups) -> None:
     """Take the sites that a rescue file has for groups whose work has begun."""
-    sites = run.sites
     for number, group in enumerate(sites.groups):
         if group.matched:
             sites.keep(number, group.matched, group.round)
@@ -90,24 +36,23 @@ def begin(run: RunState) -> None:
 # Requests.
 
 
-def ask_if_due(run: RunState) -> None:
+def ask_if_due(sites: Groups) -> None:
     """Ask for sites, if any group needs one, and give up claims that are over."""
-    sites = run.sites
+    run = sites.run
     if sites.asked or run.starts_nothing or run.is_over:
         return
     due = sites.ask_at is not None and sites.ask_at <= run.now
     if not (due or sites.changed) or sites.pause_until > run.now:
         return
-    wanted = [one for kind in range(len(sites.policies)) for one in _wanted(run, kind)]
+    wanted = [one for kind in range(len(sites.policies)) for one in _wanted(sites, kind)]
     claimed = {sites.sites[group] for group in sites.in_state(GroupState.CLAIMED)}
     few = sites.rests.few(run.now, claimed)
     sites.begin_request()
     claims = tuple(sites.claims.items())
-    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), _watched(run), few)))
+    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), _watched(sites), few)))
 
 
-def _wanted(run: RunState, kind: int) -> list[Wanted]:
-    sites = run.sites
+def _wanted(sites: Groups, kind: int) -> list[Wanted]:
     never = sites.policies[kind].old_site == "NEVER"
     found = []
     for group in islice(sites.waiting[kind], MAX_WANTED):
@@ -117,9 +62,8 @@ def _wanted(run: RunState, kind: int) -> list[Wanted]:
     return found
 
 
-def _watched(run: RunState) -> tuple[tuple[int, str], ...]:
+def _watched(sites: Groups) -> tuple[tuple[int, str], ...]:
     """The groups whose policy looks at their site's ad while they are there."""
-    sites = run.sites
     if not any(map(_looks_at_ad, sites.policies)):
         return ()
     return tuple(
@@ -134,37 +78,37 @@ def _looks_at_ad(policy: SitePolicy) -> bool:
     return bool(policy.gone or policy.rematch_if)
 
 
-def on_matched(run: RunState, answer: SitesMatched) -> None:
+def on_matched(sites: Groups, answer: SitesMatched) -> None:
     """The answer: sites are kept for some groups, and it is known which sites there are."""
-    sites = run.sites
     for claim in answer.claims:
         if sites.group_states[claim.group] == GroupState.WAITING:
-            _claim(run, claim.group, claim.site, claim.digest)
+            _claim(sites, claim.group, claim.site, claim.digest)
         else:
             sites.refuse_claim()
-    _note_reasons(run, answer)
-    _note_missing(run, answer)
+    _note_reasons(sites, answer)
+    _note_missing(sites, answer)
     sites.note_unfit(answer.unfit)
     sites.note_without_room(answer.without_room)
-    sites.end_request(_next_time(run), run.now + _pause_s(run))
+    sites.end_request(_next_time(sites), sites.run.now + _pause_s(sites))
 
 
-def on_unknown(run: RunState, answer: SitesUnknown) -> None:
+def on_unknown(sites: Groups, answer: SitesUnknown) -> None:
     """The collector, or the directory of claims, could not be asked."""
-    run.sites.end_request(run.now + run.config.sites_interval, run.now + _pause_s(run))
-    if run.sites.count((GroupState.WAITING,)):
-        _say_why(run, -1, answer.reason)
+    run = sites.run
+    sites.end_request(run.now + run.config.sites_interval, run.now + _pause_s(sites))
+    if sites.count((GroupState.WAITING,)):
+        _say_why(sites, -1, answer.reason)
 
 
-def _pause_s(run: RunState) -> float:
+def _pause_s(sites: Groups) -> float:
     """Seconds until the next request: each has all claims in it."""
-    return max(0, len(run.sites.claims) - FEW_CLAIMS) * _PAUSE_S
+    return max(0, len(sites.claims) - FEW_CLAIMS) * _PAUSE_S
 
 
-def _next_time(run: RunState) -> float | None:
+def _next_time(sites: Groups) -> float | None:
     """When sites are to be looked at though nothing happens here: while groups wait, or a policy
     is about the ads of sites."""
-    sites = run.sites
+    run = sites.run
     looked_at = any(map(_looks_at_ad, sites.policies)) and sites.claims
     waits = any(sites.waiting)
     if not (looked_at or waits):
@@ -174,48 +118,50 @@ def _next_time(run: RunState) -> float | None:
     return regular if rested is None else min(regular, rested)
 
 
-def _note_reasons(run: RunState, answer: SitesMatched) -> None:
+def _note_reasons(sites: Groups, answer: SitesMatched) -> None:
     for kind, reason in answer.reasons:
-        if run.sites.waiting[kind]:
-            _say_why(run, kind, reason)
+        if sites.waiting[kind]:
+            _say_why(sites, kind, reason)
 
 
-def _say_why(run: RunState, kind: int, reason: str) -> None:
+def _say_why(sites: Groups, kind: int, reason: str) -> None:
     """Why groups get no site, once."""
-    if not run.sites.is_new_reason(kind, reason):
+    if not sites.is_new_reason(kind, reason):
         return
-    waiting = run.sites.waiting if kind < 0 else [run.sites.waiting[kind]]
+    waiting = sites.waiting if kind < 0 else [sites.waiting[kind]]
     groups = [group for one in waiting for group in one]
-    names = ", ".join(run.sites.groups[group].name for group in groups[:3])
+    names = ", ".join(sites.groups[group].name for group in groups[:3])
     more = f" and {len(groups) - 3} more" if len(groups) > 3 else ""
-    run.say(f"No site yet for group {names}{more}: {reason}")
+    sites.run.say(f"No site yet for group {names}{more}: {reason}")
 
 
-def _note_missing(run: RunState, answer: SitesMatched) -> None:
+def _note_missing(sites: Groups, answer: SitesMatched) -> None:
     """Since when the sites of groups have had no ad."""
-    for site in run.sites.note_ads(frozenset(answer.sites), run.now):
+    run = sites.run
+    for site in sites.note_ads(frozenset(answer.sites), run.now):
         run.say(f"Warning: there is no ad of site {site}, where groups of the DAG are")
 
 
 # Records.
 
 
-def _claim(run: RunState, group: int, site: str, digest: str) -> None:
-    number = run.sites.claim(group, site)
-    write(run, group, JournalRecord.SITE_MATCHED, number, f"{digest} {site}")
+def _claim(sites: Groups, group: int, site: str, digest: str) -> None:
+    number = sites.claim(group, site)
+    write(sites, group, JournalRecord.SITE_MATCHED, number, f"{digest} {site}")
 
 
-def write(run: RunState, group: int, record: JournalRecord, value: int, text: str) -> None:
+def write(sites: Groups, group: int, record: JournalRecord, value: int, text: str) -> None:
     """Write what has been decided about a group into the log."""
-    node = run.sites.groups[group].nodes[0]
+    run = sites.run
+    node = sites.groups[group].nodes[0]
     retry = run.nodes.retries.get(node, 0)
     action = do.AppendJournalRecord(record, node, retry, value, text=text)
     run.write(OF_GROUP, group, action)
 
 
-def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
+def on_match_read(sites: Groups, node: int, event: LogEvent) -> None:
     """The group has a site: its nodes may start."""
-    sites = run.sites
+    run = sites.run
     group = sites.group(node)
     if group is None:
         return
@@ -239,13 +185,12 @@ def on_match_read(run: RunState, node: int, event: LogEvent) -> None:
 # Ends.
 
 
-def look_at_ends(run: RunState) -> None:
+def look_at_ends(sites: Groups) -> None:
     """Groups whose nodes have all ended need their sites no more.
 
     Also when a node is about to run anew, so that a replay, which does not look after each event,
     knows as well that the site was given up, and asks for it again.
     """
-    sites = run.sites
     groups = sites.pop_touched()
     for group in groups:
         state = sites.group_states[group]
@@ -253,20 +198,17 @@ def look_at_ends(run: RunState) -> None:
             continue
         if sites.has_failed_there(group):
             continue  # it is about to be taken back
-        if all(run.nodes.states[node] in ENDED for node in sites.groups[group].nodes):
+        if all(sites.run.nodes.states[node] in ENDED for node in sites.groups[group].nodes):
             sites.wait_no_more(group)
             sites.move(group, GroupCause.NODES_ENDED)
             sites.settle_claim(group)
 
 
-def next_time(run: RunState) -> float | None:
+def next_time(sites: Groups) -> float | None:
     """When sites are to be asked for."""
-    sites = run.sites
+    run = sites.run
     times: list[float] = []
     if not (sites.asked or run.starts_nothing or run.is_over):
         times += [sites.ask_at] if sites.ask_at is not None else []
         times += [sites.pause_until] if sites.changed else []
     return min(times, default=None)
-
-
-REPLIES: dict[type, Any] = {SitesMatched: on_matched, SitesUnknown: on_unknown}

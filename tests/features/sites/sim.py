@@ -17,7 +17,14 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.sites.messages import (
+    MatchSites,
+    SiteClaim,
+    SitesMatched,
+    SitesUnknown,
+)
+from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.sites.choice import Offer, Room, choose
@@ -64,6 +71,22 @@ def _policy(rng: Random) -> SitePolicy:
         clean_up_time=rng.choice((50, 600)),
         old_site=rng.choice(("LAST", "NEVER")),
     )
+
+
+def was_done_once(run: RunState, parent: int, child: int) -> bool:
+    """Whether the child may have used what its parent did at a site before."""
+    sites = run.features.get("sites")
+    group = sites.group(parent) if sites else None
+    if group is None or group == sites.group(child):
+        return False
+    return bool(sites.taken_back.get(group)) or sites.group_states[group] == GroupState.LEAVING
+
+
+def is_leaving(run: RunState, node: int) -> bool:
+    """Whether the node's group leaves its site."""
+    sites = run.features.get("sites")
+    group = sites.group(node) if sites else None
+    return group is not None and sites.group_states[group] == GroupState.LEAVING
 
 
 class FakeSites:

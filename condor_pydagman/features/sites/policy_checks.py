@@ -8,90 +8,92 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.engine import lifecycle, site_leaving, site_matching
+from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import Clock
-from condor_pydagman.engine.site_states import GroupCause, GroupState
-from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.sites import leaving, matching
+from condor_pydagman.features.sites.groups import Groups
+from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.vocabulary import JournalRecord
 
 IDLE, HELD, RUNS = "idle", "on hold", "runs"
 
 
-def on_job(run: RunState, node: int, event: LogEvent, does: str) -> None:
+def on_job(sites: Groups, node: int, event: LogEvent, does: str) -> None:
     """A proc of the node is idle, on hold, or runs from now on."""
-    group = run.sites.group(node)
+    group = sites.group(node)
     if group is None or event.cluster <= 0:
         return
-    policy = run.sites.groups[group].policy
-    since = run.happened(event.time)
+    policy = sites.groups[group].policy
+    since = sites.run.happened(event.time)
     if not (policy.idle or policy.held):
         return
-    clocks = run.sites.clocks
+    clocks = sites.clocks
     if clocks.enter(event.cluster, event.proc, does, since) and does != RUNS:
         limit = policy.idle if does == IDLE else policy.held
         if limit:
             clocks.set(Clock(since + limit, node, event.cluster, event.proc, does, since))
 
 
-def on_adopted(run: RunState, node: int, event: LogEvent) -> None:
+def on_adopted(sites: Groups, node: int, event: LogEvent) -> None:
     """A proc is in the queue whose submission the log does not show: it is taken to be idle from
     now on, unless the log shows what it does."""
-    if not run.sites.clocks.knows(event.cluster, event.proc):
-        on_job(run, node, event, IDLE)
+    if not sites.clocks.knows(event.cluster, event.proc):
+        on_job(sites, node, event, IDLE)
 
 
-def on_job_ended(run: RunState, event: LogEvent) -> None:
+def on_job_ended(sites: Groups, event: LogEvent) -> None:
     """A proc has ended."""
-    run.sites.clocks.forget(event.cluster, event.proc)
+    sites.clocks.forget(event.cluster, event.proc)
 
 
-def check(run: RunState) -> None:
+def check(sites: Groups) -> None:
     """Take groups back that have been unlucky; give up those that wait in vain."""
-    sites = run.sites
+    run = sites.run
     if run.is_over or run.starts_nothing:
         return
-    _check_clocks(run)
+    _check_clocks(sites)
     for group, failures in list(sites.failures.items()):
         if sites.has_failed_there(group):
-            site_leaving.take_back(run, group, f"{failures} runs of its nodes failed there")
+            leaving.take_back(sites, group, f"{failures} runs of its nodes failed there")
     for group in sites.pop_unfit():
         expression = sites.groups[group].policy.rematch_if
         if not expression:
             continue
-        site_leaving.take_back(run, group, f"{expression} is true")
+        leaving.take_back(sites, group, f"{expression} is true")
     for group in sites.pop_without_room():
-        site_leaving.take_back(run, group, site_leaving.LOST_PLACE)
+        leaving.take_back(sites, group, leaving.LOST_PLACE)
     if sites.missing:
-        _check_missing(run)
-    _check_waiting(run)
+        _check_missing(sites)
+    _check_waiting(sites)
 
 
-def _check_clocks(run: RunState) -> None:
+def _check_clocks(sites: Groups) -> None:
+    run = sites.run
     while True:
-        clock = run.sites.clocks.pop(run.now)
+        clock = sites.clocks.pop(run.now)
         if clock is None:
             return
-        group = run.sites.group(clock.node)
+        group = sites.group(clock.node)
         if group is not None and run.nodes.states[clock.node] == State.SUBMITTED:
             job = f"{clock.cluster}.{clock.proc}"
             waited = f"{run.now - clock.since:.0f} s"
             name = run.dag.names[clock.node]
             reason = f"job {job} of node {name} has been {clock.kind} for {waited}"
-            site_leaving.take_back(run, group, reason)
+            leaving.take_back(sites, group, reason)
 
 
-def _check_missing(run: RunState) -> None:
-    for group, limit, since in list(_without_ads(run)):
+def _check_missing(sites: Groups) -> None:
+    run = sites.run
+    for group, limit, since in list(_without_ads(sites)):
         if since + limit <= run.now:
             reason = f"its site has had no ad for {run.now - since:.0f} s"
-            site_leaving.take_back(run, group, reason)
+            leaving.take_back(sites, group, reason)
 
 
-def _without_ads(run: RunState) -> Iterator[tuple[int, int, float]]:
+def _without_ads(sites: Groups) -> Iterator[tuple[int, int, float]]:
     """Groups at sites that have no ad: how long that may be, in seconds, and since when it is."""
-    sites = run.sites
     for group, site in sites.claims.items():
         limit, since = sites.groups[group].policy.gone, sites.missing.get(site)
         is_there = sites.group_states[group] == GroupState.MATCHED and group not in sites.awaited
@@ -99,36 +101,34 @@ def _without_ads(run: RunState) -> Iterator[tuple[int, int, float]]:
             yield group, limit, since
 
 
-def _check_waiting(run: RunState) -> None:
+def _check_waiting(sites: Groups) -> None:
     """All groups with the same policy wait in the order in which they began to."""
-    sites = run.sites
     for kind, policy in enumerate(sites.policies):
         if not policy.wait:
             continue
         for group, since in list(sites.waiting[kind].items()):
-            if since + policy.wait > run.now:
+            if since + policy.wait > sites.run.now:
                 break
-            _give_up(run, group, f"there was none for {policy.wait} s (WAIT {policy.wait})")
+            _give_up(sites, group, f"there was none for {policy.wait} s (WAIT {policy.wait})")
     for group in sites.pop_exhausted():
         limit = sites.groups[group].policy.rounds
-        _give_up(run, group, f"it has been matched {limit} times (ROUNDS {limit})")
+        _give_up(sites, group, f"it has been matched {limit} times (ROUNDS {limit})")
 
 
-def _give_up(run: RunState, group: int, reason: str) -> None:
-    sites = run.sites
+def _give_up(sites: Groups, group: int, reason: str) -> None:
     if group not in sites.awaited and sites.group_states[group] == GroupState.WAITING:
         sites.wait_no_more(group)
         number = sites.rounds[group]
-        site_matching.write(run, group, JournalRecord.NO_SITE, number, reason)
+        matching.write(sites, group, JournalRecord.NO_SITE, number, reason)
 
 
-def on_no_site(run: RunState, node: int, event: LogEvent) -> None:
+def on_no_site(sites: Groups, node: int, event: LogEvent) -> None:
     """The record has been read: what needs the group's site fails."""
-    sites = run.sites
+    run = sites.run
     group = sites.group(node)
     if group is None:
         return
-    run.sites.read_back(group, event.record)
+    sites.read_back(group, event.record)
     if sites.group_states[group] not in (GroupState.WAITING, GroupState.UNMATCHED):
         return
     sites.wait_no_more(group)
@@ -138,9 +138,9 @@ def on_no_site(run: RunState, node: int, event: LogEvent) -> None:
     lifecycle.start_all(run, [one for one in sites.groups[group].nodes if run.nodes.may_start(one)])
 
 
-def fail_siteless(run: RunState) -> None:
+def fail_siteless(sites: Groups) -> None:
     """Nodes that could start fail if their group gets no site any more."""
-    sites = run.sites
+    run = sites.run
     while sites.siteless:
         for node in sites.pop_siteless():
             group = sites.group(node)
@@ -149,14 +149,13 @@ def fail_siteless(run: RunState) -> None:
                 lifecycle.fail(run, node, f"No site for group {sites.groups[group].name}: {why}")
 
 
-def next_time(run: RunState) -> float | None:
+def next_time(sites: Groups) -> float | None:
     """When a limit of a policy is reached."""
-    sites = run.sites
     times = [sites.clocks.next_time()]
     for kind, policy in enumerate(sites.policies):
         first = next(iter(sites.waiting[kind].values()), None)
         if policy.wait and first is not None:
             times.append(first + policy.wait)
     if sites.missing:
-        times += [since + limit for _, limit, since in _without_ads(run)]
+        times += [since + limit for _, limit, since in _without_ads(sites)]
     return min((one for one in times if one is not None), default=None)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched
-from condor_pydagman.engine.site_states import CLAIMING, GroupState
+from condor_pydagman.features.sites.messages import MatchSites, SiteClaim, SitesMatched
+from condor_pydagman.features.sites.run import Sites
+from condor_pydagman.features.sites.states import CLAIMING, GroupState
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.sites.choice import Offer, Room, choose
 from tests import make
 from tests.make import QUIET
+
+
+def sites_of(harness: make.EngineHarness) -> Sites:
+    found = harness.engine.run.features["sites"]
+    assert isinstance(found, Sites)
+    return found
 
 
 class Matched(make.EngineHarness):
@@ -22,9 +29,14 @@ class Matched(make.EngineHarness):
     rooms: dict[str, int]
     claims: dict[int, str]
 
+    @property
+    def sites(self) -> Sites:
+        """What the engine knows of the groups."""
+        return sites_of(self)
+
     def answer(self, unfit: tuple[int, ...] = ()) -> list[do.Action]:
         """Answer the last request for sites, and let the log come back."""
-        assert self.engine.run.sites.asked
+        assert self.sites.asked
         request = self.ever(MatchSites)[-1]
         kept = dict(request.claims)
         taken = {site: list(kept.values()).count(site) for site in self.rooms}
@@ -53,7 +65,7 @@ class Matched(make.EngineHarness):
     def same_as_replayed(self) -> None:
         """A DAGMan that reads the log of this one comes to the same."""
         self.same_replay()
-        mine, its = self.engine.run.sites, self.restart().engine.run.sites
+        mine, its = self.sites, sites_of(self.restart())
         if mine.awaited:
             return
         for group, state in enumerate(mine.group_states):
@@ -68,7 +80,7 @@ class Matched(make.EngineHarness):
 
     def groups(self) -> str:
         """States of the groups, and their sites."""
-        sites = self.engine.run.sites
+        sites = self.sites
         return " ".join(
             f"{group.name}={GroupState(sites.group_states[number]).name}"
             + (f"@{sites.sites[number]}" if sites.sites[number] else "")

@@ -7,11 +7,15 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.engine.run_records import Journal
-from condor_pydagman.engine.site_matching import MatchSites, SiteClaim, SitesMatched, SitesUnknown
-from condor_pydagman.engine.site_records import IllegalGroupMove, SiteMatching
-from condor_pydagman.engine.site_states import (
+from condor_pydagman.features.sites.groups import IllegalGroupMove
+from condor_pydagman.features.sites.messages import (
+    MatchSites,
+    SiteClaim,
+    SitesMatched,
+    SitesUnknown,
+)
+from condor_pydagman.features.sites.run import Sites
+from condor_pydagman.features.sites.states import (
     CLAIMING,
     GROUP_MOVES,
     UNDER_WAY,
@@ -19,7 +23,7 @@ from condor_pydagman.engine.site_states import (
     GroupState,
 )
 from tests import make
-from tests.unit.engine.matched import matched
+from tests.features.sites.matched import matched
 
 UNIT = "A -> B -> C"
 
@@ -159,7 +163,7 @@ def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
     assert wanted.only == "t"
     harness.answer()
     assert harness.groups() == "g=MATCHED@t"
-    assert harness.engine.run.sites.rounds[0] == 2
+    assert harness.sites.rounds[0] == 2
 
 
 def test_a_group_whose_nodes_become_futile_gives_its_site_up() -> None:
@@ -190,29 +194,32 @@ def test_a_group_waits_no_longer_than_its_policy_says() -> None:
 # What is known of groups: kinds of policies, claims, and illegal moves.
 
 
-def two() -> SiteMatching:
-    of = make.dag("""
+def sites_of(text: str) -> Sites:
+    return Sites(make.EngineHarness(text).engine.run)
+
+
+def two() -> Sites:
+    return sites_of("""
         A -> B; C; D
         SITE_GROUP g NODES A B
         SITE_GROUP h NODES C
         SITE_POLICY h WAIT 1
     """)
-    return SiteMatching(of, Journal(), Nodes(of))
 
 
 def test_a_dag_without_groups() -> None:
-    sites = SiteMatching(of := make.dag("A"), Journal(), Nodes(of))
-    assert not sites
-    assert not sites.under_way
-    assert not sites.holds_back(0)
+    harness = make.EngineHarness("A")
+    assert "sites" not in harness.engine.run.features
+    sites = Sites(harness.engine.run)  # when a person asks for another site
+    assert not sites.under_way()
+    assert not sites.is_closed_to(0)
     assert sites.site(0) == ("", "")
     assert sites.in_state(*GroupState) == []
 
 
 def test_groups_with_the_same_policy_are_of_a_kind() -> None:
     assert list(two().kinds) == [0, 1]
-    of = make.dag("A; B\nSITE_GROUP g NODES A\nSITE_GROUP h NODES B")
-    assert list(SiteMatching(of, Journal(), Nodes(of)).kinds) == [0, 0]
+    assert list(sites_of("A; B\nSITE_GROUP g NODES A\nSITE_GROUP h NODES B").kinds) == [0, 0]
 
 
 def test_an_illegal_move_is_refused_with_the_name_of_the_group() -> None:
@@ -222,14 +229,14 @@ def test_an_illegal_move_is_refused_with_the_name_of_the_group() -> None:
 
 def test_nodes_are_held_back_until_their_group_has_a_site() -> None:
     sites = two()
-    assert [sites.holds_back(node) for node in range(4)] == [True, True, True, False]
+    assert [sites.is_closed_to(node) for node in range(4)] == [True, True, True, False]
     sites.node_could_start(0, 5.0)
     assert sites.waiting == [{0: 5.0}, {}]
     sites.claim(0, "s")
     assert sites.claims == {0: "s"}
-    assert sites.holds_back(1)
+    assert sites.is_closed_to(1)
     sites.move(0, GroupCause.MATCH_READ)
-    assert not sites.holds_back(1)
+    assert not sites.is_closed_to(1)
 
 
 def test_ads_that_vanish_and_come_back() -> None:

@@ -1,4 +1,4 @@
-"""What is known of the site groups of a run: data and its bookkeeping, as in `run_records`."""
+"""What is known of the groups of a run: data and its bookkeeping."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from array import array
 from collections.abc import Container, Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import CLEANING
-from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import Clocks
-from condor_pydagman.engine.run_records import Journal, Kind
-from condor_pydagman.engine.site_rests import SiteRests
-from condor_pydagman.engine.site_states import (
+from condor_pydagman.engine.run_records import Kind
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.sites.rests import SiteRests
+from condor_pydagman.features.sites.states import (
     CLAIMING,
     GROUP_MOVES,
-    UNDER_WAY,
     GroupCause,
     GroupState,
 )
-from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.graph.model import SiteGroup
 from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -30,8 +30,8 @@ class IllegalGroupMove(Exception):
     """A bug of ours: a group has been moved as the table does not allow."""
 
 
-class SiteMatching:
-    """The groups of a run.  An attribute is written by its methods, or by the modules `site_…`.
+class Groups(Feature):
+    """The groups of a run; attributes are written by its methods alone.
 
     Attributes:
         groups: the groups, by number.
@@ -66,18 +66,9 @@ class SiteMatching:
         exhausted: groups that have been matched as often as their policy allows, and wait again.
     """
 
-    __slots__ = (
-        *("groups", "group_states", "sites", "digests", "rounds", "policies", "kinds"),
-        *("waiting", "only"),
-        *("taken_back", "failures", "clocks", "_journal", "claims", "missing", "reasons"),
-        *("cleaned", "clean_up_until", "force_at", "touched", "all_touched", "asked", "ask_at"),
-        *("pause_until", "changed"),
-        *("unfit", "without_room", "siteless", "why_siteless", "exhausted", "rests"),
-        *("_group_of", "_counts", "_nodes"),
-    )
-
-    def __init__(self, dag: Dag, journal: Journal, nodes: Nodes) -> None:
-        self._nodes = nodes
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        dag = run.dag
         self.groups: Sequence[SiteGroup] = dag.site_groups
         count = len(self.groups)
         self._group_of = dag.group_of
@@ -96,7 +87,6 @@ class SiteMatching:
         self.taken_back: dict[int, list[str]] = {}
         self.failures: dict[int, int] = {}
         self.clocks = Clocks()
-        self._journal = journal
         self.claims: dict[int, str] = {}
         self.missing: dict[str, float] = {}
         self.reasons: dict[int, str] = {}
@@ -115,10 +105,6 @@ class SiteMatching:
         self.why_siteless: dict[int, str] = {}
         self.exhausted: set[int] = set()
         self.rests = SiteRests()
-
-    def __bool__(self) -> bool:
-        """Whether there are any groups."""
-        return bool(self.groups)
 
     def move(self, group: int, cause: GroupCause) -> GroupState:
         """The only writer of a group's state; returns the new one.
@@ -140,17 +126,12 @@ class SiteMatching:
     def _mark(self, group: int, state: GroupState) -> None:
         clean_up = self.groups[group].clean_up
         if clean_up >= 0:
-            mark = self._nodes.mark if state is GroupState.CLEANING else self._nodes.unmark
+            mark = self.run.nodes.mark if state is GroupState.CLEANING else self.run.nodes.unmark
             mark(clean_up, CLEANING)
 
     def count(self, states: Iterable[GroupState]) -> int:
         """How many groups are in one of these states."""
         return sum(self._counts[state] for state in states)
-
-    @property
-    def under_way(self) -> bool:
-        """Whether the DAG goes on because of a group, though none of its nodes may run."""
-        return bool(self.groups) and (bool(self.awaited) or self.count(UNDER_WAY) > 0)
 
     def group(self, node: int) -> int | None:
         """The node's group, None if it is in none."""
@@ -162,7 +143,7 @@ class SiteMatching:
             return []
         return [group for group, state in enumerate(self.group_states) if state in states]
 
-    def holds_back(self, node: int) -> bool:
+    def is_closed_to(self, node: int) -> bool:
         """Whether `node` may not start, since its group has no site, or leaves it."""
         group = self._group_of.get(node)
         if group is None:
@@ -297,13 +278,13 @@ class SiteMatching:
     @property
     def awaited(self) -> Container[object]:
         """Groups about which a record is on its way to the log and back."""
-        return self._journal.of(OF_GROUP)
+        return self.run.written.of(OF_GROUP)
 
     def read_back(self, group: int, record: JournalRecord | None) -> None:
         """A record about the group has been read; None: whatever was awaited counts no more."""
-        awaited = self._journal.record(OF_GROUP, group)
+        awaited = self.run.written.record(OF_GROUP, group)
         if isinstance(awaited, do.AppendJournalRecord) and record in (None, awaited.record):
-            self._journal.drop(OF_GROUP, group)
+            self.run.written.drop(OF_GROUP, group)
 
     def is_new_reason(self, kind: int, reason: str) -> bool:
         """Note why no site fits; whether that is another reason than before."""

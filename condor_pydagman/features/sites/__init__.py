@@ -1,0 +1,1 @@
+"""SITE_GROUP: groups of nodes that run at one site each, found for them while the DAG runs."""

@@ -1,0 +1,230 @@
+"""What groups of nodes have to do with the run of the DAG: `Sites`.
+
+The data is in `groups`; `matching` has how groups get sites, `policy_checks` when they lose them,
+`leaving` how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from condor_pydagman.engine import lifecycle
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import ENDED, Change
+from condor_pydagman.engine.node_states import CANCELLED, CLEANING, UNWANTED, Cause, State
+from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.features.sites import leaving, matching, policy_checks
+from condor_pydagman.features.sites.groups import Groups
+from condor_pydagman.features.sites.messages import SitesMatched, SitesUnknown
+from condor_pydagman.features.sites.policy_checks import HELD, IDLE, RUNS
+from condor_pydagman.features.sites.states import CLAIMING, UNDER_WAY, GroupState
+from condor_pydagman.vocabulary import JournalRecord
+
+_DOES = {
+    Change.SUBMITTED: IDLE,
+    Change.IDLE: IDLE,
+    Change.RELEASED: IDLE,
+    Change.HELD: HELD,
+    Change.RUNS: RUNS,
+}
+
+
+class Sites(Groups):
+    """Groups of nodes that run at one site each."""
+
+    name = "sites"
+    records = (
+        (JournalRecord.SITE_MATCHED, "on_match_read"),
+        (JournalRecord.SITE_TAKEN_BACK, "on_taken_back"),
+        (JournalRecord.SITE_LEFT, "on_left"),
+        (JournalRecord.SITE_CLEANED, "on_cleaned"),
+        (JournalRecord.NO_SITE, "on_no_site"),
+    )
+    replies = ((SitesMatched, "on_matched"), (SitesUnknown, "on_unknown"))
+
+    # The turn of a node.
+
+    def holds_back(self, node: int) -> bool:
+        """Its group has no site, or leaves it."""
+        if not self.is_closed_to(node) or self.run.mode is Mode.DRY_RUN:
+            return False
+        self.node_could_start(node, self.run.now)
+        return True
+
+    def site_of(self, node: int) -> tuple[str, str]:
+        """Its group's site."""
+        return self.site(node)
+
+    # Its jobs.
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """Jobs that wait, or are on hold, are timed."""
+        if change is Change.ENDED:
+            policy_checks.on_job_ended(self, event)
+            return
+        if change in (Change.SUBMITTED, Change.ADOPTED):
+            if self.run.job_table.by_node[node].procs.get(event.proc, 0) & ENDED:
+                return  # the log has shown its end before
+            if change is Change.ADOPTED:
+                policy_checks.on_adopted(self, node, event)
+                return
+        policy_checks.on_job(self, node, event, _DOES[change])
+
+    # The end of a run of a node.
+
+    def before_done(self, node: int) -> bool:
+        """It may have cleaned up, and be done later."""
+        return self._has_cleaned_up(node, Cause.SUCCEEDED)
+
+    def before_failed(self, node: int, _error: str) -> bool:
+        """It may have cleaned up, in vain."""
+        return self._has_cleaned_up(node, Cause.FAILED)
+
+    def _has_cleaned_up(self, node: int, cause: Cause) -> bool:
+        """Whether the node has run to clean up at the old site of its group: then that is all, and
+        its turn in the DAG is still to come."""
+        run = self.run
+        if not run.nodes.marks[node] & CLEANING:
+            self.touch(node, failed=cause is Cause.FAILED)
+            return False
+        run.nodes.move(node, cause, run.now)
+        run.nodes.unmark(node, CANCELLED)
+        run.job_table.close(node)
+        run.nodes.move(node, Cause.RUN_AGAIN, run.now)
+        lifecycle.begin_anew(run, node)
+        group = self.group(node)
+        assert group is not None
+        self.clean_up_over(group)
+        return True
+
+    def before_retry(self, node: int, error: str) -> str:
+        """It is not retried at a site that its group leaves.  Of one that is not wanted, or that a
+        person has cancelled, a failure is not the site's."""
+        if self.run.nodes.marks[node] & (UNWANTED | CANCELLED):
+            return ""
+        self.run_failed(node)
+        return f"Taken back from site {self.site(node)[0]}; {error}" if self.leaves(node) else ""
+
+    def done(self, node: int) -> None:
+        """What the node's group has come to may show that its site works again."""
+        group = self.group(node) if self.rests else None
+        if group is None or self.group_states[group] != GroupState.MATCHED:
+            return
+        done = sum(self.run.nodes.states[one] == State.DONE for one in self.groups[group].nodes)
+        if self.got_further(group, done):
+            site, name = self.sites[group], self.groups[group].name
+            self.run.say(f"Site {site} works again: group {name} has got further there")
+
+    def done_unrun(self, node: int) -> None:
+        """That may be the end of its group."""
+        self.touch(node)
+
+    # Nodes that run anew.
+
+    def run_by_person(self, node: int) -> None:
+        """Its group may be matched as often as its policy allows."""
+        group = self.group(node)
+        if group is not None:
+            self.begin_anew(group)
+
+    def before_taken_back(self, node: int) -> None:
+        """Its group may be over, and not be so any more."""
+        self.touch(node)
+        matching.look_at_ends(self)
+
+    def before_revived(self) -> None:
+        """So may any group."""
+        self.touch_all()
+        matching.look_at_ends(self)
+
+    def starts_over(self, node: int) -> bool:
+        """It does if its group leaves its site."""
+        return self.leaves(node)
+
+    # A person wants another site.
+
+    obstacle = leaving.obstacle
+    round_of = leaving.round_of
+    rematch = leaving.rematch
+
+    # The run of the DAG.
+
+    def begins(self) -> None:
+        """A rescue file may have sites of groups."""
+        matching.begin(self)
+
+    def event_taken(self) -> None:
+        """Nodes that could start may have no site, for good."""
+        if self.siteless:
+            policy_checks.fail_siteless(self)
+
+    def before_removals(self) -> None:
+        """What runs of groups that leave their sites is ended."""
+        policy_checks.fail_siteless(self)
+        leaving.enforce(self)
+
+    def before_starts(self) -> None:
+        """Groups get sites, keep them, or give them up."""
+        policy_checks.check(self)
+        matching.look_at_ends(self)
+        matching.ask_if_due(self)
+
+    def deadline(self) -> float | None:
+        """The first of what is due."""
+        run = self.run
+        times = [matching.next_time(self)]
+        if not run.is_over:
+            times.append(leaving.next_time(self))
+            if not run.starts_nothing:
+                times.append(policy_checks.next_time(self))
+        return min((time for time in times if time is not None), default=None)
+
+    def under_way(self) -> bool:
+        """The DAG goes on because of a group, though none of its nodes may run."""
+        return bool(self.awaited) or self.count(UNDER_WAY) > 0
+
+    # Inputs and records.
+
+    on_matched = matching.on_matched
+    on_unknown = matching.on_unknown
+    on_match_read = matching.on_match_read
+    on_taken_back = leaving.on_taken_back
+    on_left = leaving.on_left
+    on_cleaned = leaving.on_cleaned
+    on_no_site = policy_checks.on_no_site
+
+    # What others see.
+
+    def group_reports(self, anew: Collection[int]) -> Iterator[GroupReport]:
+        """All groups, in their order."""
+        states = self.run.nodes.states
+        for number, group in enumerate(self.groups):
+            kind = self.kinds[number]
+            since = self.waiting[kind].get(number, 0.0)
+            reason = self.reasons.get(kind) or self.reasons.get(-1, "")
+            yield GroupReport(
+                name=group.name,
+                state=GroupState(self.group_states[number]).name,
+                site=self.sites[number],
+                round=self.rounds[number],
+                total=len(group.nodes),
+                done=sum(states[node] == State.DONE and node not in anew for node in group.nodes),
+                since=since,
+                reason=self.why_siteless.get(number, reason if since else ""),
+            )
+
+    def validate(self) -> None:
+        """Nodes of a group run at its site alone, and a site is kept for it while they may."""
+        run = self.run
+        for number, group in enumerate(self.groups):
+            state = GroupState(self.group_states[number])
+            assert (number in self.claims) == (state in CLAIMING), (group.name, state)
+            assert (number in self.waiting[self.kinds[number]]) <= (state == GroupState.WAITING)
+            if run.recovering or run.is_over or state in (*CLAIMING, GroupState.OVER):
+                continue
+            for node in group.nodes:
+                known = (State.WAITING, State.DONE, State.FAILED, State.FUTILE)
+                assert run.nodes.states[node] in known, run.nodes.move_history(node)
+        for number, site in self.claims.items():
+            assert site == self.sites[number], (number, site)
