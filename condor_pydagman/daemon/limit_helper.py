@@ -18,6 +18,7 @@ import htcondor2
 
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.knobs import lookup, without_config_file
+from condor_pydagman.adapters.queued_dagmans import queue_name
 from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
@@ -39,7 +40,6 @@ from condor_pydagman.features.shared_limits.queued_dags import queued_dags
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.stepwise import Steps
-from condor_pydagman.matchmaking.queued_dagmans import queue_name
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites.ads import KnownAd, query
+from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.claims_directory import BY_HAND, ClaimsDirectory
+from condor_pydagman.features.sites.evaluation import BadPolicy, group_ad
+from condor_pydagman.features.sites.matcher import Matcher
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
@@ -24,15 +30,9 @@ from condor_pydagman.features.sites.messages import (
     SitesUnknown,
 )
 from condor_pydagman.graph.stepwise import Steps
-from condor_pydagman.matchmaking.claims_directory import BY_HAND, ClaimsDirectory
-from condor_pydagman.matchmaking.evaluation import BadPolicy, group_ad
-from condor_pydagman.matchmaking.matcher import Matcher
-from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
-from condor_pydagman.matchmaking.site_ads import KnownAd, query
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.records.site_description import macros, with_site
-from condor_pydagman.sites.choice import Wanted
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config

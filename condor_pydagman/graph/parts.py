@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.features.sites.policy import NO_POLICY, SitePolicy
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.sites.policy import NO_POLICY, SitePolicy
 
 
 class Script(NamedTuple):

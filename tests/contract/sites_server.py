@@ -22,9 +22,9 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.helpers import Helpers
+from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
-from condor_pydagman.sites.choice import Wanted
-from condor_pydagman.sites.policy import SitePolicy
+from condor_pydagman.features.sites.policy import SitePolicy
 
 
 def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], groups: Any) -> Any:

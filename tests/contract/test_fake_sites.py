@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
-from condor_pydagman.sites.choice import Wanted
 from tests import make
 from tests.contract import worlds
 from tests.contract.sites import Claims, SitesContract

@@ -41,6 +41,7 @@ from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
+from condor_pydagman.features.sites import claims
 from condor_pydagman.monitor import delivered_file
 from condor_pydagman.names import logged_name
 from condor_pydagman.placement.journal_text import read_done
@@ -48,7 +49,6 @@ from condor_pydagman.placement.space_rules import read_ledger
 from condor_pydagman.placement.turn_rules import read_ticket_name
 from condor_pydagman.records import ad_attributes, own_events, rescue
 from condor_pydagman.records.condor_sub import parse_quoted
-from condor_pydagman.sites import claims
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     PROVISIONER_READY,

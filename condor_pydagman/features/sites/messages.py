@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.sites.choice import Wanted
 
 
 class MatchSites(NamedTuple):

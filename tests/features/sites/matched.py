@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
+from condor_pydagman.features.sites.choice import Offer, Room, choose
 from condor_pydagman.features.sites.messages import MatchSites, SiteClaim, SitesMatched
 from condor_pydagman.features.sites.run import Sites
 from condor_pydagman.features.sites.states import CLAIMING, GroupState
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.sites.choice import Offer, Room, choose
 from tests import make
 from tests.make import QUIET
 

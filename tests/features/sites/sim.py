@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.sites.choice import Offer, Room, choose
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
 )
+from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.sites.choice import Offer, Room, choose
-from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord
 from tests.sim.fake_jobs import Cluster
 from tests.sim.verdicts import require

@@ -15,28 +15,28 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import site_helper
 from condor_pydagman.daemon.site_helper import Made, SiteHelper, SiteValues, obstacle, open_helper
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites.ads import KnownAd
+from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.matcher import Matcher
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
 )
+from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
-from condor_pydagman.matchmaking.matcher import Matcher
-from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
-from condor_pydagman.matchmaking.site_ads import KnownAd
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.sites.choice import Wanted
-from condor_pydagman.sites.policy import SitePolicy
 from condor_pydagman.vocabulary import DagStatus
+from tests.features.sites import test_matcher
 from tests.helping import Asker
-from tests.unit.matchmaking import test_matcher
 
 NORTH = KnownAd("d1", {"Entry": "north's", "Cores": 8}, {"STORE": "/n"})
 MATCHED = SitesMatched(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
-from condor_pydagman.sites.policy import SitePolicy
 from tests.unit.graph.texts import JOBS, build_files, build_text, error
 
 UNIT = "JOB in x\nJOB run x\nJOB clean x\nPARENT in CHILD run\nPARENT run CHILD clean\n"

@@ -10,13 +10,13 @@ from typing import Any
 import htcondor2
 
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
+from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import PoolError
-from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
-from condor_pydagman.matchmaking.queued_dagmans import in_queue, queue_name
-from condor_pydagman.matchmaking.site_ads import SiteAd, is_usable, value_of
+from condor_pydagman.features.sites.ads import SiteAd, is_usable, value_of
+from condor_pydagman.features.sites.claims import Claims
+from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.site_description import SITE_ATTRIBUTE
-from condor_pydagman.sites.claims import Claims
 
 LATELY_S = 3600  # how long ago a job may have failed
 MAX_ENDED = 10_000  # jobs of the history that are looked at

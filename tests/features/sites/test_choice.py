@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.sites.choice import Offer, Room, Wanted, choose
+from condor_pydagman.features.sites.choice import Offer, Room, Wanted, choose
 
 A, B, C = Offer("a"), Offer("b"), Offer("c", 1.0)
 ROOM = {"a": Room(2), "b": Room(2), "c": Room(1)}

@@ -17,9 +17,9 @@ import htcondor2
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.sites.claims import MAX_NAME
+from condor_pydagman.features.sites.environment import parse_environment
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.sites.claims import MAX_NAME
-from condor_pydagman.sites.environment import parse_environment
 
 MY_TYPE = "PydagmanSite"
 MAX_SITES = 10_000  # ads of sites that are looked at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.sites.environment import parse_environment
+from condor_pydagman.features.sites.environment import parse_environment
 
 
 @pytest.mark.parametrize(

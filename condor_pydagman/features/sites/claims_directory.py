@@ -26,9 +26,9 @@ from condor_pydagman.adapters.shared_directory import (
     open_this,
 )
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites import claims
+from condor_pydagman.features.sites.claims import Claims
 from condor_pydagman.printable import printable
-from condor_pydagman.sites import claims
-from condor_pydagman.sites.claims import Claims
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_SITES_DIR"

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.matchmaking import evaluation
-from condor_pydagman.matchmaking.claims_directory import ClaimsDirectory
-from condor_pydagman.matchmaking.site_ads import KnownAd, SiteAd, known
+from condor_pydagman.features.sites import evaluation
+from condor_pydagman.features.sites.ads import KnownAd, SiteAd, known
+from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
+from condor_pydagman.features.sites.choice import Offer, Room, Wanted, choose
+from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.sites.analysis import Obstacle, Verdict, analysis
-from condor_pydagman.sites.choice import Offer, Room, Wanted, choose
-from condor_pydagman.sites.policy import SitePolicy
 
 _FITS = (Obstacle.NONE, Obstacle.FULL)
 

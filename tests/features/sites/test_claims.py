@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.sites.claims import MAX_NAME, Claims, parse, text_of
+from condor_pydagman.features.sites.claims import MAX_NAME, Claims, parse, text_of
 
 
 def test_what_is_written_is_read_back() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.sites.analysis import Obstacle, Verdict, analysis
+from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
 
 O = Obstacle  # noqa: E741
 
