@@ -17,6 +17,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.requests import PieceOffered
+from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
@@ -99,7 +100,7 @@ def as_input(told: Any) -> inputs.Input:
     return an_input
 
 
-_INPUTS = (*engine_module._HANDLERS, PieceOffered)
+_INPUTS = (*engine_module._HANDLERS, PieceOffered, NodesSteered, PriorityWanted)
 
 
 class EngineHarness:

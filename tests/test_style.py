@@ -97,15 +97,14 @@ ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
     *("node_turns", "jobs", "nodes", "queues", "selection"),
-    *("decisions", "script_words", "steering_rules"),
-    *("run_records", "steering_records"),
+    *("decisions", "script_words"),
+    "run_records",
     "hooks",
     *("state", "views"),
-    "dag_priority",
     *("present_run", "retry_verdicts", "lifecycle"),
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
-    *("rerun", "steering"),
+    "rerun",
     *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )

@@ -71,7 +71,9 @@ class Control:
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
         priority = run.own_ad.get(PRIORITY)
         if isinstance(priority, int) and run.recovering:
-            restored.append(inputs.PriorityWanted(priority, restored=True))
+            from condor_pydagman.features.steering.requests import PriorityWanted
+
+            restored.append(PriorityWanted(priority, restored=True))
         elif priority is not None:
             changes[PRIORITY] = "undefined"  # of a run that has ended
         self._news.update(changes)

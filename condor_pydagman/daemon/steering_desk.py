@@ -23,6 +23,7 @@ from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.growth.requests import HELPER, PieceOffered, ReadOffer
+from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
 from condor_pydagman.graph.piece import Piece
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -59,7 +60,7 @@ class _Asked(NamedTuple):
 class _Part(NamedTuple):
     """A command for nodes of these names, which may have left the DAG when its turn comes."""
 
-    command: inputs.NodesSteered
+    command: NodesSteered
     names: Sequence[str]
 
 
@@ -129,9 +130,11 @@ class SteeringDesk:
         asked = self._asked[part.request]
         if not asked.wanted.dry:
             return [part]
-        refused = self._run.engine.refused(part)
+        refused = self._run.engine.feature("steering").refused(part)
         self._tried += refused
-        self._tried_again |= self._run.engine.descending(part, (node for node, _ in refused))
+        self._tried_again |= self._run.engine.feature("steering").descending(
+            part, (node for node, _ in refused)
+        )
         if part.last:
             self._answer_dry(part.request)
         return []
@@ -217,7 +220,7 @@ class SteeringDesk:
         for begin in range(0, len(nodes) or 1, PART):
             last = begin + PART >= len(nodes)
             names = [self._run.dag.names[node] for node in nodes[begin : begin + PART]]
-            command = inputs.NodesSteered(
+            command = NodesSteered(
                 self._number, wanted.command, (), self._who(), wanted.options, last
             )
             self._parts.append(_Part(command, names))
@@ -257,7 +260,7 @@ class SteeringDesk:
         elif wanted.command == "cancel-all":
             an_input = inputs.DagRemoved(self._who())
         elif wanted.command == "priority":
-            an_input = inputs.PriorityWanted(options["value"], self._who())
+            an_input = PriorityWanted(options["value"], self._who())
         else:
             an_input = inputs.LimitsWanted(**options)
         self._commands.append((an_input, asked))

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
-    dag_priority,
     lifecycle,
     log_events,
     operator,
@@ -19,7 +18,6 @@ from condor_pydagman.engine import (
     rerun,
     run_end,
     scripts,
-    steering,
     submission,
 )
 from condor_pydagman.engine.dag_states import Phase
@@ -44,10 +42,6 @@ def dispatch(run: RunState) -> None:
         return
     if run.written.awaited:
         _rewrite_overdue(run)
-    if run.steering.cancelled:
-        steering.enforce(run)
-    if run.steering.unprioritized:
-        dag_priority.tell_jobs(run)
     for before_removals in run.hooks.before_removals:
         before_removals()
     if run.removals:

@@ -11,14 +11,13 @@ inside this folder run downwards only, in the order that tests/test_style.py lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
-    dag_priority,
     dispatch,
     inputs,
     log_events,
@@ -30,7 +29,6 @@ from condor_pydagman.engine import (
     run_start,
     scripts,
     selection,
-    steering,
     submission,
     views,
 )
@@ -160,16 +158,8 @@ class Engine:
             SelectionError: there are none; the text says what there is.
         """
         run = self.run
-        categories = node_settings.categories_in_force(run.dag.categories, run.steering.settings)
+        categories = node_settings.categories_in_force(run.dag.categories, run.settings)
         return selection.chosen(run.nodes, kind, value, categories)
-
-    def refused(self, wanted: inputs.NodesSteered) -> list[tuple[int, str]]:
-        """The nodes that a command does not fit now, each with the reason."""
-        return steering.refused(self.run, wanted)
-
-    def descending(self, wanted: inputs.NodesSteered, refused: Iterable[int]) -> set[int]:
-        """Of a command that concerns descendants too: its nodes that it fits, and these."""
-        return steering.descending(self.run, wanted, refused)
 
     def feature(self, name: str) -> Any:
         """A feature of the run, for what beside the engine belongs to it; it is made if a person
@@ -206,8 +196,6 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.Halt: operator.on_halt,
     inputs.Resume: operator.on_resume,
     inputs.LimitsWanted: operator.on_wanted,
-    inputs.PriorityWanted: dag_priority.on_wanted,
-    inputs.NodesSteered: steering.on_steered,
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
     inputs.Wake: log_events.on_wake,

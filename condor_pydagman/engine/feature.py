@@ -98,6 +98,10 @@ class Feature:
         """A cluster is the node's, whichever source shows it."""
         raise NotImplementedError
 
+    def adopted(self, node: int) -> None:
+        """Jobs have been found to be the node's which the log does not show."""
+        raise NotImplementedError
+
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """The event's proc, which is the node's, does something else from now on.  Doubles of
         events are not seen."""

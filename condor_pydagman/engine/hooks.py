@@ -98,8 +98,10 @@ class Hooks:
     group_reports: tuple[Callable[[Collection[int]], Iterable[GroupReport]], ...]
     site_of: tuple[Callable[[int], tuple[str, str]], ...]
     starts_over: tuple[Callable[[int], bool], ...]
+    adopted: tuple[Callable[[int], None], ...]
 
     __slots__ = (
+        "adopted",
         "after_starts",
         "attempt_records",
         "before_done",

@@ -15,7 +15,6 @@ from condor_pydagman.engine import (
     provisioner,
     run_end,
     scripts,
-    steering,
     submission,
 )
 from condor_pydagman.engine.feature import table_with
@@ -43,7 +42,6 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.FINAL_STARTED,
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
-    JournalRecord.STEERED,
 )  # whatever the retry number
 
 
@@ -169,5 +167,4 @@ _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.PROVISIONED: _on_provisioned,
     JournalRecord.COMMON_INPUT: _on_common_input,
     JournalRecord.FINAL_STARTED: _on_final_started,
-    JournalRecord.STEERED: steering.on_record,
 }

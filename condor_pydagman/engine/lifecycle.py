@@ -194,9 +194,6 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         if instead:
             fail(run, node, instead)
             return
-    if run.nodes.marks[node] & CANCELLED:
-        fail(run, node, f"Cancelled; {error}")
-        return
     if run.hooks.run_ended:
         note_run(run, node, value, failed=True)
     taken = run.nodes.retries.get(node, 0)
@@ -332,7 +329,8 @@ def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:
     found = open_cluster(run, node, cluster, only=max((*live, *ended)) if shared else None)
     if CLUSTER_ITSELF in live:
         found.set_factory()
-    run.steering.prioritize((node,))
+    for adopted in run.hooks.adopted:
+        adopted(node)
     procs = 1 if shared else max((*live, *ended)) + 1
     # As many as a replay of the record expects; those that are not there will be found to be lost.
     run.job_table.expect(found, found.numbered(procs))

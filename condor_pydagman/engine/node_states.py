@@ -245,3 +245,29 @@ NOT_BEGUN = frozenset((_S.WAITING, _S.PRE_WAIT, _S.READY, _S.RETRY_WAIT))
 
 # States that a node leaves only when a script or a submission is started for it.
 NEEDS_A_START = frozenset((_S.WAITING, _S.PRE_WAIT, _S.READY, _S.RETRY_WAIT))
+
+_SHOWN = {
+    State.DONE: "it is done",
+    State.FAILED: "it failed",
+    State.FUTILE: "one of its ancestors failed",
+    State.WAITING: "it is waiting for other nodes",
+    State.PRE_WAIT: "its PRE script is about to start",
+    State.PRE_RUN: "its PRE script is running",
+    State.PRE_UNCONFIRMED: "its PRE script has just ended",
+    State.READY: "it is about to be submitted",
+    State.SUBMITTING: "it is being submitted",
+    State.UNKNOWN: "DAGMan is asking the schedd for its job",
+    State.SUBMIT_UNCONFIRMED: "its submission has just failed",
+    State.SUBMITTED: "its jobs are in the queue",
+    State.POST_WAIT: "its POST script is about to start",
+    State.POST_RUN: "its POST script is running",
+    State.POST_UNCONFIRMED: "its POST script has just ended",
+    State.RETRY_WAIT: "it is waiting for its next retry",
+    State.RESULT: "DAGMan is reading the values that it publishes",
+    State.GROWING: "DAGMan is reading the nodes that it adds",
+}
+
+
+def shown(state: State) -> str:
+    """A state, for a person."""
+    return _SHOWN[state]

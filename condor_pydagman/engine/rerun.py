@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from condor_pydagman.engine import lifecycle
-from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
+from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State, shown
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.engine.steering_rules import shown
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 
 _ENDED = (State.DONE, State.FAILED)

@@ -5,7 +5,6 @@ start.
 from __future__ import annotations
 
 from condor_pydagman.engine import (
-    dag_priority,
     lifecycle,
     log_events,
     operator,
@@ -45,7 +44,6 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
     """The old log has been read: now the schedd is asked what it really has."""
     if run.recovering:
         rerun.settle(run)
-        dag_priority.tell_all_jobs(run)
         if run.config.debug_cache_enable:
             run.say("Stopping the caching of log lines.", 0)
         run.say("...done with RECOVERY mode " + "<" * 30)

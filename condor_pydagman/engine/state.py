@@ -16,7 +16,8 @@ from condor_pydagman.engine.dag_states import MOVES, Phase
 from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.jobs import JobTable
-from condor_pydagman.engine.node_settings import retry_in_force
+from condor_pydagman.engine.node_settings import NOTHING as NOTHING_SET
+from condor_pydagman.engine.node_settings import NodeSettings, retry_in_force
 from condor_pydagman.engine.node_states import CLEANING, IN_QUEUE, UNWANTED, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import ReadyQueue, Removals, ScriptQueue
@@ -36,7 +37,6 @@ from condor_pydagman.engine.run_records import (
     Scripts,
     Submission,
 )
-from condor_pydagman.engine.steering_records import Steering
 from condor_pydagman.engine.throttles import Categories, StartPace, SubmitPace, Throttles
 from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
@@ -71,6 +71,7 @@ class RunState:
         ready: nodes that are to be submitted.
         removals: clusters that are to be removed.
         starts: how many nodes may be submitted in a minute.
+        settings: what was set for nodes in place of what the DAG says.
         pieces: what may be added to the DAG, or has been, by digest.
         written: records that have not been read back.
         given: what features begin with, by their names.
@@ -79,6 +80,7 @@ class RunState:
     """
 
     __slots__ = (
+        "_dag_priority",
         "admin",
         "categories",
         "config",
@@ -111,9 +113,9 @@ class RunState:
         "retrying",
         "save_points",
         "scripts",
+        "settings",
         "starts",
         "status",
-        "steering",
         "submission",
         "written",
     )
@@ -175,7 +177,8 @@ class RunState:
         self.starts = StartPace(self.config.max_starts_per_minute)
         self.scripts = Scripts(self.config.restart_pre_rate)
         self.retrying = Retrying()
-        self.steering = Steering(self.nodes)
+        self.settings: dict[int, NodeSettings] = {}
+        self._dag_priority: int | None = None
         self.removals = Removals()
         self.save_points = SavePoints()
 
@@ -218,6 +221,14 @@ class RunState:
             self.out.append(do.JobState(time, node, event, job, lines.sequence(node)))
 
     # Single writers.
+
+    def set(self, node: int, settings: NodeSettings) -> None:
+        """More is set for a node, in place of what the DAG says."""
+        self.settings[node] = self.settings.get(node, NOTHING_SET).merged(settings)
+
+    def set_dag_priority(self, priority: int) -> None:
+        """Another priority is in force for the whole DAG."""
+        self._dag_priority = priority
 
     def use(self, features: dict[str, Any], hooks: Hooks) -> None:
         """The run has these features from now on; see `feature.connect`."""
@@ -307,8 +318,7 @@ class RunState:
 
     def priority(self, node: int) -> int:
         """Effective priority of a node: its own, and what is added for the whole DAG."""
-        priority, steering = self.dag.priorities.get(node, 0), self.steering
-        own = steering.settings.get(node)
+        priority, own = self.dag.priorities.get(node, 0), self.settings.get(node)
         if own is not None and own.priority is not None:
             priority = own.priority + self.dag.priority
         return priority + self.dag_priority - self.dag.priority
@@ -316,16 +326,21 @@ class RunState:
     @property
     def dag_priority(self) -> int:
         """What is added to the priority of each node."""
-        changed = self.steering.dag_priority
+        changed = self._dag_priority
         return self.dag.priority if changed is None else changed
+
+    @property
+    def dag_priority_is_set(self) -> bool:
+        """Whether a person has set it since the DAG was read."""
+        return self._dag_priority is not None
 
     def retry(self, node: int) -> Retry | None:
         """The node's RETRY in force."""
-        return retry_in_force(self.dag.retries.get(node), self.steering.settings.get(node))
+        return retry_in_force(self.dag.retries.get(node), self.settings.get(node))
 
     def category(self, node: int) -> str:
         """The node's category in force, '' if it has none."""
-        own = self.steering.settings.get(node)
+        own = self.settings.get(node)
         if own is not None and own.category is not None:
             return own.category
         return self.dag.categories.get(node, "")

@@ -340,7 +340,7 @@ def _say_submitting(run: RunState, node: int) -> None:
 
 
 def _submit_action(run: RunState, node: int) -> do.SubmitNode:
-    settings = run.steering.settings.get(node)
+    settings = run.settings.get(node)
     return do.SubmitNode(
         node,
         run.nodes.retries.get(node, 0),

@@ -52,6 +52,7 @@ FEATURES = (
     Entry("enough", ("enoughs", "has_not_needed")),
     Entry("run_if", ("conditions",)),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
+    Entry("steering", records=("STEERED",)),
     # A node that does not run needs no site.
     Entry("cache", ("cached",)),
     Entry("sites", ("site_groups",)),

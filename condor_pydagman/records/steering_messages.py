@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from condor_pydagman.engine.node_settings import settings_text
-from condor_pydagman.engine.steering_rules import DESCENDANTS, RETRY
+from condor_pydagman.features.steering.rules import DESCENDANTS, RETRY
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.rescue import (
     MAX_NUMBER,

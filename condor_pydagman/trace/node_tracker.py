@@ -12,7 +12,7 @@ from typing import Any
 
 from condor_pydagman.engine.decisions import failures_allowed
 from condor_pydagman.engine.node_settings import read_settings
-from condor_pydagman.engine.steering_rules import RETRY, read_text
+from condor_pydagman.features.steering.rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
 from condor_pydagman.trace import acting_brakes, growth_seen, node_decisions

@@ -336,7 +336,7 @@ class Oracles:
         names = {c.node for c in live if c.kind is not NodeKind.SERVICE} | {cluster.node}
         if limits.jobs and cluster.kind is not NodeKind.SERVICE:
             require(len(names) <= limits.jobs, f"O3: {len(names)} nodes in the queue")
-        settings = process.engine.run.steering.settings
+        settings = process.engine.run.settings
         categories = categories_in_force(dag.categories, settings) if settings else dag.categories
         counts = Counter(categories.get(dag.ids[name]) for name in names)
         for category, limit in dag.category_limits.items():

@@ -442,7 +442,7 @@ def work_is_started(engine: Engine) -> None:
         return
     if limits.jobs and sum(node not in nodes.services for node in inside) >= limits.jobs:
         return
-    categories = categories_in_force(dag.categories, engine.run.steering.settings)
+    categories = categories_in_force(dag.categories, engine.run.settings)
     counts = Counter(categories.get(node) for node in inside)
     for node in ready:
         limit = dag.category_limits.get(categories.get(node, ""))

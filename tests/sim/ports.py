@@ -14,6 +14,7 @@ from condor_pydagman.daemon.ports import Source
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.steering.requests import PriorityWanted
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.ad_attributes import PRIORITY
 
@@ -118,7 +119,7 @@ class FakeControl:
         ]
         priority = self._world.schedd.own_ad.values().get(PRIORITY)
         if isinstance(priority, int):
-            said.append(inputs.PriorityWanted(priority, restored=True))
+            said.append(PriorityWanted(priority, restored=True))
         return said
 
     def announce(self) -> None:

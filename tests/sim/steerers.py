@@ -9,9 +9,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
-from condor_pydagman.engine.steering_rules import DESCENDANTS, RETRY
+from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.rules import DESCENDANTS, RETRY
 from condor_pydagman.vocabulary import NodeCommand
 from tests.sim.verdicts import require
 
@@ -58,7 +58,7 @@ class Steerers:
         if world.process is None or world.now >= world.faults.until or rng.random() >= self._rate:
             return
         if rng.random() < 0.1:
-            world.process.add_input(inputs.PriorityWanted(rng.randint(-3, 3), "ann"))
+            world.process.add_input(PriorityWanted(rng.randint(-3, 3), "ann"))
         for _ in range(rng.choice((1, 1, 2))):
             there = [node for node, _ in world.process.dag.named()]
             nodes = [rng.choice(there) for _ in range(rng.randint(1, MAX_NODES))]
@@ -71,7 +71,7 @@ class Steerers:
             for part in parts:
                 last = part is parts[-1]
                 world.process.add_input(
-                    inputs.NodesSteered(self.asked, command, part, "ann", options, last)
+                    NodesSteered(self.asked, command, part, "ann", options, last)
                 )
 
     def answered(self, answer: do.Steered) -> None:

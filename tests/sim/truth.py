@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
-from condor_pydagman.engine.steering_rules import BEGUN, DESCENDANTS, read_text
+from condor_pydagman.features.steering.rules import BEGUN, DESCENDANTS, read_text
 from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.piece import PieceText, add_piece

@@ -141,7 +141,7 @@ class Cache(Feature):
             self._ask()
 
     def _keep(self) -> None:
-        settings = self.run.steering.settings
+        settings = self.run.settings
         ended = [
             one
             for one in self._ended.items()
@@ -177,7 +177,7 @@ class Cache(Feature):
     def _wanted(self, node: int) -> CachedWanted:
         self._number += 1
         number = self.asked[node] = self._number
-        settings = self.run.steering.settings.get(node)
+        settings = self.run.settings.get(node)
         if settings is not None and settings.variables:
             return CachedWanted(node, number, "", "a person has set VARS of it")
         found = self._sums.of(node)

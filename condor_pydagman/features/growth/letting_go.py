@@ -17,7 +17,6 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.engine.steering_records import commanded
 from condor_pydagman.graph.let_go import let_go, numbers, waits_for
 from condor_pydagman.graph.parts import Brought
 from condor_pydagman.printable import number_of
@@ -135,10 +134,8 @@ class LettingGo:
     def _is_quiet(self, nodes: Sequence[int]) -> bool:
         """Whether nothing of done nodes is on its way."""
         run, written = self._run, self._run.written.of(OF_NODE)
-        steered = commanded(run.written)
         return not any(
-            node in steered
-            or node in run.job_table.by_node
+            node in run.job_table.by_node
             or node in written
             or not all(may_leave(node) for may_leave in run.hooks.may_leave)
             for node in nodes
@@ -181,7 +178,7 @@ class LettingGo:
             run.submission.let_go(node)
             run.save_points.forget(node)
             run.jobstate_lines.forget(node)
-            run.steering.let_go(node)
+            run.settings.pop(node, None)
             run.categories.let_go(node)
             run.query.let_go(node)
             for node_left in run.hooks.node_left:

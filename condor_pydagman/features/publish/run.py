@@ -136,7 +136,7 @@ class Publish(Feature):
         run, file = self.run, self.run.dag.published[node].file
         if "$" not in file:
             return file
-        own = run.steering.settings.get(node)
+        own = run.settings.get(node)
         added = own.variables if own else ()
         variables = variables_in_force(run.dag.variables.get(node, ()), added)
         known = known_macros(run.dag.names[node], ((one.key, one.value) for one in variables))

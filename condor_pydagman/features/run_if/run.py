@@ -19,7 +19,6 @@ from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.engine.steering_records import COMMAND
 from condor_pydagman.features.run_if.requests import (
     HELPER,
     ConditionsEvaluated,
@@ -172,7 +171,7 @@ class RunIf(Feature):
         return f"Done={done};Failed={failed};Skipped={skipped};Futile={futile};Total={len(nodes)}"
 
     def _category(self, name: str) -> str:
-        categories = categories_in_force(self.run.dag.categories, self.run.steering.settings)
+        categories = categories_in_force(self.run.dag.categories, self.run.settings)
         return self._counts(tuple(node for node, one in categories.items() if one == name))
 
     # The answer, and the record of it.
@@ -186,7 +185,7 @@ class RunIf(Feature):
             del self.asked[node]
             if not self._is_due(node):
                 continue
-            if run.written.of(COMMAND):  # what it was found by may be about to change
+            if run.written.holding:  # what it was found by may be about to change
                 run.nodes.turns.close(node)
                 continue
             retry = run.nodes.retries.get(node, 0)

@@ -46,7 +46,7 @@ class Timeouts(Feature):
 
     def of_node(self, node: int) -> Timeout | None:
         """The limits of a node that are in force."""
-        settings = self.run.steering.settings.get(node)
+        settings = self.run.settings.get(node)
         return timeout_in_force(timeouts_of(self.run.dag).get(node), settings)
 
     # What procs do.

@@ -20,6 +20,7 @@ from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
 from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
 from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
@@ -169,7 +170,7 @@ def test_a_category_that_a_person_has_set() -> None:
     brake = "BRAKE b 0 CATEGORY big HALT"
     harness = running(brake, text="A -> B; C\nCATEGORY C big\nMAXJOBS big 9")
     wanted = settings_text(NodeSettings(category="big"))
-    harness.tell(inputs.NodesSteered(1, NodeCommand.SET, [1], "ann", wanted))
+    harness.tell(NodesSteered(1, NodeCommand.SET, [1], "ann", wanted))
     harness.read_back()
     fail(harness, 1, value=0)
     harness.run_node("B", 9, 1)
@@ -202,7 +203,7 @@ def test_submissions_that_fail_count() -> None:
 
 def test_what_a_person_has_cancelled_does_not_count() -> None:
     harness = running("BRAKE b 0 HALT")
-    harness.tell(inputs.NodesSteered(1, NodeCommand.CANCEL, [0], "ann"))
+    harness.tell(NodesSteered(1, NodeCommand.CANCEL, [0], "ann"))
     harness.read_back()
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 1))
     assert harness.state("A") is State.FAILED

@@ -13,6 +13,7 @@ from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.run_if.requests import EvaluateConditions
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.model import NOT_NEEDED, Dag, Enough, Tolerance
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
@@ -388,8 +389,8 @@ def test_a_parent_runs_again_just_when_a_person_ends_the_node(command: NodeComma
     aborted(harness, 3, 4)
     merged, parent = harness.dag.ids["M"], harness.dag.ids["A"]
     harness.tell(
-        inputs.NodesSteered(1, command, [merged], "ann"),
-        inputs.NodesSteered(2, NodeCommand.RERUN, [parent], "ann"),
+        NodesSteered(1, command, [merged], "ann"),
+        NodesSteered(2, NodeCommand.RERUN, [parent], "ann"),
     )
     harness.settle()
     ended = State.FAILED if command is NodeCommand.CANCEL else State.DONE

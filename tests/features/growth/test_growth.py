@@ -24,6 +24,7 @@ from condor_pydagman.features.run_if.requests import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, LetGo
 from condor_pydagman.graph.piece import Piece, PieceText, read_piece
@@ -424,7 +425,7 @@ def test_a_person_can_do_nothing_to_a_node_that_leaves() -> None:
     it.begin()
     it.feed_and_run(1, 2)
     it.give("JOB N3 x\n")
-    wanted = inputs.NodesSteered(1, NodeCommand.RERUN, (it.dag.ids["N1"],), "ann")
+    wanted = NodesSteered(1, NodeCommand.RERUN, (it.dag.ids["N1"],), "ann")
     it.feed(wanted)
     (answer,) = [one for one in it.asked if isinstance(one, do.Steered)]
     assert answer.refused == ((0, "it is done and leaves the DAG, with others that were added"),)
@@ -436,7 +437,7 @@ def test_a_node_that_a_person_has_just_run_anew_is_kept() -> None:
     it = Endless(kept=1)
     it.begin()
     it.feed_and_run(1, 2)
-    it.feed(inputs.NodesSteered(1, NodeCommand.RERUN, (it.dag.ids["N1"],), "ann"))
+    it.feed(NodesSteered(1, NodeCommand.RERUN, (it.dag.ids["N1"],), "ann"))
     it.give("JOB N3 x\n")
     assert it.records(JournalRecord.LET_GO) == []
     it.read_back(it.records(JournalRecord.STEERED)[0])
@@ -543,7 +544,7 @@ def test_nothing_that_is_kept_by_node_knows_a_node_that_has_gone() -> None:
         it.give(text.format(number))
         it.let_go()
         node = it.dag.ids[f"M{number}"]
-        it.feed(inputs.NodesSteered(number, NodeCommand.SKIP, (node,), "ann"))
+        it.feed(NodesSteered(number, NodeCommand.SKIP, (node,), "ann"))
         it.read_back(it.records(JournalRecord.STEERED)[-1])
         it.run(f"N{number}", 4)
         it.run(f"N{number}")

@@ -20,6 +20,7 @@ from condor_pydagman.features.run_if.requests import (
     EvaluateConditions,
 )
 from condor_pydagman.features.sites.messages import MatchSites
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.model import SKIPPED, Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make
@@ -285,7 +286,7 @@ def test_a_decision_is_taken_back_with_what_it_was_taken_by() -> None:
     dag.tell(make.terminated(1, value=1))
     dag.tell(inputs.Resume())
     (action,) = dag.asked(EvaluateConditions)
-    dag.tell(inputs.NodesSteered(9, NodeCommand.RERUN, [dag.dag.ids["A"]], "ann", ""))
+    dag.tell(NodesSteered(9, NodeCommand.RERUN, [dag.dag.ids["A"]], "ann", ""))
     steered = dag.echo(dag.last)
     (wanted,) = action.wanted
     dag.tell(ConditionsEvaluated([ConditionResult(*wanted[:2], 1, "")]))

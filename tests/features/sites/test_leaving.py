@@ -11,6 +11,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.selection import one_of_each_group
 from condor_pydagman.features.sites.groups import FORCE_AGAIN_S
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
@@ -264,7 +265,7 @@ def test_a_parent_runs_again_while_its_child_leaves_with_its_group() -> None:
     assert State(run.nodes.states[run.dag.ids["B"]]) == State.READY
     for number, (command, node) in enumerate((("REMATCH", "B"), ("RERUN", "A"))):
         ids, options = [run.dag.ids[node]], "1" if command == "REMATCH" else ""
-        harness.tell(inputs.NodesSteered(number, NodeCommand[command], ids, "ann", options, True))
+        harness.tell(NodesSteered(number, NodeCommand[command], ids, "ann", options, True))
         harness.read_back()
     harness.tell(make.terminated(1, value=-9))
     harness.back()
@@ -602,7 +603,7 @@ def pair(commands: str = "") -> Matched:
 
 def ask(harness: Matched, name: str = "A") -> do.Steered:
     node = harness.dag.ids[name]
-    harness.tell(inputs.NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
+    harness.tell(NodesSteered(1, NodeCommand.REMATCH, [node], "ann", "", True))
     harness.back()
     (answer,) = harness.asked(do.Steered)
     return answer

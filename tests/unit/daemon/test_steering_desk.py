@@ -17,6 +17,7 @@ from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
+from condor_pydagman.features.steering.requests import NodesSteered
 
 NO_HALT = Halts()
 GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]
@@ -62,12 +63,12 @@ class Bench:
         self.offered.append(request[:])
         then((self.piece, "" if self.piece else "ERROR: all wrong"))
 
-    def refused(self, what: inputs.NodesSteered) -> list[tuple[int, str]]:
+    def refused(self, what: NodesSteered) -> list[tuple[int, str]]:
         """The first node of each part."""
         self.tried.append(len(what.nodes))
         return [(what.nodes[0], "no")]
 
-    def descending(self, what: inputs.NodesSteered, refused: Iterable[int]) -> set[int]:
+    def descending(self, what: NodesSteered, refused: Iterable[int]) -> set[int]:
         """The others, and one more for each part."""
         if what.options != "descendants":
             return set()
@@ -153,11 +154,11 @@ def test_nodes_that_have_left_the_dag_meanwhile_are_passed_over() -> None:
     bench = Bench()
     names = [str(number) for number in range(PART + 3)]
     (first,) = bench.send({"id": 1, "command": "skip", "nodes": {"names": names}})
-    assert isinstance(first, inputs.NodesSteered)
+    assert isinstance(first, NodesSteered)
     assert list(first.nodes) == list(range(PART))
     del bench.run.dag.ids[f"n{PART + 1}"]
     (second,) = bench.desk.taken([])
-    assert isinstance(second, inputs.NodesSteered)
+    assert isinstance(second, NodesSteered)
     assert list(second.nodes) == [PART, PART + 2]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeCommand
 from tests import make
@@ -20,7 +21,7 @@ class Steered(make.EngineHarness):
         """Ask, and let the log come back; the answer."""
         self.number += 1
         nodes = [self.dag.ids[name] for name in names.split()]
-        self.tell(inputs.NodesSteered(self.number, command, nodes, "ann", options))
+        self.tell(NodesSteered(self.number, command, nodes, "ann", options))
         first = self.last
         self.last = first + self.read_back()
         (answer,) = self.asked(do.Steered)

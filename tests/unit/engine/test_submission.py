@@ -10,6 +10,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.steering.requests import PriorityWanted
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
@@ -448,7 +449,7 @@ def test_jobs_and_nodes_get_it_on_top_of_their_own() -> None:
     harness = of_priority_2()
     harness.take("A", 1)
     harness.take("B", 2)
-    harness.tell(inputs.PriorityWanted(10, "ann"))
+    harness.tell(PriorityWanted(10, "ann"))
     assert harness.asked(do.PublishPriority) == [do.PublishPriority(10)]
     found = sorted(harness.asked(do.SetJobPriorities))
     assert found == [
@@ -462,7 +463,7 @@ def test_jobs_and_nodes_get_it_on_top_of_their_own() -> None:
 
 def test_a_job_that_is_being_submitted_gets_it_when_its_number_is_known() -> None:
     harness = of_priority_2()
-    harness.tell(inputs.PriorityWanted(0, "ann"))
+    harness.tell(PriorityWanted(0, "ann"))
     assert harness.asked(do.SetJobPriorities) == []
     harness.take("A", 1)
     assert do.SetJobPriorities(1, ((1, -1),)) in harness.asked(do.SetJobPriorities)
@@ -471,12 +472,12 @@ def test_a_job_that_is_being_submitted_gets_it_when_its_number_is_known() -> Non
 def test_a_restarted_dagman_tells_all_jobs_once_more() -> None:
     harness = of_priority_2()
     harness.take("A", 1)
-    harness.tell(inputs.PriorityWanted(10, "ann"))
+    harness.tell(PriorityWanted(10, "ann"))
     other = harness.replay()
-    other.tell(inputs.PriorityWanted(10, restored=True))
+    other.tell(PriorityWanted(10, restored=True))
     assert other.asked(do.PublishPriority) == []
     other.tell(inputs.LogCaughtUp())
-    assert other.engine.run.steering.unprioritized == {0}
+    assert other.engine.run.features["steering"].priorities.unsure == {0}
 
 
 # -DryRun: PRE scripts run, jobs and POST scripts do not, and nothing is kept of it.

@@ -24,11 +24,12 @@ from condor_pydagman.engine.node_settings import (
     variables_in_force,
 )
 from condor_pydagman.engine.node_settings import shown as shown_settings
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import Cause, State, shown
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.selection import SelectionError, chosen
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.engine.steering_rules import Words, obstacle, read_text, record_text, shown
+from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.steering.rules import Words, obstacle, read_text, record_text
 from condor_pydagman.features.timeout.graph import Timeout
 from condor_pydagman.features.timeout.run import Timeouts, timeout_in_force
 from condor_pydagman.graph.model import Retry, Variable
@@ -182,7 +183,7 @@ def test_the_dag_does_not_end_while_a_command_is_on_its_way() -> None:
     harness = steered("A -> B; C")
     harness.take("C", 2)
     harness.run_node("A", 1, value=1)
-    harness.tell(inputs.NodesSteered(1, C.RERUN, [0], "ann"))
+    harness.tell(NodesSteered(1, C.RERUN, [0], "ann"))
     (record,) = harness.echo(harness.last)
     harness.tell(make.terminated(2))
     assert not harness.asked(do.Exit)
@@ -192,10 +193,10 @@ def test_the_dag_does_not_end_while_a_command_is_on_its_way() -> None:
 
 def test_a_request_in_parts_is_answered_once() -> None:
     harness = steered("A B C")
-    harness.tell(inputs.NodesSteered(5, C.SKIP, [1], "ann", last=False))
+    harness.tell(NodesSteered(5, C.SKIP, [1], "ann", last=False))
     harness.read_back()
     assert not harness.ever(do.Steered)
-    harness.tell(inputs.NodesSteered(5, C.SKIP, [2, 0], "ann"))
+    harness.tell(NodesSteered(5, C.SKIP, [2, 0], "ann"))
     harness.read_back()
     (answer,) = harness.ever(do.Steered)
     assert (answer.done, [node for node, _ in answer.refused]) == (2, [0])
@@ -204,9 +205,7 @@ def test_a_request_in_parts_is_answered_once() -> None:
 def test_the_same_twice_before_the_first_is_in_force() -> None:
     harness = steered("A -> B; C")
     harness.take("C", 1)
-    harness.tell(
-        inputs.NodesSteered(1, C.SKIP, [1], "ann"), inputs.NodesSteered(2, C.CANCEL, [1], "bob")
-    )
+    harness.tell(NodesSteered(1, C.SKIP, [1], "ann"), NodesSteered(2, C.CANCEL, [1], "bob"))
     harness.read_back()
     first, second = harness.ever(do.Steered)
     assert (first.done, second.done) == (1, 0)
@@ -216,8 +215,8 @@ def test_the_same_twice_before_the_first_is_in_force() -> None:
 def test_a_record_that_is_lost_is_written_again() -> None:
     harness = steered("A; C")
     harness.take("C", 1)
-    harness.tell(inputs.NodesSteered(1, C.HOLD, [1], "ann"))
-    harness.tell(inputs.NodesSteered(2, C.CANCEL, [1], "ann"))
+    harness.tell(NodesSteered(1, C.HOLD, [1], "ann"))
+    harness.tell(NodesSteered(2, C.CANCEL, [1], "ann"))
     harness.wait(61)
     (record,) = harness.asked(do.AppendJournalRecord)
     assert record.record is JournalRecord.STEERED
@@ -562,8 +561,8 @@ def test_descendants_run_anew_as_well_or_the_node_does_not() -> None:
         harness.run_node(name, number, value=name == "D")
     why = harness.refusal(C.RERUN, "A")
     assert why == "its child B has started; it would have to run again too"
-    wanted = inputs.NodesSteered(0, C.RERUN, [harness.dag.ids[name] for name in "AB"], "ann", rule)
-    assert len(harness.engine.descending(wanted, [])) == 4
+    wanted = NodesSteered(0, C.RERUN, [harness.dag.ids[name] for name in "AB"], "ann", rule)
+    assert len(harness.engine.feature("steering").descending(wanted, [])) == 4
     answer = harness.ask(C.RERUN, "A", rule)
     assert (answer.done, answer.descendants) == (1, 3)
     assert harness.states() == "A=SUBMITTING B=WAITING C=WAITING D=WAITING E=SUBMITTED"
@@ -663,8 +662,8 @@ def test_of_many_nodes_each_is_looked_at_once(end: str, monkeypatch: pytest.Monk
         return released(run, node)
 
     monkeypatch.setattr(rerun, "_released", counted)
-    wanted = inputs.NodesSteered(0, C.RERUN, range(length - 1), "ann", "descendants")
-    refused = harness.engine.refused(wanted)
+    wanted = NodesSteered(0, C.RERUN, range(length - 1), "ann", "descendants")
+    refused = harness.engine.feature("steering").refused(wanted)
     assert len(looks) <= 2 * length
     assert len(refused) == (length - 1 if end else 0)
     assert all(f"its descendant N{length - 1} has not ended" in why for _, why in refused)

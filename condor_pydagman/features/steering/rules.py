@@ -1,11 +1,11 @@
 """What a person may ask of a node in which state, and how a command is written into the nodes log.
 
-No state of the run is needed here: `steering` asks, journals and applies.
+No state of the run is needed here: `run` asks, journals and applies.
 """
 
 from __future__ import annotations
 
-from condor_pydagman.engine.node_states import NOT_BEGUN, State
+from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, State, shown
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeCommand
 
@@ -13,11 +13,6 @@ RETRY = "retry"  # option of CANCEL
 DESCENDANTS = "descendants"  # option of RERUN
 BEGUN = "begun"  # of CANCEL, in the log: something of the node's run had begun
 
-_ENDED = {
-    State.DONE: "it is done",
-    State.FAILED: "it failed",
-    State.FUTILE: "one of its ancestors failed",
-}
 _MARKS = (NodeCommand.DONE, NodeCommand.SKIP)
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
 
@@ -52,14 +47,14 @@ def obstacle(command: NodeCommand, state: State, options: str) -> str:
     if command is NodeCommand.REMATCH:
         return ""  # its group's state counts
     if command is NodeCommand.CANCEL:
-        if state in _ENDED:
-            return _ENDED[state]
+        if state in ENDED:
+            return shown(state)
         jobs_only = options == RETRY and state != State.SUBMITTED
         return f"it has no jobs in the queue: {shown(state)}" if jobs_only else ""
     if command is NodeCommand.RERUN:
         return _obstacle_to_rerun(state)
     if command is NodeCommand.SET:
-        return "" if state in NOT_BEGUN or state in _ENDED else f"it has started: {shown(state)}"
+        return "" if state in NOT_BEGUN or state in ENDED else f"it has started: {shown(state)}"
     return _obstacle_to_mark(command, state)
 
 
@@ -82,27 +77,3 @@ def _obstacle_to_mark(command: NodeCommand, state: State) -> str:
     if state == State.DONE:
         return "it is done already"
     return f"it has started: {shown(state)}; cancel it first"
-
-
-_SHOWN = {
-    State.WAITING: "it is waiting for other nodes",
-    State.PRE_WAIT: "its PRE script is about to start",
-    State.PRE_RUN: "its PRE script is running",
-    State.PRE_UNCONFIRMED: "its PRE script has just ended",
-    State.READY: "it is about to be submitted",
-    State.SUBMITTING: "it is being submitted",
-    State.UNKNOWN: "DAGMan is asking the schedd for its job",
-    State.SUBMIT_UNCONFIRMED: "its submission has just failed",
-    State.SUBMITTED: "its jobs are in the queue",
-    State.POST_WAIT: "its POST script is about to start",
-    State.POST_RUN: "its POST script is running",
-    State.POST_UNCONFIRMED: "its POST script has just ended",
-    State.RETRY_WAIT: "it is waiting for its next retry",
-    State.RESULT: "DAGMan is reading the values that it publishes",
-    State.GROWING: "DAGMan is reading the nodes that it adds",
-}
-
-
-def shown(state: State) -> str:
-    """A state, for a person."""
-    return _SHOWN.get(state) or _ENDED[state]

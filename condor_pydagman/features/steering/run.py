@@ -1,0 +1,386 @@
+"""What people ask of single nodes: cancel, hold, release, run again, mark done, skip, set; and of
+groups of nodes, by one of them: leave the site.
+
+A command is checked against the node's state and written into the nodes log; it takes effect when
+it has been read back from there, live and in recovery mode alike.  Until then nothing new is
+started and the DAG does not end, so what was checked still holds.  The person is answered when all
+of a request is in force.
+
+Holding and releasing jobs needs no record: the schedd's own events tell.  A node that is cancelled
+while something of it runs is marked; it fails when that has ended, and is not retried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import lifecycle, node_settings, rerun
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import Feature, want
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_settings import NodeSettings
+from condor_pydagman.engine.node_states import ALONE, CANCELLED, NOT_BEGUN, Cause, State
+from condor_pydagman.engine.run_records import Kind
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.steering import rules
+from condor_pydagman.features.steering.priority import Priorities
+from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
+from condor_pydagman.features.steering.rules import Words
+from condor_pydagman.vocabulary import (
+    ORDINARY_KINDS,
+    JournalRecord,
+    NodeCommand,
+    NodeKind,
+)
+
+COMMAND = Kind("command for a node", holds=True)  # by node and number
+_JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)
+_DAGMAN = "DAGMan"  # asks for what follows from an earlier command
+
+_SINGLE = (NodeKind.FINAL, NodeKind.PROVISIONER)
+_SAID = {
+    NodeCommand.RERUN: "it runs again, for",
+    NodeCommand.DONE: "marked done by",
+    NodeCommand.SKIP: "skipped by",
+    NodeCommand.CANCEL: "cancelled by",
+}
+
+
+class Request:
+    """How far a request is.
+
+    Attributes:
+        awaited: numbers of its records that have not been read back.
+        done: nodes for which it is in force.
+        refused: nodes that it does not fit, and why.
+        complete: whether all its parts have come.
+        again: nodes that run again with their descendants, and these.
+    """
+
+    __slots__ = ("again", "awaited", "complete", "done", "refused")
+
+    def __init__(self) -> None:
+        self.awaited: set[int] = set()
+        self.done = 0
+        self.refused: list[tuple[int, str]] = []
+        self.complete = False
+        self.again: set[int] = set()
+
+
+class Steering(Feature):
+    """What people have asked.
+
+    Attributes:
+        requests: those that have not been answered, by number.
+        priorities: of the jobs in the queue.
+    """
+
+    name = "steering"
+    records = ((JournalRecord.STEERED, "on_record"),)
+    inputs = ((NodesSteered, "on_steered"), (PriorityWanted, "on_priority"))
+
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        self.requests: dict[int, Request] = {}
+        self.priorities = Priorities(run)
+        self._cancelled: set[int] = set()  # nodes that are marked as such, and perhaps no more
+        self._number = 0  # of the last record
+
+    # A request comes.
+
+    def on_steered(self, wanted: NodesSteered) -> None:
+        """Check a command for each of its nodes; journal it where it fits."""
+        request = self.requests.setdefault(wanted.request, Request())
+        request.complete = wanted.last
+        known: dict[int, str] = {}
+        for node in wanted.nodes:
+            why = self._obstacle(node, wanted, known)
+            if why:
+                request.refused.append((node, why))
+            elif wanted.command in _JOBS:
+                self._hold_or_release(node, wanted)
+                request.done += 1
+            else:
+                words = Words(wanted.by, wanted.command, wanted.options)
+                request.awaited.add(self._journal(node, words))
+        self._answer_if_over(wanted.request)
+
+    def refused(self, wanted: NodesSteered) -> list[tuple[int, str]]:
+        """The nodes that a command does not fit now, each with the reason."""
+        known: dict[int, str] = {}
+        pairs = ((node, self._obstacle(node, wanted, known)) for node in wanted.nodes)
+        return [(node, why) for node, why in pairs if why]
+
+    def descending(self, wanted: NodesSteered, refusals: Iterable[int]) -> set[int]:
+        """Of a command that concerns descendants too: its nodes that it fits, and these."""
+        run = self.run
+        if wanted.command is not NodeCommand.RERUN or wanted.options != rules.DESCENDANTS:
+            return set()
+        return rerun.with_descendants(run, set(wanted.nodes).difference(refusals))
+
+    def _obstacle(self, node: int, wanted: NodesSteered, known: dict[int, str]) -> str:
+        """Why a command can't be obeyed; '' if it can.
+
+        `known`: see `rerun.obstacle_below`.
+        """
+        run = self.run
+        if run.phase is not Phase.RUNNING and not run.is_over:
+            return "DAGMan is recovering: try again later"
+        if run.is_over or run.end.rescue_asked:
+            return "the DAG is ending"
+        kind = NodeKind(run.dag.kinds[node])
+        if wanted.command not in _JOBS and kind not in ORDINARY_KINDS:
+            return f"it is the {kind.name} node" if kind in _SINGLE else f"it is a {kind.name} node"
+        for obstacle_to_steer in run.hooks.obstacle_to_steer:
+            why = obstacle_to_steer(node)
+            if why:
+                return why
+        state = State(run.nodes.states[node])
+        why = rules.obstacle(wanted.command, state, wanted.options)
+        if not why and wanted.command is NodeCommand.RERUN:
+            below = wanted.options == rules.DESCENDANTS
+            why = rerun.obstacle_below(run, node, known) if below else rerun.obstacle(run, node)
+        if not why and wanted.command is NodeCommand.SET:
+            why = self._obstacle_to_set(node, wanted.options)
+        if not why and wanted.command is NodeCommand.REMATCH:
+            why = self._sites().obstacle(node)
+        return why
+
+    def _obstacle_to_set(self, node: int, options: str) -> str:
+        run = self.run
+        settings = node_settings.read_settings(options)
+        assert settings is not None, options
+        taken = node_settings.recorded_bytes(run.dag.names[node], options)
+        if taken > node_settings.MAX_BYTES:
+            return (
+                f"the new values and the node's name take {taken} bytes of the nodes log,"
+                f" of which a record has {node_settings.MAX_BYTES}: set fewer at once"
+            )
+        if settings.category not in (None, *run.dag.category_limits, *run.dag.categories.values()):
+            known = ", ".join(sorted({*run.dag.category_limits, *run.dag.categories.values()}))
+            return (
+                f"there is no category {settings.category!r}; the categories are {known or 'none'}"
+            )
+        return ""
+
+    def _sites(self) -> Any:
+        """What knows the groups of nodes, even of a DAG that has none."""
+        run = self.run
+        want(run, "sites")
+        return run.features["sites"]
+
+    def _hold_or_release(self, node: int, wanted: NodesSteered) -> None:
+        run = self.run
+        jobs = run.job_table.by_node[node]
+        release = wanted.command is NodeCommand.RELEASE
+        verb = "released" if release else "put on hold"
+        run.say(f"Node {run.dag.names[node]} is {verb}, as {wanted.by} wants")
+        reason = f"{verb} by {wanted.by} (condor_pydagman steer)"
+        run.emit(do.HoldJobs(*jobs.target, reason, release))
+
+    def _journal(self, node: int, words: Words) -> int:
+        """Write a command into the log; returns the number of its record."""
+        run = self.run
+        begun = run.nodes.states[node] not in NOT_BEGUN
+        if words.command is NodeCommand.CANCEL and begun:
+            words = words._replace(options=f"{words.options} {rules.BEGUN}".strip())
+        if words.command is NodeCommand.REMATCH:
+            words = words._replace(options=str(self._sites().round_of(node)))
+        self._number += 1
+        number = self._number
+        action = do.AppendJournalRecord(
+            JournalRecord.STEERED,
+            node,
+            run.nodes.retries.get(node, 0),
+            number,
+            text=rules.record_text(words),
+        )
+        run.write(COMMAND, (node, number), action)
+        return number
+
+    # A record has been read.
+
+    def on_record(self, node: int, event: LogEvent) -> None:
+        """Obey a command that the log has."""
+        run = self.run
+        words = rules.read_text(event.text)
+        if words is None:
+            run.say(f"Warning: ignoring the command {event.text!r} of a later version")
+            return
+        if run.nodes.states[node] == State.FUTILE:
+            rerun.settle(run)
+        again: set[int] = set()
+        late = self._apply(node, event, words, again)
+        if late:
+            name = run.dag.names[node]
+            run.say(f"Node {name}: {words.command.value} by {words.by} comes too late: {late}")
+        if not run.written.drop(COMMAND, (node, event.value)):
+            return
+        for number, request in self.requests.items():
+            if event.value in request.awaited:
+                request.awaited.discard(event.value)
+                if late:
+                    request.refused.append((node, late))
+                else:
+                    request.done += 1
+                    request.again |= again
+                self._answer_if_over(number)
+                return
+
+    def _answer_if_over(self, number: int) -> None:
+        run = self.run
+        request = self.requests[number]
+        if request.complete and not request.awaited:
+            del self.requests[number]
+            descendants = max(0, len(request.again) - request.done)
+            run.emit(do.Steered(number, request.done, tuple(request.refused), descendants))
+
+    def _apply(self, node: int, event: LogEvent, words: Words, again: set[int]) -> str:
+        """Obey; why it comes too late, '' if it does not.  What runs again with its descendants is
+        added to `again`."""
+        run = self.run
+        state = State(run.nodes.states[node])
+        command = words.command
+        another_run = event.retry != run.nodes.retries.get(node, 0)
+        if command is NodeCommand.SET:
+            return self._set(node, words.options, words.by)
+        if command is NodeCommand.CANCEL:
+            return self._cancel(node, state, words)
+        if command is NodeCommand.REMATCH:
+            late: str = self._sites().rematch(node, words.options, words.by)
+            return late
+        if command is NodeCommand.RERUN and another_run and state in NOT_BEGUN:
+            return ""  # it runs again already, with what it depends on
+        late = rules.obstacle(command, state, words.options)
+        if late or another_run:
+            return late or "another run of it has started"
+        run.say(f"Node {run.dag.names[node]}: {_SAID[command]} {words.by}")
+        if command is NodeCommand.RERUN:
+            below = words.options == rules.DESCENDANTS
+            nodes = rerun.run_again(run, node, with_descendants=below)
+            again.update(nodes if below else ())
+        else:
+            self._mark_done(node, state)
+        return ""
+
+    def _cancel(self, node: int, state: State, words: Words) -> str:
+        run = self.run
+        late = rules.obstacle(NodeCommand.CANCEL, state, "")
+        if late:
+            return late
+        run.say(f"Node {run.dag.names[node]}: {_SAID[words.command]} {words.by}")
+        options = words.options.split()
+        if state in NOT_BEGUN and rules.BEGUN not in options:
+            rerun.leave_queues(run, node)
+            lifecycle.fail(run, node, f"Cancelled by {words.by}")
+            return ""
+        if rules.RETRY not in options:
+            self._cancelled.add(node)
+            run.nodes.mark(node, CANCELLED)
+        if state == State.SUBMITTED:
+            self._remove(node, words.by)
+        return ""
+
+    def _remove(self, node: int, by: str) -> None:
+        run = self.run
+        name = run.dag.names[node]
+        lifecycle.remove_rest(
+            run, run.job_table.by_node[node], f"Node {name} was cancelled by {by}"
+        )
+
+    def _mark_done(self, node: int, state: State) -> None:
+        """The node counts as done; its children may start."""
+        run = self.run
+        failed, alone = state == State.FAILED, run.nodes.marks[node] & ALONE
+        rerun.leave_queues(run, node)
+        run.nodes.move(node, Cause.MARKED_DONE, run.now)
+        if failed:
+            rerun.forget_failure(run, node)
+        weak_are_released = failed and not alone
+        released = (
+            run.nodes.release_strong(node)
+            if weak_are_released
+            else run.nodes.release_children(node)
+        )
+        lifecycle.start_all(run, released)
+
+    def _set(self, node: int, options: str, by: str) -> str:
+        run = self.run
+        settings = node_settings.read_settings(options)
+        if settings is None:
+            return f"{options} is not known to this version"
+        run.set(node, settings)
+        if settings.timeout is not None:
+            want(run, "timeout")
+        run.say(f"Node {run.dag.names[node]}: {node_settings.shown(settings)}, set by {by}")
+        self._place_anew(node, settings)
+        return ""
+
+    def _place_anew(self, node: int, settings: NodeSettings) -> None:
+        """Another priority or category: another place in the queue of what is ready."""
+        run = self.run
+        is_ready = node in run.ready or run.categories.is_aside(node)
+        run.ready.discard(node)
+        run.categories.forget(node)
+        if settings.category is not None:
+            run.categories.move(node, settings.category)
+        if is_ready:
+            run.ready.add(node, run.priority(node))
+
+    # What follows from commands.
+
+    def _commanded(self) -> set[int]:
+        """Nodes of which a command is on its way to the log and back."""
+        return {node for node, _ in self.run.written.of(COMMAND)}
+
+    def enforce(self) -> None:
+        """Remove the jobs of cancelled nodes that were being submitted; fail those whose submission
+        has come to nothing; tell the schedd of other priorities."""
+        if self._cancelled:
+            self._end_cancelled()
+        self.priorities.tell()
+
+    def _end_cancelled(self) -> None:
+        run = self.run
+        for node in list(self._cancelled):
+            state = run.nodes.states[node]
+            if not run.nodes.marks[node] & CANCELLED:
+                self._cancelled.discard(node)
+            elif state == State.SUBMITTED:
+                if run.job_table.by_node[node].unfinished:
+                    self._remove(node, _DAGMAN)
+            elif state in NOT_BEGUN and node not in self._commanded():
+                self._cancelled.discard(node)
+                run.nodes.unmark(node, CANCELLED)
+                self._journal(node, Words(_DAGMAN, NodeCommand.CANCEL))
+
+    def before_retry(self, node: int, error: str) -> str:
+        """What was cancelled is not retried."""
+        return f"Cancelled; {error}" if self.run.nodes.marks[node] & CANCELLED else ""
+
+    # Priorities.
+
+    def on_priority(self, wanted: PriorityWanted) -> None:
+        """Another priority of the whole DAG is in force."""
+        self.priorities.on_wanted(wanted)
+
+    def adopted(self, node: int) -> None:
+        """Its jobs may have the priority of before."""
+        self.priorities.may_differ((node,))
+
+    def replayed(self) -> None:
+        """So may all jobs."""
+        self.priorities.may_all_differ()
+
+    # Nodes that leave the DAG.
+
+    def may_leave(self, node: int) -> bool:
+        """No command for it is on its way."""
+        return node not in self._commanded()
+
+    def node_left(self, node: int) -> None:
+        """Nothing is asked of it any more."""
+        self._cancelled.discard(node)
+        self.priorities.forget(node)
