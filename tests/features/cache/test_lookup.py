@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Found, Question, look_up, outputs_of
-from condor_pydagman.features.cache.adapters.node_files import CachedFiles
 from condor_pydagman.features.cache.facts import CachedNode
 from condor_pydagman.features.cache.store import Record
 

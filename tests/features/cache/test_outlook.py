@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up
-from condor_pydagman.features.cache.adapters.node_files import CachedFiles
 from condor_pydagman.features.cache.adapters.outlook import outlook, told
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.facts import cached_node

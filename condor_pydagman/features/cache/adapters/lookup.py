@@ -7,7 +7,7 @@ import secrets
 
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.cache.adapters.node_files import CachedFiles, executable_of
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles, executable_of
 from condor_pydagman.features.cache.facts import INPUT, CachedNode, Facts, difference, facts_of
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.named_tuple import NamedTuple

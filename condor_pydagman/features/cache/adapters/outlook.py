@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up
-from condor_pydagman.features.cache.adapters.node_files import CachedFiles
 from condor_pydagman.features.cache.adapters.store_file import read_records
 from condor_pydagman.features.cache.facts import cached_node
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features.cache.adapters.node_files import CachedFiles, executable_of
+from condor_pydagman.features.cache.adapters.file_states import CachedFiles, executable_of
 from condor_pydagman.features.cache.facts import CachedNode
 
 
