@@ -60,8 +60,6 @@ def dispatch(run: RunState) -> None:
         before_starts()
     if run.save_points.due:
         _write_save_points(run)
-    for before_starts in run.hooks.before_starts:
-        before_starts()
     if not run.frozen:
         _start_pending(run)
     for after_starts in run.hooks.after_starts:
