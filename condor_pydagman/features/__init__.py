@@ -50,7 +50,8 @@ FEATURES = (
     Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", ("enoughs", "has_not_needed")),
-    Entry("run_if", ("conditions",)),
+    # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
+    Entry("run_if", ("conditions", "enough_of")),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
     Entry("steering", records=("STEERED",)),
     # A node that does not run needs no site.

@@ -409,6 +409,14 @@ def test_an_earlier_run_did_not_need_it() -> None:
     assert exit_code(harness) == 0
 
 
+def test_a_rescue_file_tells_what_a_condition_could_ask_of_the_parents() -> None:
+    harness = running("ENOUGH PARENTS M 3", MERGED)
+    done(harness, 1)
+    lines = {one.name: one.rescue_lines for one in harness.engine.node_reports()}
+    assert lines.pop("A") == ("NODE_RESULT A [ ExitCode = 0; Retries = 0 ]",)
+    assert set(lines.values()) == {()}
+
+
 def test_a_dry_run_needs_all_and_starts_what_would_wait_for_some() -> None:
     dag = dag_of(f"{ALL}\nENOUGH PARENTS M 1", MERGED)
     engine = Engine(dag, QUIET, Throttles(), mode=Mode.DRY_RUN)
