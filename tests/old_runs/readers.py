@@ -12,12 +12,14 @@ import io
 import json
 import os
 import re
+import sys
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -37,6 +39,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import stakes
@@ -286,6 +289,14 @@ class _World:
                 if text:
                     self.run.log.append(text)
 
+    def _do_Ask(self, action: do.Ask) -> None:
+        """All that helpers may answer is beside what they are asked."""
+        asked = type(action.request)
+        reply = getattr(self, f"_reply_to_{asked.__name__}")
+        self._tell(
+            inputs.Answered(action.helper, reply(action.request, sys.modules[asked.__module__]))
+        )
+
     def _tell(self, answer: inputs.Input) -> None:
         self._answers.append(answer)
 
@@ -324,38 +335,46 @@ class _World:
     def _do_QueryProvisioner(self, _: Any) -> None:
         self._tell(inputs.ProvisionerAnswer(PROVISIONER_READY))
 
-    def _do_EvaluateConditions(self, action: do.EvaluateConditions) -> None:
-        results = [inputs.ConditionResult(one.node, one.number, 1, "so") for one in action.wanted]
-        self._tell(inputs.ConditionsEvaluated(results))
+    @staticmethod
+    def _reply_to_EvaluateConditions(request: Any, home: ModuleType) -> Any:
+        results = [home.ConditionResult(one.node, one.number, 1, "so") for one in request.wanted]
+        return home.ConditionsEvaluated(results)
 
-    def _do_ReadResult(self, action: do.ReadResult) -> None:
-        self._tell(inputs.ResultRead(action.node, action.retry, (("size", "150"),)))
+    @staticmethod
+    def _reply_to_ReadResult(request: Any, home: ModuleType) -> Any:
+        return home.ResultRead(request.node, request.retry, (("size", "150"),))
 
-    def _do_LookUpCached(self, action: do.LookUpCached) -> None:
+    @staticmethod
+    def _reply_to_LookUpCached(request: Any, home: ModuleType) -> Any:
         found = [
-            inputs.CachedResult(one.node, one.number, False, "00000000000000aa", "it is new")
-            for one in action.wanted
+            home.CachedResult(one.node, one.number, False, "00000000000000aa", "it is new")
+            for one in request.wanted
         ]
-        self._tell(inputs.CachedFound(found))
+        return home.CachedFound(found)
 
-    def _do_KeepCached(self, action: do.KeepCached) -> None:
-        self._tell(inputs.CachedKept([node for node, _ in action.kept]))
+    @staticmethod
+    def _reply_to_KeepCached(request: Any, home: ModuleType) -> Any:
+        return home.CachedKept([node for node, _ in request.kept])
 
-    def _do_ReadPiece(self, action: do.ReadPiece) -> None:
-        self._tell(inputs.PieceRefused(action.node, "there is nothing to be read"))
+    @staticmethod
+    def _reply_to_ReadPiece(request: Any, home: ModuleType) -> Any:
+        return home.PieceRefused(request.node, "there is nothing to be read")
 
-    def _do_RunFeeder(self, action: do.RunFeeder) -> None:
-        self._tell(inputs.Fed(action.number, None, "there is nothing to run"))
+    @staticmethod
+    def _reply_to_RunFeeder(request: Any, home: ModuleType) -> Any:
+        return home.Fed(request.number, None, "there is nothing to run")
 
-    def _do_MatchSites(self, action: do.MatchSites) -> None:
+    @staticmethod
+    def _reply_to_MatchSites(request: Any, home: ModuleType) -> Any:
         digests = {str(ad.values["Name"]): ad.digest for ad in _site_ads(Path("t.dag.sites"))}
-        wanted = [(one.group, one.only or max(digests)) for one in action.wanted]
-        kept = [inputs.SiteClaim(*one, digests[one[1]]) for one in wanted]
-        self._tell(inputs.SitesMatched(kept, tuple(digests)))
+        wanted = [(one.group, one.only or max(digests)) for one in request.wanted]
+        kept = [home.SiteClaim(*one, digests[one[1]]) for one in wanted]
+        return home.SitesMatched(kept, tuple(digests))
 
-    def _do_TakePlaces(self, action: do.TakePlaces) -> None:
+    @staticmethod
+    def _reply_to_TakePlaces(request: Any, home: ModuleType) -> Any:
         free = Grant((NO_LIMIT,) * 4, NO_LIMIT)
-        self._tell(inputs.PlacesGiven([free] * len(action.demands)))
+        return home.PlacesGiven([free] * len(request.demands))
 
     def _do_WriteRescue(self, _: Any) -> None:
         self._tell(inputs.RescueWritten())
@@ -445,8 +464,8 @@ class _Run:
         engine, states = self.engine, self.engine.run.nodes.states
         nodes = {}
         for report in engine.node_reports():
-            told = _told(report, without=("node", "name", "details"))
-            told = {key: value for key, value in told.items() if value not in (0, "", False)}
+            told = _node_told(report)
+            told = {key: value for key, value in told.items() if value not in (0, "", False, [])}
             nodes[report.name] = {**told, "state": State(states[report.node]).name}
         text = "".join(
             rescue.rescue_text(
@@ -457,7 +476,7 @@ class _Run:
                 groups=engine.group_reports(),
             )
         )
-        dag = _told(engine.report(), without=("deferrals",))
+        dag = _dag_told(engine.report())
         return {
             "nodes": nodes,
             "dag": {key: value for key, value in dag.items() if value not in (0, False)},
@@ -466,8 +485,44 @@ class _Run:
         }
 
     def plain(self, action: do.Action) -> list[Any]:
-        """An action as data that no renamed class changes."""
-        return [type(action).__name__, _told(action, names=self.dag.names)]
+        """An action as data that no renamed class changes; what a helper is asked was one."""
+        what = action.request if isinstance(action, do.Ask) else action
+        return [type(what).__name__, _told(what, names=self.dag.names)]
+
+
+def _node_told(report: NodeReport) -> dict[str, Any]:
+    """A node, in the fields that its report had when features had fields of their own."""
+    told = dict(_told(report, without=("node", "name", "details", "marks", "rescue_lines")))
+    told.update(skipped=report.skipped, not_needed=report.not_needed)
+    begin, others = f"NODE_RESULT {report.name} ", []
+    for line in report.rescue_lines:
+        if line.startswith(begin):
+            told["result"] = line[len(begin) :]
+        else:
+            others.append(line)
+    return {**told, "rescue_lines": others}
+
+
+def _dag_told(report: Report) -> dict[str, Any]:
+    """The whole DAG, in the fields that its report had when features had fields of their own."""
+    told = dict(_told(report, without=("deferrals", "shown")))
+    for one in report.shown:
+        if one.field == "Brake":
+            halts = told.setdefault("halts", {})
+            assert halts.pop("by_rule", False) == bool(one.value)
+            halts["brake"] = one.value
+        elif one.field == "Feeder":
+            fields = (one.answer or {}).items()
+            told["feeder"] = {name: value for name, value in fields if value != ""}
+        elif one.field == "Enough":
+            told["enough"] = str(one.value).split("; ") if one.value else []
+        elif one.metric == "enough_reached":
+            assert one.value == len(told["enough"])
+        elif one.metric == "nodes_not_needed":
+            told["not_needed"] = one.value
+        else:
+            told[f"shown {one.field or one.metric}"] = one.value
+    return told
 
 
 def _told(what: Any, without: tuple[str, ...] = (), names: list[str] | None = None) -> Any:
