@@ -60,7 +60,7 @@ def dispatch(run: RunState) -> None:
         before_starts()
     if run.save_points.due:
         _write_save_points(run)
-    if not run.frozen:
+    if not (run.halt.on and run.frozen):
         _start_pending(run)
     for after_starts in run.hooks.after_starts:
         after_starts()
@@ -72,18 +72,18 @@ def _start_pending(run: RunState) -> None:
     """Start pending work.  Most inputs lead to none, so empty queues are skipped at once."""
     if not run.provisioner.ready:
         provisioner.query_if_due(run)
-    if run.retrying.queue and not run.starts_nothing:
+    if run.retrying.queue.nodes and not run.starts_nothing:
         lifecycle.start_due_retries(run)
     pending = run.scripts
-    if pending.pre:
+    if pending.pre.nodes:
         scripts.start_scripts(run, ScriptKind.PRE)
-    if pending.post:
+    if pending.post.nodes:
         scripts.start_scripts(run, ScriptKind.POST)
-    if pending.hold:
+    if run.dag.scripts and pending.hold:
         scripts.start_hold_scripts(run)
-    if run.end.wanted is None and (run.ready or run.submission.in_a_row):
+    if run.end.wanted is None and (run.ready.tickets or run.submission.in_a_row):
         submission.submit_ready(run)
-    if run.halted and run.end.wanted is None:
+    if run.halt.on and run.end.wanted is None:
         operator.end_if_drained(run)
 
 
@@ -164,5 +164,5 @@ def _deadlines_of_starts(run: RunState) -> Iterator[float | None]:
         yield run.retrying.queue.next_time()
     if len(run.ready) and not run.submission.in_flight:
         yield run.pace.blocked_until(run.now, run.limits) or None
-        if run.starts:
+        if run.starts.most:
             yield run.starts.next_time()

@@ -52,7 +52,7 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         for job_event in run.hooks.job_event:
             job_event(node, event, Change.SUBMITTED)
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
-        if run.recovering and run.starts and len(jobs.procs) == 1:
+        if run.recovering and run.starts.most and len(jobs.procs) == 1:
             run.starts.started(min(event.time, run.now))
     elif event.cluster != NOOP_CLUSTER:  # ours, which we may write twice
         _refuse(run, event, BadEvent.DOUBLED, "submitted, but it had been before")
@@ -164,7 +164,8 @@ def _limit_holds(run: RunState, node: int, jobs: Jobs) -> None:
 def on_released(run: RunState, node: int, event: LogEvent) -> None:
     """A proc is on hold no longer."""
     jobs = _jobs(run, node)
-    scripts.on_released_or_ended(run, event.cluster, event.proc)
+    if run.scripts.hold.logged:
+        run.scripts.hold.cancel(event.cluster, event.proc)
     if jobs is not None:
         run.job_table.set_held(jobs, event.proc, False)
         for job_event in run.hooks.job_event:
@@ -199,13 +200,15 @@ def proc_ended(
         return
     if event.proc not in jobs.procs:
         _refuse_if_strict(run, event, BadEvent.BEFORE_SUBMIT, "ended before its submit")
-    present_run.record_if_not_shown(run, node, jobs, event.proc)
+    if not (run.recovering or jobs.is_shown(event.proc)):
+        present_run.record_adopted(run, node, jobs)
     if not run.job_table.end(jobs, event.proc, code, value):
         _refuse_second_end(run, event, jobs.codes.get(event.proc))
         return
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.ENDED)
-    scripts.on_released_or_ended(run, event.cluster, event.proc)
+    if run.scripts.hold.logged:
+        run.scripts.hold.cancel(event.cluster, event.proc)
     _say_idle(run)
     if value == 0 and jobs.tolerance_exceeded:
         run.say(text[:-1] + ", but status is STATUS_ERROR")
@@ -219,13 +222,14 @@ def _judge_failure(run: RunState, node: int, proc: int, code: int | None, value:
     """Whether this end of a proc was one too many, and whether it ends the whole DAG."""
     jobs = run.job_table.by_node[node]
     limits = run.dag.tolerances.get(node)
-    default = run.config.node_job_failure_tolerance
-    too_many = jobs.failed > decisions.failures_allowed(limits, len(jobs.procs), default)
-    if value != 0 and too_many and not jobs.tolerance_exceeded:
-        run.job_table.exceed_tolerance(jobs, proc, value)
-    post = run.dag.script(node, ScriptKind.POST)
-    if code is not None and post is None and run_end.check_abort(run, node, jobs.value, "job"):
-        run.nodes.returned(node, jobs.value)
+    if value != 0 and not jobs.tolerance_exceeded:
+        default = run.config.node_job_failure_tolerance
+        if jobs.failed > decisions.failures_allowed(limits, len(jobs.procs), default):
+            run.job_table.exceed_tolerance(jobs, proc, value)
+    if code is not None and node in run.dag.aborts:
+        post = run.dag.script(node, ScriptKind.POST)
+        if post is None and run_end.check_abort(run, node, jobs.value, "job"):
+            run.nodes.returned(node, jobs.value)
     if (
         jobs.tolerance_exceeded
         and decisions.removes_the_rest(limits, run.config)
@@ -271,7 +275,11 @@ def _cluster_ended(run: RunState, node: int, jobs: Jobs) -> None:
     run.job_table.close(node)
     lifecycle.leave_queue(run, node)
     run.nodes.returned(node, jobs.value)
-    run.jobstate(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
+    if run.dag.jobstate_log:
+        run.jobstate(node, "JOB_FAILURE" if jobs.value else "JOB_SUCCESS", str(jobs.value))
+    if not (jobs.failed or jobs.tolerance_exceeded or node in run.dag.scripts):
+        lifecycle.succeed(run, node)
+        return
     post = run.dag.script(node, ScriptKind.POST)
     cancelled = run.nodes.marks[node] & CANCELLED and jobs.failed > 0  # whatever is tolerated
     stopped = run.nodes.marks[node] & STOPPED and jobs.failed > 0

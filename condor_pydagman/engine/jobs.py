@@ -340,11 +340,12 @@ class JobTable:
 
         `value` is what counts towards the node's return value.
         """
-        if self._flags(jobs, proc) & ENDED:
+        flags = self._flags(jobs, proc)
+        if flags & ENDED:
             return False
-        self.set_idle(jobs, proc, False)
-        self.set_held(jobs, proc, False)
-        jobs.procs[proc] |= ENDED
+        if flags & IDLE:
+            self.set_idle(jobs, proc, False)
+        jobs.procs[proc] = flags & SEEN | ENDED  # what is on hold is idle, too
         jobs.codes[proc] = code
         self.completed += 1
         self.changes += 1

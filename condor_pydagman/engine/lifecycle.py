@@ -34,7 +34,7 @@ def start(run: RunState, node: int, *, first: bool = False) -> None:
     """A node's turn has come: all parents ended, or it is retried."""
     if node in run.dag.save_points and run.mode is not Mode.DRY_RUN:
         run.save_points.starts(node)
-    if run.dag.script(node, ScriptKind.PRE) is not None:
+    if node in run.dag.scripts and run.dag.script(node, ScriptKind.PRE) is not None:
         run.nodes.move(node, Cause.NEEDS_PRE, run.now)
         queue_script(run, node, ScriptKind.PRE)
     else:
@@ -51,8 +51,9 @@ def start_roots(run: RunState) -> None:
 def start_all(run: RunState, nodes: Sequence[int]) -> None:
     """Start those of the nodes, whose turn has come, that may start."""
     for node in nodes:
-        held = run.is_closed_to(node) or run.provisioner.holds_back(node)
-        if run.nodes.states[node] != State.WAITING or held:
+        if run.nodes.states[node] != State.WAITING or run.is_closed_to(node):
+            continue
+        if not run.provisioner.ready and run.provisioner.holds_back(node):
             continue
         if not (run.hooks.holds_back and _is_held_back(run, node)):
             start(run, node)
@@ -133,7 +134,7 @@ def remove_rest(run: RunState, jobs: Jobs, reason: str, *, soon: bool = False) -
 
 def succeed(run: RunState, node: int) -> None:
     """The node has ended well."""
-    if run.provisioner.gave_up(node):
+    if not run.provisioner.ready and run.provisioner.gave_up(node):
         fail(run, node, "The provisioner's job exited before it gave the go-ahead")
         return
     if run.hooks.before_done and any(waits(node) for waits in run.hooks.before_done):
@@ -146,7 +147,8 @@ def end_well(run: RunState, node: int) -> list[int]:
     if run.hooks.run_ended:
         note_run(run, node, 0, failed=False)
     run.nodes.move(node, Cause.SUCCEEDED, run.now)
-    run.nodes.unmark(node, CANCELLED)
+    if run.nodes.marks[node]:
+        run.nodes.unmark(node, CANCELLED)
     for done in run.hooks.done:
         done(node)
     forget_run(run, node)
@@ -180,7 +182,8 @@ def forget_run(run: RunState, node: int) -> None:
     if jobs is not None and jobs.subproc:
         run.noop_ids.ended(jobs.subproc)
     run.job_table.forget(node)
-    run.jobstate_lines.forget(node)
+    if run.dag.jobstate_log or node in run.jobstate_lines.times:
+        run.jobstate_lines.forget(node)
 
 
 # Retries.

@@ -274,7 +274,8 @@ class Nodes:
         Iterative: junctions without waiting predecessors hand it on.  `weak_only` is for a
         node that failed: it has ended for those that wait for no more than that.
         """
-        return self._release(self._weak(node) if weak_only else self.dag.successors(node))
+        edges = self.dag.edges
+        return self._release(self._weak(node) if weak_only else edges.successors(node))
 
     def _release(self, first: Sequence[int]) -> list[int]:
         released: list[int] = []

@@ -35,12 +35,12 @@ def on_halt(run: RunState, halt: Halt) -> None:
     if halt.reason:
         run.say(f"{'Pause' if halt.pause else 'Halt'} reason: {halt.reason}")
     if halt.pause:
-        run.halt.paused = True
+        run.halt.set(paused=True)
         run.halt.drained_at = None  # a paused DAG does not end
     elif halt.file:
-        run.halt.by_file = True
+        run.halt.set(by_file=True)
     else:
-        run.halt.by_command = True
+        run.halt.set(by_command=True)
     _publish_halt(run, before)
 
 
@@ -48,9 +48,9 @@ def on_resume(run: RunState, resume: Resume) -> None:
     """Resume, unless the DAG is halted for another reason as well."""
     paused, halted = run.halt.paused, run.halt.by_command or run.halt.by_file
     if resume.file:
-        run.halt.by_file = False
+        run.halt.set(by_file=False)
     else:
-        run.halt.by_command = run.halt.paused = False
+        run.halt.set(by_command=False, paused=False)
         for resumed in run.hooks.resumed:
             resumed(resume.reason)
     if paused and not run.halt.paused:
@@ -79,7 +79,7 @@ def halt_by_rule(run: RunState, reason: str) -> None:
     """The DAG itself asks for a halt: as by a command, but that the nodes log has it, not the job
     ad."""
     before = run.halted
-    run.halt.by_rule = True
+    run.halt.set(by_rule=True)
     if not run.recovering:
         run.say("DAGMan is already halted" if before else "Halting DAGMan progess...")
         run.say(f"Halt reason: {reason}")
@@ -88,7 +88,8 @@ def halt_by_rule(run: RunState, reason: str) -> None:
 
 def end_halt_by_rule(run: RunState) -> None:
     """A person has ended what the DAG asks for."""
-    before, run.halt.by_rule = run.halted, False
+    before = run.halted
+    run.halt.set(by_rule=False)
     if before and not run.halted:
         run.halt.drained_at = None
         if not run.recovering:

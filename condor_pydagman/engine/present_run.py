@@ -46,11 +46,10 @@ def journal_adopted(run: RunState, node: int, procs: int) -> None:
     run.journal(node, _adopted(run, node, procs))
 
 
-def record_if_not_shown(run: RunState, node: int, jobs: Jobs, proc: int) -> None:
+def record_adopted(run: RunState, node: int, jobs: Jobs) -> None:
     """A proc has ended whose submit event the log has lost: only the schedd's reply has told of it,
     and a replay would take what follows for another run of the node."""
-    if not run.recovering and not jobs.is_shown(proc):
-        run.emit(_adopted(run, node, 1 if jobs.only is not None else max(jobs.procs) + 1))
+    run.emit(_adopted(run, node, 1 if jobs.only is not None else max(jobs.procs) + 1))
 
 
 def _adopted(run: RunState, node: int, procs: int) -> do.AppendJournalRecord:

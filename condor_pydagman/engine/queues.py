@@ -28,44 +28,44 @@ class ReadyQueue:
     Order: highest effective priority first; among equals first come, first served, except that a
     *prepended* node goes before all that were appended, last come first (stock rule).  The entry of
     a node that left early stays in the heap and is skipped when its turn comes.
+
+    Attributes:
+        tickets: by node that is in it, its place among those of its priority.
     """
 
     MIN_COMPACT_LENGTH = 1000  # entries; a shorter heap is not worth cleaning of stale ones
 
-    __slots__ = ("_first", "_heap", "_last", "_tickets")
+    __slots__ = ("_first", "_heap", "_last", "tickets")
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, int]] = []
-        self._tickets: dict[int, int] = {}
+        self.tickets: dict[int, int] = {}
         self._last = 0
         self._first = 0
 
     def __len__(self) -> int:
-        return len(self._tickets)
-
-    def __bool__(self) -> bool:
-        return bool(self._tickets)
+        return len(self.tickets)
 
     def __contains__(self, node: int) -> bool:
-        return node in self._tickets
+        return node in self.tickets
 
     def add(self, node: int, priority: int, *, first: bool = False) -> None:
         """Queue a node that is not in the queue."""
-        assert node not in self._tickets
+        assert node not in self.tickets
         if first:
             self._first -= 1
             ticket = self._first
         else:
             self._last += 1
             ticket = self._last
-        self._tickets[node] = ticket
+        self.tickets[node] = ticket
         self._push((-priority, ticket, node))
 
     def take_over(self, other: ReadyQueue) -> None:
         """All nodes of another queue are in this one instead, in the same order."""
-        self._first, self._last, self._tickets = other._first, other._last, other._tickets
+        self._first, self._last, self.tickets = other._first, other._last, other.tickets
         for entry in other._heap:
-            if self._tickets.get(entry[2]) == entry[1]:
+            if self.tickets.get(entry[2]) == entry[1]:
                 self._push(entry)
 
     def _push(self, entry: tuple[int, int, int]) -> None:
@@ -73,20 +73,20 @@ class ReadyQueue:
 
     def discard(self, node: int) -> None:
         """The node needs no submission any more."""
-        self._tickets.pop(node, None)
-        if len(self._heap) > self.MIN_COMPACT_LENGTH and len(self._heap) > 2 * len(self._tickets):
-            self._heap = [entry for entry in self._heap if self._tickets.get(entry[2]) == entry[1]]
+        self.tickets.pop(node, None)
+        if len(self._heap) > self.MIN_COMPACT_LENGTH and len(self._heap) > 2 * len(self.tickets):
+            self._heap = [entry for entry in self._heap if self.tickets.get(entry[2]) == entry[1]]
             heapq.heapify(self._heap)
 
     def clear(self) -> None:
         """No node needs a submission any more."""
-        self._tickets.clear()
+        self.tickets.clear()
 
     def first(self) -> int | None:
         """The next node; None if the queue is empty."""
         while self._heap:
             _, ticket, node = self._heap[0]
-            if self._tickets.get(node) == ticket:
+            if self.tickets.get(node) == ticket:
                 return node
             heapq.heappop(self._heap)
         return None
@@ -96,7 +96,7 @@ class ReadyQueue:
         node = self.first()
         if node is not None:
             self._drop(node)
-            del self._tickets[node]
+            del self.tickets[node]
         return node
 
     def _drop(self, node: int) -> None:
@@ -108,35 +108,34 @@ class ScriptQueue:
     """PRE or POST scripts that are to start: first come, first served.
 
     A script that DEFER has put off joins the queue again when its time has come.
+
+    Attributes:
+        nodes: whose scripts want to start, now or later.
     """
 
-    __slots__ = ("_deferred", "_put_off", "_queued", "_waiting")
+    __slots__ = ("_deferred", "_put_off", "_waiting", "nodes")
 
     def __init__(self) -> None:
         self._waiting: deque[int] = deque()
-        self._queued: set[int] = set()
+        self.nodes: set[int] = set()
         self._put_off: dict[int, float] = {}  # until when, by node
         self._deferred: list[tuple[float, int]] = []  # the same as a heap, and some that are over
 
     def __len__(self) -> int:
         """How many scripts want to start, without those put off."""
-        return len(self._queued) - len(self._put_off)
-
-    def __bool__(self) -> bool:
-        """Whether any of them wants to start, now or later."""
-        return bool(self._queued)
+        return len(self.nodes) - len(self._put_off)
 
     def add(self, node: int) -> None:
         """The node's script is to be started."""
-        self._queued.add(node)
+        self.nodes.add(node)
         self._enter(node)
 
     def take_over(self, other: ScriptQueue) -> None:
         """All scripts of another queue are in this one instead, in the same order."""
-        self._queued, self._put_off = other._queued, other._put_off
+        self.nodes, self._put_off = other.nodes, other._put_off
         self._deferred = other._deferred
         for node in other._waiting:
-            if node in self._queued and node not in self._put_off:
+            if node in self.nodes and node not in self._put_off:
                 self._enter(node)
 
     def _enter(self, node: int) -> None:
@@ -144,18 +143,18 @@ class ScriptQueue:
 
     def defer(self, node: int, until: float) -> None:
         """The node's script is to be started again at `until` (seconds since the epoch)."""
-        self._queued.add(node)
+        self.nodes.add(node)
         self._put_off[node] = until
         heapq.heappush(self._deferred, (until, node))
 
     def discard(self, node: int) -> None:
         """The node needs no script any more."""
-        self._queued.discard(node)
+        self.nodes.discard(node)
         self._put_off.pop(node, None)
 
     def clear(self) -> None:
         """Start none of them."""
-        self._queued.clear()
+        self.nodes.clear()
         self._put_off.clear()
 
     def pop(self, now: float) -> int | None:
@@ -167,13 +166,13 @@ class ScriptQueue:
                 self._enter(node)
         first = self._take()
         if first is not None:
-            self._queued.discard(first)
+            self.nodes.discard(first)
         return first
 
     def _take(self) -> int | None:
         while self._waiting:
             node = self._waiting.popleft()  # perhaps of a time before it was discarded
-            if node in self._queued and node not in self._put_off:
+            if node in self.nodes and node not in self._put_off:
                 return node
         return None
 
@@ -261,34 +260,34 @@ class HoldScripts:
 
 
 class RetryQueue:
-    """Nodes that wait for their next run; when each is due, in seconds since the epoch."""
+    """Nodes that wait for their next run.
 
-    __slots__ = ("_due", "_heap")
+    Attributes:
+        nodes: when each is due, in seconds since the epoch.
+    """
+
+    __slots__ = ("_heap", "nodes")
 
     def __init__(self) -> None:
-        self._due: dict[int, float] = {}
+        self.nodes: dict[int, float] = {}
         self._heap: list[tuple[float, int]] = []
-
-    def __bool__(self) -> bool:
-        """Whether any node waits."""
-        return bool(self._due)
 
     def add(self, node: int, due: float) -> None:
         """The node's next run is to start at `due`."""
-        self._due[node] = due
+        self.nodes[node] = due
         heapq.heappush(self._heap, (due, node))
 
     def discard(self, node: int) -> None:
         """The node waits no longer."""
-        self._due.pop(node, None)
+        self.nodes.pop(node, None)
 
     def due(self, node: int) -> float | None:
         """When the node's next run starts; None if it does not wait."""
-        return self._due.get(node)
+        return self.nodes.get(node)
 
     def next_time(self) -> float | None:
         """When the first of them is due."""
-        while self._heap and self._due.get(self._heap[0][1]) != self._heap[0][0]:
+        while self._heap and self.nodes.get(self._heap[0][1]) != self._heap[0][0]:
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
 
@@ -298,7 +297,7 @@ class RetryQueue:
         if when is None or when > now:
             return None
         node = heapq.heappop(self._heap)[1]
-        del self._due[node]
+        del self.nodes[node]
         return node
 
 

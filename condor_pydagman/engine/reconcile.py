@@ -174,7 +174,8 @@ def _record_lost(run: RunState, listed: set[tuple[int, int]]) -> bool:
                 continue
             missing[job] = since = run.query.missing.get(job, run.now)
             if run.now - since >= CONFIRM_LOST_S:
-                present_run.record_if_not_shown(run, node, jobs, proc)
+                if not (run.recovering or jobs.is_shown(proc)):
+                    present_run.record_adopted(run, node, jobs)
                 retry = run.nodes.retries.get(node, 0)
                 kind = JournalRecord.JOB_ENDED if job in ended else JournalRecord.JOB_LOST
                 record = do.AppendJournalRecord(kind, node, retry, ended.get(job, 0), *job)

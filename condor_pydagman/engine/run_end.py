@@ -337,7 +337,7 @@ def _others_busy(run: RunState) -> bool:
     """
     counts = run.nodes.counts
     at_rest = sum(counts[state] for state in (*NEEDS_A_START, *ENDED, State.GROWING))
-    if not run.scripts.post:
+    if not run.scripts.post.nodes:
         at_rest += counts[State.POST_WAIT]
     if run.end.begun is not None and not _removes_jobs(run, run.end.begun):
         at_rest += counts[State.SUBMITTED]  # they are not even asked to end

@@ -26,9 +26,10 @@ Records = tuple[do.Action, ...]
 
 
 class Halt:
-    """What keeps the DAG halted.  Written by `operator` alone.
+    """What keeps the DAG halted.  `drained_at` is written by `operator` alone.
 
     Attributes:
+        on: whether anything does.
         by_file: the halt file is there.
         by_command: a command said so.
         by_rule: something that the DAG itself asks for has happened.
@@ -36,14 +37,30 @@ class Halt:
         drained_at: since when a halted DAG has had nothing to wait for, seconds since the epoch.
     """
 
-    __slots__ = ("by_command", "by_file", "by_rule", "drained_at", "paused")
+    __slots__ = ("by_command", "by_file", "by_rule", "drained_at", "on", "paused")
 
     def __init__(self) -> None:
         self.by_file = False
         self.by_command = False
         self.by_rule = False
         self.paused = False
+        self.on = False
         self.drained_at: float | None = None
+
+    def set(
+        self,
+        *,
+        by_file: bool | None = None,
+        by_command: bool | None = None,
+        by_rule: bool | None = None,
+        paused: bool | None = None,
+    ) -> None:
+        """What keeps the DAG halted, or does no more; None: as before."""
+        self.by_file = self.by_file if by_file is None else by_file
+        self.by_command = self.by_command if by_command is None else by_command
+        self.by_rule = self.by_rule if by_rule is None else by_rule
+        self.paused = self.paused if paused is None else paused
+        self.on = self.by_file or self.by_command or self.by_rule or self.paused
 
 
 class End:

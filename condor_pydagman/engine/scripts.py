@@ -48,7 +48,7 @@ def next_script(run: RunState, kind: ScriptKind) -> float | None:
     when, pace = queue.next_time(), None
     if kind is ScriptKind.PRE:
         pace = run.scripts.restart_pace.next_time()
-    if pace is None or not queue:
+    if pace is None or not queue.nodes:
         return when
     return pace if len(queue) or when is None else max(pace, when)
 
@@ -286,11 +286,6 @@ def on_held(run: RunState, node: int, cluster: int, proc: int) -> None:
         warning = run.scripts.hold.add(held)
         if warning:
             run.say(warning)
-
-
-def on_released_or_ended(run: RunState, cluster: int, proc: int) -> None:
-    """A proc was released, or has ended: in recovery mode that cancels its script."""
-    run.scripts.hold.cancel(cluster, proc)
 
 
 def start_hold_scripts(run: RunState) -> None:

@@ -66,6 +66,7 @@ class RunState:
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         mode: what kind of run this is.
         phase: what the whole run is doing; `enter` is its only writer.
+        recovering: whether an old log is being replayed.
         status: how the DAG does, a halt apart; `set_status` is its only writer.
         final: the FINAL node, None if the DAG has none.
         ready: nodes that are to be submitted.
@@ -80,12 +81,13 @@ class RunState:
     """
 
     __slots__ = (
-        "_dag_priority",
+        "_priority_change",
         "admin",
         "categories",
         "config",
         "dag",
         "dag_id",
+        "dag_priority_is_set",
         "deferrals",
         "end",
         "features",
@@ -109,6 +111,7 @@ class RunState:
         "provisioner",
         "query",
         "ready",
+        "recovering",
         "removals",
         "retrying",
         "save_points",
@@ -154,6 +157,7 @@ class RunState:
         """What is known of the run: nothing yet."""
         dag = self.dag
         self.phase = Phase.STARTING
+        self.recovering = False
         self.status = DagStatus.OK
         self.halt = Halt()
         self.end = End()
@@ -178,7 +182,8 @@ class RunState:
         self.scripts = Scripts(self.config.restart_pre_rate)
         self.retrying = Retrying()
         self.settings: dict[int, NodeSettings] = {}
-        self._dag_priority: int | None = None
+        self.dag_priority_is_set = False  # by a person, since the DAG was read
+        self._priority_change = 0
         self.removals = Removals()
         self.save_points = SavePoints()
 
@@ -228,7 +233,8 @@ class RunState:
 
     def set_dag_priority(self, priority: int) -> None:
         """Another priority is in force for the whole DAG."""
-        self._dag_priority = priority
+        self.dag_priority_is_set = True
+        self._priority_change = priority - self.dag.priority
 
     def use(self, features: dict[str, Any], hooks: Hooks) -> None:
         """The run has these features from now on; see `feature.connect`."""
@@ -241,6 +247,7 @@ class RunState:
         """The only writer of the DAG's phase."""
         assert phase in MOVES[self.phase], (self.phase, phase)
         self.phase = phase
+        self.recovering = phase is Phase.RECOVERING
 
     def set_status(self, status: DagStatus) -> None:
         """The only writer of the DAG's status."""
@@ -262,20 +269,14 @@ class RunState:
         return min(time, self.now) if self.recovering else self.now
 
     @property
-    def recovering(self) -> bool:
-        """Whether an old log is being replayed."""
-        return self.phase is Phase.RECOVERING
-
-    @property
     def halted(self) -> bool:
         """Whether anything or anybody keeps the DAG halted."""
-        halt = self.halt
-        return halt.by_command or halt.by_file or halt.paused or halt.by_rule
+        return self.halt.on
 
     @property
     def starts_nothing(self) -> bool:
         """Whether nothing new may be started now, since the DAG is halted."""
-        return self.halted and self.phase is not Phase.FINISHING
+        return self.halt.on and self.phase is not Phase.FINISHING
 
     @property
     def frozen(self) -> bool:
@@ -285,7 +286,7 @@ class RunState:
     @property
     def shown_status(self) -> DagStatus:
         """The DAG's status as the outside sees it: a halt hides what it was before."""
-        return DagStatus.HALTED if self.halted and self.end.begun is None else self.status
+        return DagStatus.HALTED if self.halt.on and self.end.begun is None else self.status
 
     @property
     def final_waits(self) -> bool:
@@ -309,8 +310,9 @@ class RunState:
         is not wanted."""
         if node == self.final:
             return False
-        unwanted = self.nodes.marks[node] & (UNWANTED | CLEANING) == UNWANTED
-        return unwanted or self.final_begun
+        if self.nodes.marks[node] & (UNWANTED | CLEANING) == UNWANTED:
+            return True
+        return self.final is not None and self.final_begun
 
     def is_ordinary(self, node: int) -> bool:
         """Whether `node` is neither the FINAL node nor a SERVICE."""
@@ -318,21 +320,16 @@ class RunState:
 
     def priority(self, node: int) -> int:
         """Effective priority of a node: its own, and what is added for the whole DAG."""
-        priority, own = self.dag.priorities.get(node, 0), self.settings.get(node)
+        priority = self.dag.priorities.get(node, 0)
+        own = self.settings.get(node)
         if own is not None and own.priority is not None:
             priority = own.priority + self.dag.priority
-        return priority + self.dag_priority - self.dag.priority
+        return priority + self._priority_change
 
     @property
     def dag_priority(self) -> int:
         """What is added to the priority of each node."""
-        changed = self._dag_priority
-        return self.dag.priority if changed is None else changed
-
-    @property
-    def dag_priority_is_set(self) -> bool:
-        """Whether a person has set it since the DAG was read."""
-        return self._dag_priority is not None
+        return self.dag.priority + self._priority_change
 
     def retry(self, node: int) -> Retry | None:
         """The node's RETRY in force."""

@@ -23,6 +23,7 @@ from condor_pydagman.engine import lifecycle, provisioner
 from condor_pydagman.engine.inputs import CommonInput, NotTogether, SubmitFailed, Submitted
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.graph.model import NOOP
 from condor_pydagman.vocabulary import RETURN_SUBMIT_FAILED, JournalRecord, NodeKind
 
 MAX_IN_FLIGHT = 2
@@ -182,7 +183,9 @@ def submit_ready(run: RunState) -> None:
     in_flight = run.submission.in_flight
     if in_flight:
         _say_submitting(run, in_flight[0])
-    while not in_flight or _may_follow(run):
+    while not in_flight or (
+        run.submission.in_a_row >= LONG_ROW and len(in_flight) < MAX_IN_FLIGHT and _may_follow(run)
+    ):
         blocked = _blocked(run)
         if blocked:
             if in_flight:
@@ -205,8 +208,6 @@ def submit_ready(run: RunState) -> None:
 def _may_follow(run: RunState) -> bool:
     """Whether the next node may be submitted though there is no reply for the one before."""
     submission = run.submission
-    if submission.in_a_row < LONG_ROW or len(submission.in_flight) >= MAX_IN_FLIGHT:
-        return False
     if submission.together or _may_share(run, submission.in_flight[0]):
         return False
     node = run.ready.first()
@@ -226,7 +227,7 @@ def _is_plain(run: RunState, node: int) -> bool:
 
 def _blocked(run: RunState) -> str:
     """Why no node may be submitted now; '' if one may."""
-    if not len(run.ready):
+    if not run.ready.tickets:
         _say_submitted(run)
         return "empty"
     return "halt" if run.starts_nothing else _throttled(run)
@@ -235,7 +236,7 @@ def _blocked(run: RunState) -> str:
 def _throttled(run: RunState) -> str:
     """Which throttle forbids one more submission now; '' if none does."""
     in_flight = len(run.submission.in_flight)
-    if run.starts and run.starts.next_time() > run.now:
+    if run.starts.most and run.starts.next_time() > run.now:
         return "starts"
     for blocks in run.hooks.blocks_submits:
         why = blocks()
@@ -253,11 +254,12 @@ def _throttled(run: RunState) -> str:
 def _submit_node(run: RunState, node: int) -> None:
     run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
     run.categories.enter(node)
-    _count_start(run, node)
+    if run.starts.most:
+        _count_start(run, node)
     if run.mode is Mode.DRY_RUN:
         _finish_dry_run(run, node)
         return
-    if run.dag.is_noop(node):
+    if run.dag.flags[node] & NOOP:
         run.say(_submitting(run, node))
         run.journal(node, do.AppendNoop(node, run.noop_ids.new(node)))
         return
@@ -267,7 +269,7 @@ def _submit_node(run: RunState, node: int) -> None:
         if alone:
             _say_submitting(run, node)
     run.submission.in_flight.append(node)
-    others = _take_others(run, node) if alone else []
+    others = _take_others(run, node) if alone and run.submission.shareable else []
     if others:
         run.submission.together = True
         run.emit(do.SubmitTogether(tuple(_submit_action(run, one) for one in (node, *others))))
@@ -276,7 +278,7 @@ def _submit_node(run: RunState, node: int) -> None:
 
 
 def _count_start(run: RunState, node: int) -> None:
-    if run.starts and run.mode is Mode.RUN and not run.dag.is_noop(node):
+    if run.mode is Mode.RUN and not run.dag.is_noop(node):
         run.starts.started(run.now)
 
 
@@ -294,7 +296,8 @@ def _take_others(run: RunState, node: int) -> list[int]:
         run.ready.pop()
         run.nodes.move(other, Cause.SUBMIT_STARTED, run.now)
         run.categories.enter(other)
-        _count_start(run, other)
+        if run.starts.most:
+            _count_start(run, other)
         run.submission.unsaid.add(other)
         run.submission.in_flight.append(other)
         others.append(other)

@@ -137,32 +137,28 @@ def burst_of(most: int) -> tuple[int, float]:
 class StartPace:
     """Lets so many nodes be submitted in a minute, evenly rather than all at its beginning.
 
-    Args:
+    Attributes:
         most: in any minute (PYDAGMAN_MAX_STARTS_PER_MINUTE); 0 for no limit.
     """
 
-    __slots__ = ("_burst", "_burst_s", "_most", "_times")
+    __slots__ = ("_burst", "_burst_s", "_times", "most")
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         burst, burst_s = burst_of(most) if most else (0, 0.0)
         self._burst = burst
         self._burst_s = burst_s
         self._times: deque[float] = deque(maxlen=most)
 
-    def __bool__(self) -> bool:
-        """Whether there is a limit."""
-        return self._most > 0
-
     def started(self, now: float) -> None:
         """A node is submitted, or the log shows that one was."""
-        if self._most:
+        if self.most:
             self._times.append(now)
 
     def next_time(self) -> float:
         """When the next one may be."""
         times = self._times
-        of_minute = times[0] + MINUTE_S if len(times) == self._most else 0.0
+        of_minute = times[0] + MINUTE_S if len(times) == self.most else 0.0
         of_burst = times[-self._burst] + self._burst_s if len(times) >= self._burst else 0.0
         return max(of_minute, of_burst)
 

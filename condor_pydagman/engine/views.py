@@ -84,7 +84,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     nodes, by_node = run.nodes, run.job_table.by_node
     published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
-    settings, waiting_for_retry = run.settings.get, bool(run.retrying.queue)
+    settings, waiting_for_retry = run.settings.get, bool(run.retrying.queue.nodes)
     marks, anew, has_sites = nodes.marks, _decided_anew(run), bool(run.hooks.site_of)
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()

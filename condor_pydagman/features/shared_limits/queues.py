@@ -58,7 +58,7 @@ class LimitedReadyQueue(ReadyQueue):
         self._counts[number] -= 1
         heap = self._heaps[number]
         if len(heap) > self.MIN_COMPACT_LENGTH and len(heap) > 2 * self._counts[number]:
-            heap = [entry for entry in heap if self._tickets.get(entry[2]) == entry[1]]
+            heap = [entry for entry in heap if self.tickets.get(entry[2]) == entry[1]]
             heapq.heapify(heap)
             self._heaps[number] = heap
 
@@ -79,7 +79,7 @@ class LimitedReadyQueue(ReadyQueue):
 
     def _head(self, heap: list[tuple[int, int, int]]) -> tuple[int, int, int] | None:
         while heap:
-            if self._tickets.get(heap[0][2]) == heap[0][1]:
+            if self.tickets.get(heap[0][2]) == heap[0][1]:
                 return heap[0]
             heapq.heappop(heap)
         return None

@@ -120,7 +120,7 @@ def test_a_change_of_an_attribute_is_found(code: str) -> None:
 
 def test_a_halt_hides_the_status_until_the_run_is_ended() -> None:
     run = make.EngineHarness("A").engine.run
-    run.halt.by_command = True
+    run.halt.set(by_command=True)
     assert run.halted
     assert run.shown_status is DagStatus.HALTED
     assert run.status is DagStatus.OK
@@ -128,7 +128,7 @@ def test_a_halt_hides_the_status_until_the_run_is_ended() -> None:
 
 def test_a_paused_dag_is_frozen_but_for_the_final_node() -> None:
     run = make.harness_of("A").engine.run
-    run.halt.paused = True
+    run.halt.set(paused=True)
     assert run.frozen
     assert run.starts_nothing
     run.enter(Phase.FINISHING)
