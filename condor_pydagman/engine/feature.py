@@ -57,7 +57,7 @@ class Feature:
         later in the order is not asked."""
         raise NotImplementedError
 
-    def site_of(self, node: int) -> tuple[str, str]:
+    def runs_at(self, node: int) -> tuple[str, str]:
         """Where it runs, and the digest of that site's ad; '' for both: anywhere.  The first site
         counts."""
         raise NotImplementedError

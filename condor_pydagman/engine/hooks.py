@@ -96,7 +96,7 @@ class Hooks:
     done_unrun: tuple[Callable[[int], None], ...]
     event_taken: tuple[Callable[[], None], ...]
     group_reports: tuple[Callable[[Collection[int]], Iterable[GroupReport]], ...]
-    site_of: tuple[Callable[[int], tuple[str, str]], ...]
+    runs_at: tuple[Callable[[int], tuple[str, str]], ...]
     starts_over: tuple[Callable[[int], bool], ...]
     adopted: tuple[Callable[[int], None], ...]
 
@@ -155,9 +155,9 @@ class Hooks:
         "run_by_person",
         "run_ended",
         "run_excused",
+        "runs_at",
         "seen_to_run",
         "shown",
-        "site_of",
         "started",
         "starts_over",
         "under_way",

@@ -106,26 +106,26 @@ class Nodes:
         self._futile_junctions: set[int] = set()  # below which all is futile
         self._recent_moves: deque[tuple[float, int, int, int]] = deque(maxlen=MAX_REMEMBERED_MOVES)
 
-    def grow(self, growth: Growth) -> list[int]:
+    def grow(self, added: Growth) -> list[int]:
         """The DAG has grown.  Returns the nodes that now have no unfinished parent, of those that
         are new or wait for an ended one."""
-        count = len(growth.nodes)
-        if isinstance(growth.nodes, range):
-            self._append(growth.waiting)
+        count = len(added.nodes)
+        if isinstance(added.nodes, range):
+            self._append(added.waiting)
         else:
-            for node, waiting in zip(growth.nodes, growth.waiting):
+            for node, waiting in zip(added.nodes, added.waiting):
                 self.waiting[node] = waiting
                 self.states[node] = State.WAITING
-        self._take_junctions(growth)
+        self._take_junctions(added)
         self.total += count
         self.counts[State.WAITING] += count
         self.changes += 1
-        for node in growth.decided:
+        for node in added.decided:
             self.waiting[node] += GATE
-        for node, parents in growth.before:
+        for node, parents in added.before:
             self.waiting[node] += parents
-        free = growth.roots.copy()
-        for node, successors, weak in growth.behind:
+        free = added.roots.copy()
+        for node, successors, weak in added.behind:
             if self.states[node] == State.DONE:
                 free += self._release(successors)
             elif self.states[node] == State.FAILED:
@@ -142,13 +142,13 @@ class Nodes:
         if self.procs is not None:
             self.procs.extend(repeat(0, count))
 
-    def _take_junctions(self, growth: Growth) -> None:
-        waiting = growth.junctions_waiting
-        if isinstance(growth.junctions, range):
+    def _take_junctions(self, added: Growth) -> None:
+        waiting = added.junctions_waiting
+        if isinstance(added.junctions, range):
             first = len(self.states)
             self.waiting[first:first] = array("i", reversed(waiting))
         else:
-            for junction, count in zip(growth.junctions, waiting):
+            for junction, count in zip(added.junctions, waiting):
                 self.waiting[junction] = count
 
     def let_go(self, brought: Brought) -> None:

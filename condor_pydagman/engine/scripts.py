@@ -85,7 +85,7 @@ def _start_script(run: RunState, node: int, kind: ScriptKind) -> None:
     if line:
         run.nodes.move(node, Cause.SCRIPT_STARTED, run.now)
         run.say(f"Running {kind.value} script of Node {run.dag.names[node]}...")
-        run.emit(do.RunScript(node, kind, line, *run.site(node)))
+        run.emit(do.RunScript(node, kind, line, *run.runs_at(node)))
 
 
 def _script_arguments(run: RunState, node: int, kind: ScriptKind) -> tuple[str, ...]:
@@ -298,7 +298,7 @@ def start_hold_scripts(run: RunState) -> None:
         if line:
             run.scripts.hold.started()
             run.say(f"Running HOLD script of Node {run.dag.names[held.node]}...")
-            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line, *run.site(held.node)))
+            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line, *run.runs_at(held.node)))
 
 
 def _on_hold_ended(run: RunState, ended: ScriptEnded) -> None:

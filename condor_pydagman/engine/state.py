@@ -342,10 +342,10 @@ class RunState:
             return own.category
         return self.dag.categories.get(node, "")
 
-    def site(self, node: int) -> tuple[str, str]:
+    def runs_at(self, node: int) -> tuple[str, str]:
         """The site that the node runs at and the digest of its ad; '' for both if it has none."""
-        for site_of in self.hooks.site_of:
-            found = site_of(node)
+        for place in self.hooks.runs_at:
+            found = place(node)
             if found[0]:
                 return found
         return "", ""

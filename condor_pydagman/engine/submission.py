@@ -353,7 +353,7 @@ def _submit_action(run: RunState, node: int) -> do.SubmitNode:
         run.submission.common_input,
         run.priority(node),
         settings.variables if settings is not None else (),
-        *(run.site(node) if run.hooks.site_of else ()),
+        *(run.runs_at(node) if run.hooks.runs_at else ()),
     )
 
 

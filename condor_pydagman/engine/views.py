@@ -85,7 +85,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
     published = _published(run)
     retries, values, errors = nodes.retries.get, nodes.values.get, nodes.errors.get
     settings, waiting_for_retry = run.settings.get, bool(run.retrying.queue.nodes)
-    marks, anew, has_sites = nodes.marks, _decided_anew(run), bool(run.hooks.site_of)
+    marks, anew, somewhere = nodes.marks, _decided_anew(run), bool(run.hooks.runs_at)
     over = run.phase is Phase.ENDED
     refused = set(nodes.in_state(State.SUBMIT_UNCONFIRMED)) if over else ()
     special = waiting_for_retry or bool(run.hooks.details)
@@ -106,7 +106,7 @@ def node_reports(run: RunState) -> Iterator[NodeReport]:
             job=last_job(run, node),
             details=_details(run, node) if special else "",
             settings=settings(node),
-            site=run.site(node)[0] if has_sites else "",
+            site=run.runs_at(node)[0] if somewhere else "",
             marks=marks[node],
             anew=node in anew,
             rescue_lines=_rescue_lines(run, node) if run.hooks.rescue_lines else (),

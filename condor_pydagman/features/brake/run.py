@@ -86,7 +86,7 @@ class Brakes(Feature):
         if run.dag.kinds[node] not in ORDINARY_KINDS or node in self._excused:
             self._excused.discard(node)
             return
-        site, category = run.site(node)[0], run.category(node)
+        site, category = run.runs_at(node)[0], run.category(node)
         for number, brake in enumerate(self.brakes):
             if brake.alike == HOLD_REASON or (brake.alike == SITE and not site):
                 continue

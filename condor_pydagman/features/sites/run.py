@@ -52,7 +52,7 @@ class Sites(Groups):
         self.node_could_start(node, self.run.now)
         return True
 
-    def site_of(self, node: int) -> tuple[str, str]:
+    def runs_at(self, node: int) -> tuple[str, str]:
         """Its group's site."""
         return self.site(node)
 

@@ -498,7 +498,7 @@ def test_which_runs_are_counted(mocker: MockerFixture) -> None:
     assert not known.due
     known.run_ended(1, 1, True)
     assert known.due == {0: (1, "1 node failed, more than 0: B")}
-    mocker.patch.object(type(known.run), "site", return_value=("north", ""))
+    mocker.patch.object(type(known.run), "runs_at", return_value=("north", ""))
     known.run_ended(0, 1, True)
     assert set(known.due) == {0, 1, 3}
     assert known.due[0][0] == 1
