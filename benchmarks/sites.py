@@ -25,12 +25,12 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.sites.ads import sites_of
+from condor_pydagman.features.sites.adapters.ads import sites_of
+from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
-from condor_pydagman.features.sites.matcher import Matcher
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
-from condor_pydagman.features.sites.policy import SitePolicy
+from condor_pydagman.graph.site_policy import SitePolicy
 from tests import make
 
 STEPS = 4  # nodes of a group

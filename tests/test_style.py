@@ -30,14 +30,12 @@ DAGMAN = (
     ("dagfile", "submitfile"),
     ("features.grammar",),
     ("data_requests",),
-    ("features.policy",),
     ("graph",),
     ("features.graph",),
     ("engine",),
     ("features.run",),
     ("records",),
     ("adapters", "features.adapters"),
-    ("features.with_io",),
     ("dagman_job",),
     ("daemon", "features.helper"),
 )
@@ -56,13 +54,8 @@ OUTER = (
 LAYERS = DAGMAN + OUTER
 # Files in folders of features that touch files, sockets or processes: the layer that each is of.
 OF_FEATURES = {
-    f"features/{name}": "features.with_io"
-    for name in (
-        *(f"shared_limits/{one}" for one in ("configured", "directory", "listing", "own_file")),
-        "shared_limits/queued_dags",
-        *(f"sites/{one}" for one in ("ads", "claims_directory", "evaluation", "files", "matcher")),
-        *(f"sites/{one}" for one in ("monitor", "overview", "probe")),
-    )
+    f"features/shared_limits/{name}": "features.adapters"
+    for name in ("configured", "directory", "listing", "own_file", "queued_dags")
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"
@@ -76,7 +69,7 @@ STARTED = {
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "config"),
     *("features", "features.grammar", "features.graph", "features.run", "features.lint"),
-    *("dagfile", "submitfile", "data_requests", "features.policy"),
+    *("dagfile", "submitfile", "data_requests"),
     *("graph", "engine", "records"),
     *("lint", "picture", "placement", "trace", "report", "diagnosis"),
 )
@@ -355,7 +348,7 @@ PROCESS_STARTERS = {
     "adapters/program_start.py": "the same two: it starts them",
     "adapters/script_runner.py": "the scripts of a DAG, as words",
     "cli/pool_command.py": "`pool run COMMAND` becomes the command",
-    "features/sites/probe.py": "the probes of sites, as words",
+    "features/sites/adapters/probe.py": "the probes of sites, as words",
     "monitor/notifier.py": "the program of a NOTIFY, as words",
     "transfer/child_process.py": "modules and plugins of data placement, as words",
     "transfer/child_supervisor.py": "the same: it runs them",

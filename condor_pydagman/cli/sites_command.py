@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.request_client import groups_of, steer
 from condor_pydagman.cli.which_dag import running_dag
-from condor_pydagman.features.sites import ads as site_ads
-from condor_pydagman.features.sites import overview as site_overview
-from condor_pydagman.features.sites.monitor import INTERVAL_S, PROBE_TIMEOUT_S
-from condor_pydagman.features.sites.overview import SiteRow
+from condor_pydagman.features.sites.adapters import ads as site_ads
+from condor_pydagman.features.sites.adapters import overview as site_overview
+from condor_pydagman.features.sites.adapters.monitor import INTERVAL_S, PROBE_TIMEOUT_S
+from condor_pydagman.features.sites.adapters.overview import SiteRow
 from condor_pydagman.printable import printable
 from condor_pydagman.words import duration
 

@@ -14,10 +14,10 @@ from types import FrameType
 
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.features.sites import ads as site_ads
-from condor_pydagman.features.sites import overview as site_overview
-from condor_pydagman.features.sites.files import read_sites
-from condor_pydagman.features.sites.monitor import Collected, Monitor
+from condor_pydagman.features.sites.adapters import ads as site_ads
+from condor_pydagman.features.sites.adapters import overview as site_overview
+from condor_pydagman.features.sites.adapters.files import read_sites
+from condor_pydagman.features.sites.adapters.monitor import Collected, Monitor
 from condor_pydagman.printable import printable
 
 _TRIES, _PAUSE_S = 5, 1.0  # to take the ads back in the end

@@ -18,11 +18,11 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.sites.ads import KnownAd, query
+from condor_pydagman.features.sites.adapters.ads import KnownAd, query
+from condor_pydagman.features.sites.adapters.claims_directory import BY_HAND, ClaimsDirectory
+from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
+from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.claims_directory import BY_HAND, ClaimsDirectory
-from condor_pydagman.features.sites.evaluation import BadPolicy, group_ad
-from condor_pydagman.features.sites.matcher import Matcher
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,

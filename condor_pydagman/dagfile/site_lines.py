@@ -1,7 +1,7 @@
 """How the lines are read and written that bind nodes to sites: SITE_GROUP and SITE_POLICY.
 
 Both are ours.  ClassAd expressions are kept as they stand.  What is wrong in them for sure is told
-with its place; the rest is HTCondor's own parser's, see `features.sites.evaluation`.
+with its place; the rest is HTCondor's own parser's, see `features.sites.adapters.evaluation`.
 """
 
 from __future__ import annotations

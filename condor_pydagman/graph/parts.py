@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.sites.policy import NO_POLICY, SitePolicy
+from condor_pydagman.graph.site_policy import NO_POLICY, SitePolicy
 from condor_pydagman.named_tuple import NamedTuple
 
 

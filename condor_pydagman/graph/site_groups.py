@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.site_lines import ALL_GROUPS, ALL_NODES, SPLICE
-from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import SiteGroup
+from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 

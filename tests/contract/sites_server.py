@@ -24,7 +24,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
-from condor_pydagman.features.sites.policy import SitePolicy
+from condor_pydagman.graph.site_policy import SitePolicy
 
 
 def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], groups: Any) -> Any:

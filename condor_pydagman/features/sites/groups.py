@@ -11,7 +11,6 @@ from condor_pydagman.engine.node_states import CLEANING
 from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.features.sites.rests import SiteRests
 from condor_pydagman.features.sites.states import (
     CLAIMING,
@@ -20,6 +19,7 @@ from condor_pydagman.features.sites.states import (
     GroupState,
 )
 from condor_pydagman.graph.model import SiteGroup
+from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
 OF_GROUP = Kind("what is decided of a group of nodes")  # by group

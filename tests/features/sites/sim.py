@@ -25,9 +25,9 @@ from condor_pydagman.features.sites.messages import (
     SitesMatched,
     SitesUnknown,
 )
-from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord
 from tests.sim.fake_jobs import Cluster

@@ -6,7 +6,7 @@ from typing import Any
 
 import classad2
 
-from condor_pydagman.features.sites.ads import SiteAd, sites_of
+from condor_pydagman.features.sites.adapters.ads import SiteAd, sites_of
 
 
 def ad(name: str, most: Any = 2, **more: Any) -> Any:

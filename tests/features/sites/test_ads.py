@@ -8,7 +8,13 @@ import classad2
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features.sites.ads import known, publish, sites_of, take_back, value_of
+from condor_pydagman.features.sites.adapters.ads import (
+    known,
+    publish,
+    sites_of,
+    take_back,
+    value_of,
+)
 from tests.features.sites.some_ads import ad, site
 
 
@@ -74,7 +80,7 @@ def test_values_that_are_none() -> None:
 
 
 def test_ads_for_no_collector_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("condor_pydagman.features.sites.ads.lookup", {}.get)
+    monkeypatch.setattr("condor_pydagman.features.sites.adapters.ads.lookup", {}.get)
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
         publish([classad2.ClassAd({"Name": "north"})])
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):

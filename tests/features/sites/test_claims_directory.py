@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.sites import claims_directory
-from condor_pydagman.features.sites.claims_directory import BY_HAND, ClaimsDirectory
+from condor_pydagman.features.sites.adapters import claims_directory
+from condor_pydagman.features.sites.adapters.claims_directory import BY_HAND, ClaimsDirectory
 
 
 class Pool:

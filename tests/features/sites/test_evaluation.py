@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.features.sites.adapters.evaluation import (
+    BadPolicy,
+    group_ad,
+    is_true,
+    judge,
+    verdicts,
+)
 from condor_pydagman.features.sites.analysis import Obstacle
 from condor_pydagman.features.sites.choice import Room
-from condor_pydagman.features.sites.evaluation import BadPolicy, group_ad, is_true, judge, verdicts
-from condor_pydagman.features.sites.policy import NO_POLICY, SitePolicy
+from condor_pydagman.graph.site_policy import NO_POLICY, SitePolicy
 from tests.features.sites.some_ads import site
 
 WANTS_X = SitePolicy("TARGET.Is_X_Site =?= true", "TARGET.Speed * 2", (("WANT_X", "true"),))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features.sites.monitor import Collected, Monitor
+from condor_pydagman.features.sites.adapters.monitor import Collected, Monitor
 
 
 class Collector:

@@ -28,7 +28,7 @@ from condor_pydagman.daemon import initialize, startup
 from condor_pydagman.daemon.loop import Loop
 from condor_pydagman.daemon.perform import Performer
 from condor_pydagman.engine.actions import Ask
-from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from tests.torture import faults
 
 # Points of the processes that submit, and look for sites, for DAGMan.

@@ -21,17 +21,17 @@ from condor_pydagman.daemon import site_helper
 from condor_pydagman.daemon.site_helper import Made, SiteHelper, SiteValues, obstacle, open_helper
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.sites.ads import KnownAd
+from condor_pydagman.features.sites.adapters.ads import KnownAd
+from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
-from condor_pydagman.features.sites.matcher import Matcher
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
 )
-from condor_pydagman.features.sites.policy import SitePolicy
+from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import DagStatus

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.sites.policy import SitePolicy
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, SiteGroup
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_files, build_text, error
 

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.features.sites import evaluation
-from condor_pydagman.features.sites.ads import KnownAd, SiteAd, known
+from condor_pydagman.features.sites.adapters import evaluation
+from condor_pydagman.features.sites.adapters.ads import KnownAd, SiteAd, known
+from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
 from condor_pydagman.features.sites.choice import Offer, Room, Wanted, choose
-from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
-from condor_pydagman.features.sites.policy import SitePolicy
+from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.named_tuple import NamedTuple
 
 _FITS = (Obstacle.NONE, Obstacle.FULL)

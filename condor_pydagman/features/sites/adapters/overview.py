@@ -12,9 +12,9 @@ import htcondor2
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features.sites.ads import SiteAd, is_usable, value_of
+from condor_pydagman.features.sites.adapters.ads import SiteAd, is_usable, value_of
+from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.claims import Claims
-from condor_pydagman.features.sites.claims_directory import ClaimsDirectory
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.site_description import SITE_ATTRIBUTE
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from condor_pydagman.features.sites.files import parse
+from condor_pydagman.features.sites.adapters.files import parse
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 

@@ -17,9 +17,9 @@ from typing import Any
 import classad2
 
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.features.sites import probe as site_probe
-from condor_pydagman.features.sites.ads import MY_TYPE, value_of
-from condor_pydagman.features.sites.files import Described, ad_of, read_sites
+from condor_pydagman.features.sites.adapters import probe as site_probe
+from condor_pydagman.features.sites.adapters.ads import MY_TYPE, value_of
+from condor_pydagman.features.sites.adapters.files import Described, ad_of, read_sites
 from condor_pydagman.named_tuple import NamedTuple
 
 INTERVAL_S = 120.0
