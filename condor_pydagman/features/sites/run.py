@@ -107,7 +107,8 @@ class Sites(Groups):
         return f"Taken back from site {self.site(node)[0]}; {error}" if self.leaves(node) else ""
 
     def done(self, node: int) -> None:
-        """What the node's group has come to may show that its site works again."""
+        """That may be the end of its group, and may show that its site works again."""
+        self.touch(node)
         group = self.group(node) if self.rests else None
         if group is None or self.group_states[group] != GroupState.MATCHED:
             return

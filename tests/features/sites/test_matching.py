@@ -22,7 +22,9 @@ from condor_pydagman.features.sites.states import (
     GroupCause,
     GroupState,
 )
+from condor_pydagman.vocabulary import JournalRecord
 from tests import make
+from tests.features.growth.test_growth import growing, piece_of
 from tests.features.sites.matched import matched
 
 UNIT = "A -> B -> C"
@@ -189,6 +191,18 @@ def test_a_group_waits_no_longer_than_its_policy_says() -> None:
     assert harness.groups() == "g=SITELESS"
     assert harness.states() == "A=FAILED B=FUTILE C=SUBMITTED"
     assert "there was none for 100 s (WAIT 100)" in harness.engine.run.nodes.errors[0]
+
+
+def test_a_group_whose_last_node_adds_to_the_dag_gives_its_site_up() -> None:
+    it = growing("A\nSITE_GROUP g NODES A")
+    it.begin()
+    it.feed(SitesMatched([SiteClaim(0, "s", "x")], ["s"]))
+    it.read_back(it.records(JournalRecord.SITE_MATCHED)[-1])
+    it.run("A")
+    it.take(piece_of(it.dag, "JOB X x\n", "A"))
+    it.feed(inputs.Wake())
+    first, last = (one for one in it.asked if isinstance(one, MatchSites))
+    assert (len(first.wanted), last.wanted, last.claims) == (1, (), ())
 
 
 # What is known of groups: kinds of policies, claims, and illegal moves.
