@@ -40,29 +40,31 @@ def dispatch(run: RunState) -> None:
         reconcile.ask(run)
     if run.phase is Phase.RECONCILING:
         return
-    if run.written.awaited:
+    hooks, written = run.hooks, run.written
+    if written.awaited:
         _rewrite_overdue(run)
-    for before_removals in run.hooks.before_removals:
+    for before_removals in hooks.before_removals:
         before_removals()
-    if run.removals:
+    removals = run.removals
+    if removals.due or removals.delayed or removals.refused:
         _remove_clusters(run)
-    for enforce in run.hooks.enforce:
+    for enforce in hooks.enforce:
         enforce()
-    if run.written.holding and _is_held(run):
+    if written.holding and _is_held(run):
         return
-    for work in run.hooks.work:
+    for work in hooks.work:
         work()
-        if run.written.holding and _is_held(run):
+        if written.holding and _is_held(run):
             return
     if run.nodes.stale:
         rerun.settle(run)
-    for before_starts in run.hooks.before_starts:
+    for before_starts in hooks.before_starts:
         before_starts()
     if run.save_points.due:
         _write_save_points(run)
     if not (run.halt.on and run.frozen):
         _start_pending(run)
-    for after_starts in run.hooks.after_starts:
+    for after_starts in hooks.after_starts:
         after_starts()
     if run.end.wanted is None or not run_end.end_if_wanted(run):
         run_end.end_if_finished(run)
@@ -79,7 +81,7 @@ def _start_pending(run: RunState) -> None:
         scripts.start_scripts(run, ScriptKind.PRE)
     if pending.post.nodes:
         scripts.start_scripts(run, ScriptKind.POST)
-    if run.dag.scripts and pending.hold:
+    if pending.hold.waiting or pending.hold.deferred or pending.hold.logged:
         scripts.start_hold_scripts(run)
     if run.end.wanted is None and (run.ready.tickets or run.submission.in_a_row):
         submission.submit_ready(run)

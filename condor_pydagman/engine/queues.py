@@ -196,33 +196,30 @@ class HoldScripts:
 
     Attributes:
         running: how many run.
+        waiting, deferred: those that are to start, now or later.
         logged: procs that are on hold as far as an old log has been replayed.
     """
 
-    __slots__ = ("_deferred", "_waiting", "_warned", "logged", "running")
+    __slots__ = ("_warned", "deferred", "logged", "running", "waiting")
 
     def __init__(self) -> None:
         self.running = 0
         self.logged: dict[tuple[int, int], HeldProc] = {}
-        self._waiting: deque[HeldProc] = deque()
-        self._deferred: list[tuple[float, HeldProc]] = []
+        self.waiting: deque[HeldProc] = deque()
+        self.deferred: list[tuple[float, HeldProc]] = []
         self._warned = False
-
-    def __bool__(self) -> bool:
-        """Whether any of them wants to start, now or later."""
-        return bool(self._waiting or self._deferred or self.logged)
 
     def next_time(self) -> float | None:
         """When the next one that was put off is due."""
-        return self._deferred[0][0] if self._deferred else None
+        return self.deferred[0][0] if self.deferred else None
 
     def add(self, held: HeldProc) -> str:
         """A script is to run; if too many wait, it is left out.
 
         Returns the warning to be logged, '' if there is none.
         """
-        if len(self._waiting) < MAX_HOLD_SCRIPTS:
-            self._waiting.append(held)
+        if len(self.waiting) < MAX_HOLD_SCRIPTS:
+            self.waiting.append(held)
             return ""
         first, self._warned = not self._warned, True
         too_many = (
@@ -248,15 +245,15 @@ class HoldScripts:
 
     def defer(self, held: HeldProc, until: float) -> None:
         """A script is to run again at `until` (seconds since the epoch)."""
-        heapq.heappush(self._deferred, (until, held))
+        heapq.heappush(self.deferred, (until, held))
 
     def pop(self, now: float) -> HeldProc | None:
         """The next one that may start, or None."""
-        self._waiting.extend(self.logged.values())
+        self.waiting.extend(self.logged.values())
         self.logged.clear()
-        while self._deferred and self._deferred[0][0] <= now:
-            self._waiting.append(heapq.heappop(self._deferred)[1])
-        return self._waiting.popleft() if self._waiting else None
+        while self.deferred and self.deferred[0][0] <= now:
+            self.waiting.append(heapq.heappop(self.deferred)[1])
+        return self.waiting.popleft() if self.waiting else None
 
 
 class RetryQueue:
@@ -386,47 +383,48 @@ class Removals:
     """Clusters, or procs of them, that are to be removed, with the reason that the user is shown.
 
     An entry stays until the schedd has been told or the jobs have ended.
+
+    Attributes:
+        due: those of which the schedd is to be told, with the reason.
+        delayed: those that are due later, the earliest first.
+        refused: those of which the schedd could not be told.
     """
 
-    __slots__ = ("_asked", "_delayed", "_failed", "_retry_at", "_wanted")
+    __slots__ = ("_asked", "_retry_at", "delayed", "due", "refused")
 
     def __init__(self) -> None:
-        self._wanted: dict[Target, str] = {}
-        self._delayed: dict[Target, tuple[float, str]] = {}  # and when; the earliest first
-        self._failed: dict[Target, str] = {}
+        self.due: dict[Target, str] = {}
+        self.delayed: dict[Target, tuple[float, str]] = {}  # and when; the earliest first
+        self.refused: dict[Target, str] = {}
         self._asked: dict[Target, str] = {}
         self._retry_at = 0.0
 
-    def __bool__(self) -> bool:
-        """Whether anything is to be removed, now or later."""
-        return bool(self._wanted or self._delayed or self._failed)
-
     def next_time(self) -> float | None:
         """When the schedd is to be told (once more); None if it knows all."""
-        times = [self._retry_at] if self._failed else []
-        times += [when for when, _ in itertools.islice(self._delayed.values(), 1)]
+        times = [self._retry_at] if self.refused else []
+        times += [when for when, _ in itertools.islice(self.delayed.values(), 1)]
         return min(times, default=None)
 
     def add(self, target: Target, reason: str) -> None:
         """Remove what is left of it."""
-        self._wanted[target] = reason
+        self.due[target] = reason
 
     def add_delayed(self, target: Target, reason: str, now: float) -> None:
         """Remove what will be left of it in REMOVAL_GRACE_S seconds."""
-        self._delayed[target] = (now + REMOVAL_GRACE_S, reason)
+        self.delayed[target] = (now + REMOVAL_GRACE_S, reason)
 
     def pop_due(self, now: float) -> dict[Target, str]:
         """Those whose removal is due, with the reason; they are pending no longer."""
-        if self._failed and self._retry_at <= now:
-            self._wanted.update(self._failed)
-            self._failed.clear()
-        while self._delayed:
-            target, (when, reason) = next(iter(self._delayed.items()))
+        if self.refused and self._retry_at <= now:
+            self.due.update(self.refused)
+            self.refused.clear()
+        while self.delayed:
+            target, (when, reason) = next(iter(self.delayed.items()))
             if when > now:
                 break
-            del self._delayed[target]
-            self._wanted.setdefault(target, reason)
-        taken, self._wanted = self._wanted, {}
+            del self.delayed[target]
+            self.due.setdefault(target, reason)
+        taken, self.due = self.due, {}
         return taken
 
     def asked(self, target: Target, reason: str) -> None:
@@ -435,6 +433,6 @@ class Removals:
 
     def failed(self, target: Target, reason: str, now: float) -> None:
         """The schedd could not be told: once more, later.  `reason` is used if none was given."""
-        if not self._failed:  # else others have waited for longer
+        if not self.refused:  # else others have waited for longer
             self._retry_at = now + REMOVAL_RETRY_S
-        self._failed[target] = self._asked.get(target, reason)
+        self.refused[target] = self._asked.get(target, reason)

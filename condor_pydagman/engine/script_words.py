@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Protocol
 
 from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
@@ -39,7 +40,14 @@ class MacroError(Exception):
     """A word that starts with `$` and can't be put in; `str()` is stock's warning."""
 
 
-def expand(command: str, values: Mapping[str, str], kind: ScriptKind, node: str) -> tuple[str, ...]:
+class Values(Protocol):
+    """Values of macros, by their names."""
+
+    def __getitem__(self, name: str, /) -> str:
+        """Raises KeyError: there is no such macro."""
+
+
+def expand(command: str, values: Values, kind: ScriptKind, node: str) -> tuple[str, ...]:
     """Split a script line and put in `values` (by upper-case macro name without `$`).
 
     Raises:
@@ -48,7 +56,7 @@ def expand(command: str, values: Mapping[str, str], kind: ScriptKind, node: str)
     return tuple(_word(word, values, kind, node) for word in re.split(r"[ \t]+", command) if word)
 
 
-def _word(word: str, values: Mapping[str, str], kind: ScriptKind, node: str) -> str:
+def _word(word: str, values: Values, kind: ScriptKind, node: str) -> str:
     if not word.startswith("$"):
         return word
     name = word[1:].upper()
@@ -63,6 +71,9 @@ def _word(word: str, values: Mapping[str, str], kind: ScriptKind, node: str) -> 
         raise MacroError(
             f"Warning: unrecognized macro {word} in node {node} {kind.value} script arguments"
         ) from None
+
+
+EXIT_CODE_MACROS = ("EXIT_CODES", "EXIT_CODE_COUNTS", "EXIT_CODE_LIST", "JOB_ABORT_COUNT")
 
 
 def exit_code_macros(codes: Mapping[int, int | None]) -> dict[str, str]:

@@ -95,7 +95,7 @@ def _script_arguments(run: RunState, node: int, kind: ScriptKind) -> tuple[str, 
     if "$" not in script.command:
         return tuple(script.command.split())
     try:
-        values = views.macros(run, node, kind)
+        values = views.Macros(run, node, kind)
         return expand(script.command, values, kind, run.dag.names[node])
     except MacroError as error:
         run.say(str(error), 0)

@@ -5,7 +5,7 @@ Nothing here changes the run or emits an action.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import QueuedJob
@@ -18,7 +18,7 @@ from condor_pydagman.engine.node_states import (
     State,
 )
 from condor_pydagman.engine.report import Deferrals, GroupReport, Halts, NodeReport, Report
-from condor_pydagman.engine.script_words import exit_code_macros
+from condor_pydagman.engine.script_words import EXIT_CODE_MACROS, exit_code_macros
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -161,48 +161,72 @@ def jobstate_job(run: RunState, node: int, kind: ScriptKind) -> str:
     return f"{jobs.cluster}.{jobs.first_proc}"
 
 
-def macros(run: RunState, node: int, kind: ScriptKind) -> dict[str, str]:
-    """Values of all macros of a script line (manual: "Special script argument macros")."""
-    nodes, counts = run.nodes, run.nodes.counts
+class Macros:
+    """Values of the macros of a script line (manual: "Special script argument macros"), each found
+    when it is asked for: most lines have one or two."""
+
+    def __init__(self, run: RunState, node: int, kind: ScriptKind) -> None:
+        self._run = run
+        self._node = node
+        self._kind = kind
+
+    def __getitem__(self, name: str) -> str:
+        if name == "RETURN" and self._kind is ScriptKind.HOLD:  # -1: not known yet
+            jobs = self._run.job_table.by_node.get(self._node)
+            return str(jobs.value) if jobs is not None and jobs.codes else "-1"
+        if name in EXIT_CODE_MACROS:
+            jobs = self._run.job_table.by_node.get(self._node)
+            return exit_code_macros(jobs.codes if jobs is not None else {})[name]
+        return str(_MACROS[name](self._run, self._node))
+
+
+def _max_retries(run: RunState, node: int) -> int:
     retry = run.retry(node)
-    values = {
-        "NODE": run.dag.names[node],
-        "JOB": run.dag.names[node],
-        "RETRY": str(nodes.retries.get(node, 0)),
-        "MAX_RETRIES": str(retry.limit if retry else 0),
-        "DAG_STATUS": str(int(run.shown_status)),
-        "FAILED_COUNT": str(counts[State.FAILED]),
-        "FUTILE_COUNT": str(counts[State.FUTILE]),
-        "DONE_COUNT": str(counts[State.DONE]),
-        "QUEUED_COUNT": str(counts[State.SUBMITTED]),
-        "NODE_COUNT": str(nodes.total),
-        "DAGID": str(run.dag_id),
-    }
-    values.update(_job_macros(run, node))
-    jobs = run.job_table.by_node.get(node)
-    if kind is ScriptKind.HOLD:  # -1: not known yet
-        values["RETURN"] = str(jobs.value) if jobs is not None and jobs.codes else "-1"
-    return values
+    return retry.limit if retry else 0
 
 
-def _job_macros(run: RunState, node: int) -> dict[str, str]:
+def _job_id(run: RunState, node: int) -> str:
     jobs = run.job_table.by_node.get(node)
-    value = run.nodes.values.get(node, 0)
-    codes = exit_code_macros(jobs.codes if jobs is not None else {})
-    has_pre = run.dag.script(node, ScriptKind.PRE) is not None
+    return f"{jobs.cluster}.{jobs.last_proc}" if jobs is not None else "-1.-1"
+
+
+def _cluster_id(run: RunState, node: int) -> int:
+    jobs = run.job_table.by_node.get(node)
+    return jobs.cluster if jobs is not None else -1
+
+
+def _success(run: RunState, node: int) -> bool:
+    jobs = run.job_table.by_node.get(node)
     if jobs is not None and jobs.codes:
-        success = not jobs.tolerance_exceeded
-    else:
-        success = value in (0, RETURN_SUBMIT_FAILED)  # True after a failed submit: stock's way
-    return {
-        "JOBID": f"{jobs.cluster}.{jobs.last_proc}" if jobs is not None else "-1.-1",
-        "CLUSTERID": str(jobs.cluster) if jobs is not None else "-1",
-        "JOB_COUNT": str(_job_count(jobs)),
-        "SUCCESS": str(success),
-        "RETURN": str(value),
-        "PRE_SCRIPT_RETURN": str(run.scripts.pre_values.get(node, 0)) if has_pre else "-1",
-        **codes,
-    }
+        return not jobs.tolerance_exceeded
+    # True after a failed submit: stock's way.
+    return run.nodes.values.get(node, 0) in (0, RETURN_SUBMIT_FAILED)
+
+
+def _pre_return(run: RunState, node: int) -> int:
+    has_pre = run.dag.script(node, ScriptKind.PRE) is not None
+    return run.scripts.pre_values.get(node, 0) if has_pre else -1
+
+
+_MACROS: dict[str, Callable[[RunState, int], object]] = {
+    "NODE": lambda run, node: run.dag.names[node],
+    "JOB": lambda run, node: run.dag.names[node],
+    "RETRY": lambda run, node: run.nodes.retries.get(node, 0),
+    "MAX_RETRIES": _max_retries,
+    "DAG_STATUS": lambda run, _: int(run.shown_status),
+    "FAILED_COUNT": lambda run, _: run.nodes.counts[State.FAILED],
+    "FUTILE_COUNT": lambda run, _: run.nodes.counts[State.FUTILE],
+    "DONE_COUNT": lambda run, _: run.nodes.counts[State.DONE],
+    "QUEUED_COUNT": lambda run, _: run.nodes.counts[State.SUBMITTED],
+    "NODE_COUNT": lambda run, _: run.nodes.total,
+    "DAGID": lambda run, _: run.dag_id,
+    "JOBID": _job_id,
+    "CLUSTERID": _cluster_id,
+    "JOB_COUNT": lambda run, node: _job_count(run.job_table.by_node.get(node)),
+    "SUCCESS": _success,
+    "RETURN": lambda run, node: run.nodes.values.get(node, 0),
+    "PRE_SCRIPT_RETURN": _pre_return,
+}
 
 
 def _job_count(jobs: Jobs | None) -> int:
