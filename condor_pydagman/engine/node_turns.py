@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine.node_states import ENDED, State
-from condor_pydagman.graph.condition_commands import parents_of
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.joins import parents_of
+from condor_pydagman.graph.model import AT_ONCE, Dag
 
 GATE = 1 << 30  # added to the countdown of `Nodes.waiting`
 
@@ -28,15 +28,16 @@ class Turns:
         opened: nodes whose turn has come.
     """
 
-    __slots__ = ("changed", "opened", "parents", "unfinished", "watched")
+    __slots__ = ("_decided", "changed", "opened", "parents", "unfinished", "watched")
 
-    def __init__(self, dag: Dag, nodes: Iterable[int]) -> None:
+    def __init__(self, dag: Dag) -> None:
         self.parents: dict[int, tuple[int, ...]] = {}
         self.unfinished: dict[int, int] = {}
         self.watched: dict[int, list[int]] = {}
         self.changed: dict[int, None] = {}
         self.opened: set[int] = set()
-        for node in nodes:
+        self._decided = dag.decided
+        for node in dag.all_decided():
             self._watch(dag, node)
 
     def _watch(self, dag: Dag, node: int) -> None:
@@ -87,6 +88,12 @@ class Turns:
     def open(self, node: int) -> None:
         """The node's turn has come."""
         self.opened.add(node)
+
+    def has_come(self, node: int) -> bool:
+        """Whether what was to be waited for has come, so that the node's turn was decided."""
+        if self._decided[node] == AT_ONCE:
+            return node in self.opened
+        return not self.unfinished[node]
 
     def close(self, node: int) -> None:
         """It is to be decided anew when the node's turn comes."""

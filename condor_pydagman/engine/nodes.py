@@ -93,7 +93,7 @@ class Nodes:
         self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
         self.doubt: tuple[Callable[[], None], ...] = ()
         self.stale = False
-        self.turns = Turns(dag, (*dag.conditions, *dag.enough_of))
+        self.turns = Turns(dag)
         self._watched = self.turns.watched
         for node in self.turns.parents:
             self.waiting[node] += GATE

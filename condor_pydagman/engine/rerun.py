@@ -83,10 +83,7 @@ def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
     """The node is to run anew: what was decided of nodes by its end counts no more."""
     turns = run.nodes.turns
     for child in _decided(run, node):
-        decided = (
-            child in turns.opened if child in run.dag.enough_of else not turns.unfinished[child]
-        )
-        if child in nodes or not decided:
+        if child in nodes or not turns.has_come(child):
             continue  # it ends anew itself, or nothing has been decided
         if run.nodes.states[child] not in NOT_BEGUN:
             continue  # a person has just ended it, by a command on its way beside this one

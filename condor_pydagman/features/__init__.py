@@ -51,7 +51,7 @@ FEATURES = (
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", ("enoughs", "has_not_needed")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("conditions", "enough_of")),
+    Entry("run_if", ("decided",)),
     Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
     Entry("steering", records=("STEERED",)),
     # A node that does not run needs no site.

@@ -286,6 +286,15 @@ class Building:
         self._inlines += 1
         return self._inlines - 1
 
+    def refuse_special(self, node: int, word: str) -> None:
+        """A command can't be said of nodes without edges."""
+        if node in self.special:
+            kind = NodeKind(self.dag.kinds[node]).name
+            fail(
+                f"{word} can't be said of node {self.shown(node)}",
+                f"it is a {kind} node, which has neither parents nor children",
+            )
+
     def shown(self, node: int) -> str:
         """The node's name as stock DAGMan shows it while the file is read."""
         return self.dag.names[node][len(self.scope.prefix) :]

@@ -21,11 +21,11 @@ from condor_pydagman.dagfile.condition_text import (
 )
 from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.graph import model
-from condor_pydagman.graph.building import STRICT_HIGH, Building, fail
-from condor_pydagman.graph.model import JOIN_NAME, Condition, Dag, Published
+from condor_pydagman.graph.building import STRICT_HIGH, Building
+from condor_pydagman.graph.joins import parents_of
+from condor_pydagman.graph.model import AFTER_ALL, Condition, Dag, Published
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.vocabulary import NodeKind
 
 _NOTHING = Published()
 _WITH_PLUS = re.compile(r"\w+(?:\+\w+)+")
@@ -41,7 +41,7 @@ def run_if(building: Building, command: commands.RunIf) -> None:
     expression = building.text(renamed(command.expression, full).text)
     new = building.share(Condition(expression, command.otherwise == SKIP))
     for node in building.nodes(command.node):
-        _refuse_special(building, node, "RUN_IF")
+        building.refuse_special(node, "RUN_IF")
         old = dag.conditions.get(node)
         if old not in (None, new):
             building.warn(
@@ -49,6 +49,7 @@ def run_if(building: Building, command: commands.RunIf) -> None:
                 STRICT_HIGH,
             )
         dag.conditions[node] = new
+        dag.decided[node] = AFTER_ALL
         dag.places.note_condition(node, command.line)
 
 
@@ -67,7 +68,7 @@ def publish(building: Building, command: commands.Publish) -> None:
     """PUBLISH: of a node there may be one line with FILE, and several with ATTRIBUTES."""
     published = building.dag.published
     for node in building.nodes(command.node):
-        _refuse_special(building, node, "PUBLISH")
+        building.refuse_special(node, "PUBLISH")
         old = published.get(node, _NOTHING)
         if command.file and old.file not in ("", command.file):
             building.warn(
@@ -82,7 +83,7 @@ def publish(building: Building, command: commands.Publish) -> None:
 def skipped(building: Building, command: commands.Skipped) -> None:
     """SKIPPED, of rescue files."""
     node = building.needed(command.node)
-    _refuse_special(building, node, "SKIPPED")
+    building.refuse_special(node, "SKIPPED")
     building.dag.flags[node] |= model.DONE | model.SKIPPED
     building.dag.has_skipped = True
 
@@ -92,39 +93,7 @@ def node_result(building: Building, command: commands.NodeResult) -> None:
     building.dag.results[building.needed(command.node)] = command.text
 
 
-def _refuse_special(building: Building, node: int, word: str) -> None:
-    if node in building.special:
-        kind = NodeKind(building.dag.kinds[node]).name
-        fail(
-            f"{word} can't be said of node {building.shown(node)}",
-            f"it is a {kind} node, which has neither parents nor children",
-        )
-
-
 # What is known when all files have been read.
-
-
-def parents_of(dag: Dag, node: int) -> tuple[int, ...]:
-    """The parents whose end a conditional node waits for, each once; a node that only joins a
-    PARENT line stands for the parents of that line."""
-    found: dict[int, None] = {}
-    todo, seen = [node], {node}
-    for one in todo:  # which grows meanwhile
-        for parent in dag.parents(one):
-            if not joins(dag, parent):
-                found[parent] = None
-            elif parent not in seen:
-                seen.add(parent)
-                todo.append(parent)
-    return tuple(found)
-
-
-def joins(dag: Dag, node: int) -> bool:
-    """Whether the node was made for a PARENT line, by this reading or by that of a DAG which has
-    been written out as one file."""
-    if not dag.is_noop(node):
-        return False
-    return dag.names[node].rpartition("+")[2].startswith(JOIN_NAME)
 
 
 def mistakes(dag: Dag) -> Iterator[ProcessingError]:

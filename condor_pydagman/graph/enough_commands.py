@@ -13,13 +13,11 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.enough_lines import ALL_NODES, CATEGORY, PARENTS, write_enough
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.condition_commands import joins, parents_of
-from condor_pydagman.graph.model import Dag, Enough
+from condor_pydagman.graph.joins import joins, parents_of
+from condor_pydagman.graph.model import AT_ONCE, Dag, Enough
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
-
-_SPECIAL = "it is a {} node, which has neither parents nor children"
+from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 
 def enough(building: Building, command: commands.EnoughLine) -> None:
@@ -27,7 +25,7 @@ def enough(building: Building, command: commands.EnoughLine) -> None:
     dag, name = building.dag, command.name
     if command.members == PARENTS:
         node = building.needed(name)
-        _refuse_special(building, node, "ENOUGH PARENTS")
+        building.refuse_special(node, "ENOUGH PARENTS")
         if node in dag.enough_of:
             fail(
                 f"Node {building.shown(node)} has an ENOUGH PARENTS already",
@@ -35,6 +33,7 @@ def enough(building: Building, command: commands.EnoughLine) -> None:
                 at=name,
             )
         dag.enough_of[node] = len(dag.enoughs)
+        dag.decided[node] = AT_ONCE
         name = dag.names[node]
     elif command.members == CATEGORY:
         name = category_name(building, name)
@@ -47,15 +46,9 @@ def enough(building: Building, command: commands.EnoughLine) -> None:
 def not_needed(building: Building, command: commands.NotNeeded) -> None:
     """NOT_NEEDED, of rescue files."""
     node = building.needed(command.node)
-    _refuse_special(building, node, "NOT_NEEDED")
+    building.refuse_special(node, "NOT_NEEDED")
     building.dag.flags[node] |= model.DONE | model.NOT_NEEDED
     building.dag.has_not_needed = True
-
-
-def _refuse_special(building: Building, node: int, word: str) -> None:
-    if node in building.special:
-        kind = NodeKind(building.dag.kinds[node]).name
-        fail(f"{word} can't be said of node {building.shown(node)}", _SPECIAL.format(kind))
 
 
 # What is known when all files have been read.

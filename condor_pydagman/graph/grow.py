@@ -187,7 +187,7 @@ def _growth(
     if not (isinstance(new, range) and isinstance(junctions, range)):  # there are new ones in them
         there = frozenset(known)
         behind, before = ([one for one in all_ if one[0] in there] for all_ in (behind, before))
-    decided = [new[node] for node in (*piece.conditions, *piece.enough_of)]
+    decided = [new[node] for node in piece.all_decided()]
     others = frozenset(decided)
     roots = [node for node in compress(new, map(not_, waiting)) if node not in others]
     done = list(compress(new, map(and_, piece.flags, repeat(DONE))))

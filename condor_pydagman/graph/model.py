@@ -70,6 +70,9 @@ __all__ = [
     "Variable",
 ]
 
+# When it is decided whether the turn of a node has come.
+AFTER_ALL, AT_ONCE = range(2)  # when all its parents have ended; whenever one of them has
+
 NOOP = 1
 DONE = 2  # is done before the start
 JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
@@ -107,6 +110,7 @@ class Dag:
         self.pre_skips: dict[int, int] = {}
         self.tolerances: dict[int, Tolerance] = {}
         self.save_points: dict[int, str] = {}  # save file, written at the start
+        self.decided: dict[int, int] = {}  # nodes of which more decides than that parents are done
         self.conditions: dict[int, Condition] = {}
         self.published: dict[int, Published] = {}
         self.results: dict[int, str] = {}  # of an earlier run, the text of a ClassAd
@@ -324,9 +328,12 @@ class Dag:
         return self.is_decided(child) or self.is_weak(parent, child)
 
     def is_decided(self, node: int) -> bool:
-        """Whether the turn of the node is decided by more than that all its parents are done: by
-        its RUN_IF, or by an ENOUGH about its parents."""
-        return node in self.conditions or node in self.enough_of
+        """Whether the turn of the node is decided by more than that all its parents are done."""
+        return node in self.decided
+
+    def all_decided(self) -> list[int]:
+        """Such nodes; those that wait for the end of all their parents come first."""
+        return sorted(self.decided, key=self.decided.__getitem__)
 
     def strong_successors(self, vertex: int) -> Iterator[int]:
         """Vertices that a failure of `vertex` makes futile."""
@@ -494,6 +501,7 @@ BY_NODE = (
     "pre_skips",
     "tolerances",
     "save_points",
+    "decided",
     "conditions",
     "enough_of",
     "published",

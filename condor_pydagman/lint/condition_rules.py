@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.dagfile.condition_text import COUNTS, PARENTS, Reference, references
 from condor_pydagman.dagfile.expression_text import free_names
-from condor_pydagman.graph.condition_commands import parents_of
+from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings
 

@@ -22,8 +22,8 @@ from condor_pydagman.features.run_if.requests import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.graph.condition_commands import parents_of
-from condor_pydagman.graph.model import Condition, Dag, Published
+from condor_pydagman.graph.joins import parents_of
+from condor_pydagman.graph.model import AFTER_ALL, Condition, Dag, Published
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def add_conditions(dag: Dag, rng: Random) -> None:
         if rng.random() < often:
             names = [dag.names[parent] for parent in parents_of(dag, node)]
             dag.conditions[node] = Condition(expression(names, rng), rng.random() < 0.7)
+            dag.decided[node] = AFTER_ALL
 
 
 def expression(parents: Sequence[str], rng: Random) -> str:

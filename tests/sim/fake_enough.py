@@ -20,9 +20,9 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, NOT_NEEDED, SKIPPED, State
-from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.enough_commands import goal, members
-from condor_pydagman.graph.model import Dag, Enough
+from condor_pydagman.graph.joins import parents_of
+from condor_pydagman.graph.model import AT_ONCE, Dag, Enough
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, ScriptKind
 from tests.sim.oracles_special import submissions
 from tests.sim.verdicts import require
@@ -45,6 +45,7 @@ def add_enoughs(dag: Dag, rng: Random) -> None:
         limit = rng.choice((10, 50, 90)) if percent else rng.randint(1, nodes)
         if enough.members == "PARENTS":
             dag.enough_of[dag.ids[enough.name]] = len(dag.enoughs)
+            dag.decided[dag.ids[enough.name]] = AT_ONCE
         dag.enoughs.append(enough._replace(limit=limit, percent=percent))
 
 

@@ -12,7 +12,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
 from condor_pydagman.features.steering.rules import BEGUN, DESCENDANTS, read_text
-from condor_pydagman.graph.condition_commands import joins
+from condor_pydagman.graph.joins import joins
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.piece import PieceText, add_piece
 from condor_pydagman.graph.problems import DagFileErrors

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.graph.condition_commands import parents_of
+from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import SKIPPED, Dag
 from condor_pydagman.vocabulary import JournalRecord
 from tests.sim.fake_conditions import comes_to

@@ -28,8 +28,8 @@ from condor_pydagman.features.growth.requests import (
     PieceRefused,
     ReadPiece,
 )
-from condor_pydagman.graph.condition_commands import joins
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.graph.joins import joins
 from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord

@@ -13,7 +13,7 @@ from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph import model
-from condor_pydagman.graph.condition_commands import parents_of
+from condor_pydagman.graph.joins import parents_of
 
 
 class Skipping(Feature):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.condition_commands import parents_of
 from condor_pydagman.graph.model import DONE, SKIPPED, Condition, Dag, Published
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
@@ -73,15 +72,6 @@ def test_names_that_are_no_parents(line: str, said: str, hint: str, at: str) -> 
 def test_special_nodes_decide_nothing(word: str) -> None:
     found = error("JOB A x\nFINAL F x\n" + word)
     assert found.message == f"{word.split()[0]} can't be said of node F"
-
-
-@pytest.mark.parametrize("join", [True, False])
-def test_parents_behind_a_join_node(join: bool) -> None:
-    text = EDGES.replace("CHILD C", "CHILD C D") + "RUN_IF C Parents.A.n > 1\n"
-    dag = build_text(text, use_join_nodes=join)
-    assert [dag.names[one] for one in parents_of(dag, dag.ids["C"])] == ["A", "B"]
-    again = _again(dag)
-    assert [again.names[one] for one in parents_of(again, again.ids["C"])] == ["A", "B"]
 
 
 def _again(dag: Dag) -> Dag:

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.graph.grow import extend, numbered
-from condor_pydagman.graph.model import BY_NODE, DONE, Condition, Dag, Enough, Retry, Variable
+from condor_pydagman.graph.model import (
+    AFTER_ALL,
+    AT_ONCE,
+    BY_NODE,
+    DONE,
+    Condition,
+    Dag,
+    Enough,
+    Retry,
+    Variable,
+)
 from condor_pydagman.graph.stepwise import at_once
 
 NODES = 9
@@ -61,10 +71,12 @@ def _define(dag: Dag, node: int) -> None:
         dag.categories[number] = f"c{node % 3}"
     if node % 3 == 0:
         dag.enough_of[number] = len(dag.enoughs)
+        dag.decided[number] = AT_ONCE
         dag.enoughs.append(Enough("PARENTS", dag.names[number], node + 1))
         dag.places.note_enough(node + 3)
     elif node % 3 == 1:
         dag.conditions[number] = Condition(f"Retries == {node}")
+        dag.decided[number] = AFTER_ALL
         dag.places.note_condition(number, node + 2)
     if node % 4 == 1:
         assert dag.variables.add_simple([number], [f'x="{node}"'], append=node > 4)
