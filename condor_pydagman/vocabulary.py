@@ -271,3 +271,9 @@ def signal_name(status: int) -> str:
     """A signal as stock names it; it does so of PRE scripts only."""
     name = f" ({_SIGNALS[-status]})" if -status in _SIGNALS else ""
     return f"signal {-status}{name}"
+
+
+# What the ClassAd language takes for something else than a name.
+CLASSAD_WORDS = ("true", "false", "undefined", "error", "is", "isnt", "parent")
+# What conditions can ask of every parent; nothing with such a name can be published.
+PARENT_ATTRIBUTES = ("Outcome", "ExitCode", "Signal", "Retries")

@@ -11,7 +11,7 @@ import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
 from condor_pydagman.adapters.files import open_to_read
-from condor_pydagman.dagfile.condition_lines import CLASSAD_WORDS, OWN_ATTRIBUTES
+from condor_pydagman.vocabulary import CLASSAD_WORDS, PARENT_ATTRIBUTES
 
 MAX_FILE_BYTES = 16_384  # of a file with what a node publishes
 MAX_VALUE_BYTES = 500  # of one value, as it is written
@@ -119,8 +119,10 @@ def _of_lines(text: str) -> str:
 def _value(ad: Any, name: str) -> str:
     if not _NAME.fullmatch(name) or name.lower() in CLASSAD_WORDS:
         raise _no_name(name)
-    if name.lower() in (own.lower() for own in OWN_ATTRIBUTES):
-        raise BadResult(f"{name} can't be published: every parent has {', '.join(OWN_ATTRIBUTES)}")
+    if name.lower() in (own.lower() for own in PARENT_ATTRIBUTES):
+        raise BadResult(
+            f"{name} can't be published: every parent has {', '.join(PARENT_ATTRIBUTES)}"
+        )
     written = literal(ad[name])  # an expression has no form: it is not evaluated
     if written is None:
         raise BadResult(f"{name} is not a number, text, truth value, or list of these")

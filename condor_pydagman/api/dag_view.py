@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from condor_pydagman.api.dag_errors import Place
+from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
 from condor_pydagman.graph import model
 from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Tolerance, Variable
@@ -143,7 +144,7 @@ class Node:
     @property
     def run_if(self) -> str:
         """The expression of its RUN_IF, with full names; '' for none."""
-        condition = self._dag.conditions.get(self._number)
+        condition = conditions_of(self._dag).get(self._number)
         return "" if condition is None else condition.expression
 
     @property

@@ -15,6 +15,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.choose.graph import choices_of
+from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
@@ -342,7 +343,7 @@ def _extras(found: Outlook) -> Iterator[str]:
     retries = [retry.limit for node, retry in dag.retries.items() if _is_to_run(dag, node)]
     if retries:
         yield f"Retries: {number_of(len(retries), 'node')}, up to {sum(retries):,} retries in total"
-    conditional = sum(_is_to_run(dag, node) for node in dag.conditions)
+    conditional = sum(_is_to_run(dag, node) for node in conditions_of(dag))
     if conditional:
         yield f"Conditions: {number_of(conditional, 'node')} with RUN_IF, to run only if it is true"
     limits = _limits(found)

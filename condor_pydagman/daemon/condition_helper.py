@@ -15,6 +15,7 @@ from condor_pydagman.adapters.classad_values import BadResult, read_result
 from condor_pydagman.adapters.condition_evaluation import UNKNOWN, evaluate, mistake
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
@@ -87,11 +88,11 @@ def open_helper(helpers: Helpers) -> ConditionHelper:
 
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:
     """What HTCondor can't read of the DAG's conditions; '' if it can read all."""
-    nodes = {one.expression: node for node, one in dag.conditions.items()}
+    nodes = {one.expression: node for node, one in conditions_of(dag).items()}
     for count, (expression, node) in enumerate(nodes.items(), 1):
         why = mistake(expression)
         if why:
-            name, place = dag.names[node], dag.places.of_condition(node)
+            name, place = dag.names[node], place_of_condition(dag, node)
             return f"{place}: RUN_IF of node {name}: {expression}: {why}"
         if not count % STEP:
             yield

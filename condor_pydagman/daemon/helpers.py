@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.daemon.dag_input import CannotStart, build_options
+from condor_pydagman.features import part
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
@@ -91,11 +92,16 @@ def wanted(dag: Dag) -> list[str]:
     wants = {
         "sites": dag.site_groups,
         "limits": dag.limit_uses,
-        "conditions": dag.conditions or dag.published,
-        "cache": dag.cached,
+        "conditions": dag.features.get("run_if") or _publishes(dag),
+        "cache": dag.features.get("cache"),
         "growth": dag.extensions or dag.feeder,
     }
     return [name for name, there in wants.items() if there]
+
+
+def _publishes(dag: Dag) -> bool:
+    """Not if it has only what an earlier run knew."""
+    return "publish" in dag.features and bool(part("publish", "graph").published_of(dag))
 
 
 def _module(name: str) -> ModuleType:
@@ -193,7 +199,7 @@ class Helpers:
 
 def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
     """Names of what nodes with a CACHE command have last made, by names of nodes."""
-    if dag.cached and _module("cache").asks_at_the_start(dag):
+    if dag.features.get("cache") and _module("cache").asks_at_the_start(dag):
         found: Mapping[str, str] = _module("cache").known_results(paths.cache)
         return found
     return _LateResults(paths.cache)
@@ -224,7 +230,7 @@ class _LateResults(Mapping[str, str]):
 def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, out: Out) -> None:
     """-DryRun: nodes with a CACHE command of which nothing has changed are taken for done; say so,
     and what others would add to the DAG."""
-    if dag.cached:
+    if dag.features.get("cache"):
         _module("cache").foresee(dag, paths.cache, out)
     if dag.extensions or dag.feeder is not None:
         ahead, how = _growth_outlook(), build_options(options, config)

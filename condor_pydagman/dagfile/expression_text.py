@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 
+from condor_pydagman.dagfile.lexer import LineError, Words
+
+MAX_OF_LINE = 4000  # characters of one in a RUN_IF or NODE_RESULT line
 MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 _TOKEN = re.compile(
@@ -46,6 +49,21 @@ def first_mistake(expression: str) -> tuple[int, str] | None:
             return position, wrong
         position = found.end()
     return reader.end()
+
+
+def checked_expression(words: Words, what: str, text: str) -> str:
+    """`text`, a ClassAd expression at the end of a line, if nothing in it is wrong for sure."""
+    begin = len(words.line.rstrip()) - len(text)
+    if not text:
+        raise LineError(f"{what} missing its ClassAd expression", words)
+    if len(text) > MAX_OF_LINE:
+        hint = f"an expression has {MAX_OF_LINE} characters at most"
+        raise LineError(f"The expression has {len(text)} characters", words, hint=hint)
+    found = first_mistake(text)
+    if found is not None:
+        at, why = found
+        raise LineError(f"Invalid {what} expression '{text}'", words, hint=why, column=begin + at)
+    return text
 
 
 def free_names(expression: str) -> list[str]:

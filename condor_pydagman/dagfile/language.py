@@ -158,33 +158,6 @@ _TABLE = (
         "Nodes that keep to a limit which several DAGs share.",
     )._replace(extension=True),
     _uses(
-        "RUN_IF <node> [ELSE SKIP|DONE] <ClassAd expression>",
-        "The node runs if the expression is true when its parents have ended; else it is skipped.",
-    )._replace(extension=True),
-    _uses(
-        "PUBLISH <node> (FILE <file>|ATTRIBUTES <name>[,<name>...])",
-        "Values of the node that the RUN_IF of its children can name.",
-    )._replace(extension=True),
-    _uses("SKIPPED <node>", "A node that was skipped, as in a rescue file.")._replace(
-        extension=True
-    ),
-    _uses(
-        "NODE_RESULT <node> <ClassAd>",
-        "What the RUN_IF of other nodes can ask of a node that is done, as in a rescue file.",
-    )._replace(extension=True),
-    _uses(
-        "CACHE <node> [CHECKSUM] [INPUTS <file> ...] [OUTPUTS <file> ...]",
-        "The node is not run again if nothing of it has changed since it was last done.",
-    )._replace(extension=True),
-    _uses(
-        "ENOUGH (ALL_NODES [OF <splice>]|CATEGORY <category>|PARENTS <node>) <number>[%]"
-        " [REMOVE|WAIT]",
-        "What is left of these nodes is not needed any more when so many of them are done.",
-    )._replace(extension=True),
-    _uses(
-        "NOT_NEEDED <node>", "A node that was not needed any more, as in a rescue file."
-    )._replace(extension=True),
-    _uses(
         "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>] [TRUSTED]",
         "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
     )._replace(extension=True),

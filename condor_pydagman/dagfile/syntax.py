@@ -8,12 +8,10 @@ included): tools and people search for them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
-from condor_pydagman.dagfile import cache_lines as cache
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile import condition_lines as condition
-from condor_pydagman.dagfile import enough_lines as enough
 from condor_pydagman.dagfile import growth_lines as growth
 from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
@@ -117,7 +115,8 @@ class Syntax(NamedTuple):
     write: Callable[[Any], str]
 
 
-def _fixed(word: str, command: type[Any], *arguments: Argument) -> Syntax:
+def fixed(word: str, command: type[Any], *arguments: Argument) -> Syntax:
+    """The row of a command whose fields, after the number of its line, are its arguments."""
     line = FixedLine(word, command, arguments)
     return Syntax(word, command, line.read, line.write)
 
@@ -151,7 +150,7 @@ _TABLE = (
         node.read_submit_description,
         node.write_submit_description,
     ),
-    _fixed("REJECT", commands.Reject),
+    fixed("REJECT", commands.Reject),
     Syntax("DOT", commands.Dot, node.read_dot, node.write_dot),
     Syntax(
         "NODE_STATUS_FILE",
@@ -159,13 +158,13 @@ _TABLE = (
         node.read_node_status_file,
         node.write_node_status_file,
     ),
-    _fixed("JOBSTATE_LOG", commands.JobstateLog, _INCLUDE),  # stock's message is INCLUDE's
+    fixed("JOBSTATE_LOG", commands.JobstateLog, _INCLUDE),  # stock's message is INCLUDE's
     Syntax("NOTIFY", commands.NotifyLine, notify.read_notify, notify.write_notify),
-    _fixed("INCLUDE", commands.Include, _INCLUDE),
+    fixed("INCLUDE", commands.Include, _INCLUDE),
     Syntax("PARENT", commands.ParentChild, node.read_parent, node.write_parent),
     Syntax("WEAK", commands.ParentChild, node.read_weak, node.write_parent),
     Syntax("SWEEP_PARENT", commands.SweepParent, sweep.read_sweep_parent, sweep.write_sweep_parent),
-    _fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
+    fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
     Syntax("PIN_IN", commands.Pin, node.read_pin_in, node.write_pin),
     Syntax("PIN_OUT", commands.Pin, node.read_pin_out, node.write_pin),
     Syntax("SCRIPT", commands.ScriptLine, modifier.read_script, modifier.write_script),
@@ -177,42 +176,30 @@ _TABLE = (
         modifier.write_abort_dag_on,
     ),
     Syntax("VARS", commands.Vars, modifier.read_vars, modifier.write_vars),
-    _fixed("PRIORITY", commands.Priority, NODE, _PRIORITY),
-    _fixed("PRE_SKIP", commands.PreSkip, NODE, _EXIT_CODE),
+    fixed("PRIORITY", commands.Priority, NODE, _PRIORITY),
+    fixed("PRE_SKIP", commands.PreSkip, NODE, _EXIT_CODE),
     Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
-    _fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
-    _fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
+    fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
+    fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
     Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),
     Syntax("SITE_POLICY", commands.SitePolicyLine, site.read_site_policy, site.write_site_policy),
-    _fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
+    fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
     Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
-    Syntax("RUN_IF", commands.RunIf, condition.read_run_if, condition.write_run_if),
-    Syntax("PUBLISH", commands.Publish, condition.read_publish, condition.write_publish),
-    _fixed("SKIPPED", commands.Skipped, NODE),
-    Syntax(
-        "NODE_RESULT",
-        commands.NodeResult,
-        condition.read_node_result,
-        condition.write_node_result,
-    ),
-    Syntax("CACHE", commands.Cache, cache.read_cache, cache.write_cache),
-    Syntax("ENOUGH", commands.EnoughLine, enough.read_enough, enough.write_enough),
-    _fixed("NOT_NEEDED", commands.NotNeeded, NODE),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
     Syntax("FEEDER", commands.FeederLine, growth.read_feeder, growth.write_feeder),
-    _fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
+    fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
     Syntax("LET_GO", commands.LetGoLine, growth.read_let_go, growth.write_let_go),
-    _fixed("NOT_DONE", commands.NotDone, NODE),
-    _fixed("DONE", commands.Done, NODE),
+    fixed("NOT_DONE", commands.NotDone, NODE),
+    fixed("DONE", commands.Done, NODE),
     Syntax(
         "SAVE_POINT_FILE",
         commands.SavePointFile,
         modifier.read_save_point_file,
         modifier.write_save_point_file,
     ),
-    _fixed("CONFIG", commands.ConfigFile, _CONFIG),
-    _fixed("SET_JOB_ATTR", commands.SetJobAttr, _ATTRIBUTE),
+    fixed("CONFIG", commands.ConfigFile, _CONFIG),
+    fixed("SET_JOB_ATTR", commands.SetJobAttr, _ATTRIBUTE),
     Syntax("ENV", commands.Env, node.read_env, node.write_env),
 )
 
@@ -225,9 +212,14 @@ def of_word(word: str) -> Syntax | None:
     """The row of a word of the language, be it of a feature; None if it is no such word."""
     row = SYNTAX.get(word)
     if row is None and word in FEATURE_OF:
-        rows = part(FEATURE_OF[word], "grammar").SYNTAX
-        row = cast(Syntax, next(row for row in rows if row.word == word))
+        row = _of_feature(word)
     return row
+
+
+@cache
+def _of_feature(word: str) -> Syntax:
+    rows = part(FEATURE_OF[word], "grammar").SYNTAX
+    return cast(Syntax, next(row for row in rows if row.word == word))
 
 
 def of_class(command: type[Any]) -> Syntax:

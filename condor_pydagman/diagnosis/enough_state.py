@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.dagfile.enough_lines import PARENTS
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.features.enough.grammar import PARENTS
+from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of, words
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
@@ -34,7 +34,7 @@ def _reached(facts: Facts, line: str) -> Finding:
 
 
 def _not_reached(facts: Facts, state: GraphState) -> Iterator[Finding]:
-    for number, enough in enumerate(state.dag.enoughs):
+    for number, enough in enumerate(enoughs_of(state.dag)):
         if words(enough) in facts.run.enough:
             continue
         may_grow = enough.members != PARENTS and _may_grow(facts)
@@ -86,11 +86,11 @@ def _members(state: GraphState, number: int) -> str:
 
 
 def _line(state: GraphState, number: int) -> str:
-    return message(words(state.dag.enoughs[number]))
+    return message(words(enoughs_of(state.dag)[number]))
 
 
 def _place(state: GraphState, number: int) -> tuple[Evidence, ...]:
-    places = state.dag.places.enoughs
+    places = EnoughsOfDag.of(state.dag).lines_at
     return (Evidence(places[number], _line(state, number)),) if number < len(places) else ()
 
 

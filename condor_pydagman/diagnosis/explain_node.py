@@ -26,7 +26,7 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of
 from condor_pydagman.diagnosis.waiting_groups import waiting_findings
-from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.features.enough.graph import EnoughsOfDag, words
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
@@ -208,11 +208,12 @@ def _is_lost(state: GraphState, node: int) -> bool:
 
 def _parents(state: GraphState, node: int) -> str:
     """How many parents a node waits for."""
-    number = state.dag.enough_of.get(node)
+    own = EnoughsOfDag.of(state.dag)
+    number = own.enough_of.get(node)
     if number is None:
         return number_of(len(state.unmet(node)), "parent")
     of = number_of(len(state.enough.members[number]), "parent")
-    line = message(words(state.dag.enoughs[number]))
+    line = message(words(own.enoughs[number]))
     return f"enough of its {of} ({line}: {progress(state, number)})"
 
 

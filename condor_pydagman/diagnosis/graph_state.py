@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
+from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.countdown import Countdown
@@ -66,7 +67,7 @@ class GraphState:
 
     def is_hopeless(self, node: int) -> bool:
         """Whether enough of its parents (ENOUGH PARENTS) can't be done any more."""
-        number = self.dag.enough_of.get(node)
+        number = EnoughsOfDag.of(self.dag).enough_of.get(node)
         is_futile = self.status[node] is NodeStatus.FUTILE
         return number is not None and is_futile and self.enough.is_hopeless(number)
 
@@ -126,7 +127,8 @@ class GraphState:
     def _mark_futile(self) -> dict[int, int]:
         """FUTILE for all that a failed node stands before; how many for each of these."""
         found = FutileNodes(self.dag, lambda node: self.status[node] is NodeStatus.NOT_READY)
-        for node in filter(self.is_unneeded, range(len(self.dag) if self.dag.enough_of else 0)):
+        any_of_parents = EnoughsOfDag.of(self.dag).enough_of
+        for node in filter(self.is_unneeded, range(len(self.dag) if any_of_parents else 0)):
             found.leave(node)
         counts = {node: len(found.fail(node)) for node in self.of_status(NodeStatus.ERROR)}
         for node in found.nodes:

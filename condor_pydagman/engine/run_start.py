@@ -14,9 +14,9 @@ from condor_pydagman.engine import (
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import begin_after_replay
 from condor_pydagman.engine.inputs import Begin, LogCaughtUp
-from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.node_states import NOT_NEEDED, Cause, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph.model import DONE, LEFT_OUT, NOT_NEEDED
+from condor_pydagman.graph.model import DONE, LEFT_OUT
 
 
 def on_begin(run: RunState, begin: Begin) -> None:
@@ -64,10 +64,15 @@ def _mark_done(run: RunState) -> None:
             was_done(node)
         run.nodes.move(node, Cause.MARKED_DONE, run.now)
     for node in done:
-        if run.nodes.unfinished_parents(node) and not run.dag.flags[node] & (LEFT_OUT | NOT_NEEDED):
+        if run.nodes.unfinished_parents(node) and not _needs_no_parents(run, node):
             _warn_done_early(run, node)
     for node in done:
         run.nodes.release_children(node)
+
+
+def _needs_no_parents(run: RunState, node: int) -> bool:
+    """Whether it is done, whatever becomes of its parents."""
+    return bool(run.dag.flags[node] & LEFT_OUT or run.nodes.marks[node] & NOT_NEEDED)
 
 
 def _warn_done_early(run: RunState, node: int) -> None:

@@ -12,6 +12,7 @@ but for a DAG that wants it.  The modules of a folder that the core asks for:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -24,6 +25,7 @@ class Entry(NamedTuple):
         name: of its folder.
         of_dag: attributes of a Dag of which one is not empty if the DAG wants it, beside its
             `features`.
+        with_others: features of which the DAG holds something if it wants this one, beside itself.
         uses: its command words that are applied when all nodes of their file are defined.
         defines: those that are applied before, see `dagfile.language`.
         records: names of journal records that the log of any DAG may have, since a person may
@@ -35,6 +37,7 @@ class Entry(NamedTuple):
 
     name: str
     of_dag: tuple[str, ...] = ()
+    with_others: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
@@ -49,16 +52,16 @@ FEATURES = (
     Entry("shared_limits", ("limit_uses",), after_replay="all_restart_pre_rate"),
     Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
-    Entry("enough", ("enoughs", "has_not_needed")),
+    Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
-    Entry("run_if", ("decided",)),
-    Entry("skipping", ("enoughs", "conditions", "has_skipped", "has_not_needed")),
+    Entry("run_if", ("decided",), uses=("RUN_IF",)),
+    Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
     # A node that does not run needs no site.
-    Entry("cache", ("cached",)),
+    Entry("cache", uses=("CACHE",)),
     Entry("sites", ("site_groups",)),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
-    Entry("publish", ("published", "results")),
+    Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
     Entry("growth", ("extensions", "feeder", "pieces"), records=("GROWN", "LET_GO")),
     Entry("feeder", ("feeder",)),
 )
@@ -81,6 +84,7 @@ def part(name: str, module: str) -> Any:
         return None
 
 
+@cache
 def home(kind: type) -> str:
     """The name of the feature in whose folder a class is defined; '' if it is in none."""
     if not kind.__module__.startswith(_BEFORE):
@@ -96,7 +100,9 @@ def wanted_by(dag: Any) -> Iterator[str]:
 
 
 def _wants(dag: Any, entry: Entry) -> bool:
-    return bool(dag.features.get(entry.name)) or any(getattr(dag, name) for name in entry.of_dag)
+    if any(map(dag.features.get, (entry.name, *entry.with_others))):
+        return True
+    return any(getattr(dag, name) for name in entry.of_dag)
 
 
 def wanted_after_replay(admin: Any) -> Iterator[str]:

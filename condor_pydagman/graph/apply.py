@@ -15,10 +15,7 @@ from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.features import home, part
 from condor_pydagman.graph import (
-    cache_commands,
-    condition_commands,
     define,
-    enough_commands,
     growers,
     limit_uses,
     modify,
@@ -46,17 +43,22 @@ class Applied(NamedTuple):
         apply: puts it into the Dag.
         refused: what to do where a piece has it, which can't be added to a DAG that runs; '' if it
             can.
+        refuse: refuses a line that a piece can't have, if it can have others; raises
+            ProcessingError.
         of_new: the words for it, if a piece can say it of its own nodes only.
         of_job: gives it as a job may add it without TRUSTED, or refuses it; None: no job may.
         in_rescue: whether it may stand in a rescue file.
+        says_done: whether it says that its node is done.
     """
 
     command: type
     apply: Callable[[Building, Any], None]
     refused: str = ""
+    refuse: Callable[[Any], None] | None = None
     of_new: str = ""
     of_job: Callable[[Any], Command] | None = None
     in_rescue: bool = False
+    says_done: bool = False
 
 
 def unchanged(command: Command) -> Command:
@@ -86,19 +88,12 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.ToleranceLine: modify.tolerance,
     commands.SavePointFile: modify.save_point_file,
     commands.Category: modify.category,
-    commands.RunIf: condition_commands.run_if,
-    commands.Publish: condition_commands.publish,
-    commands.Skipped: condition_commands.skipped,
-    commands.NodeResult: condition_commands.node_result,
-    commands.Cache: cache_commands.cache,
     commands.Done: modify.done,
     commands.NotDone: modify.not_done,
     commands.SiteGroupLine: site_groups.site_group,
     commands.SitePolicyLine: site_groups.site_policy,
     commands.SiteMatched: site_groups.site_matched,
     commands.SharedLimit: limit_uses.shared_limit,
-    commands.EnoughLine: enough_commands.enough,
-    commands.NotNeeded: enough_commands.not_needed,
     commands.ExtendLine: growers.extend,
     commands.ScatterLine: growers.scatter,
     commands.FeederLine: growers.feeder,

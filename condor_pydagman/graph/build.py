@@ -19,14 +19,7 @@ from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.graph import (
-    cache_commands,
-    condition_commands,
-    define,
-    enough_commands,
-    limit_uses,
-    sweeps,
-)
+from condor_pydagman.graph import define, limit_uses, sweeps
 from condor_pydagman.graph.apply import NotSimple, apply, apply_many, define_jobs
 from condor_pydagman.graph.building import STRICT_MIDDLE, Building, BuildOptions, fail
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
@@ -576,8 +569,19 @@ def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_
 
 def late_mistakes(dag: Dag) -> list[ProcessingError]:
     """What is wrong, as can only be said when all files have been read."""
-    both = chain(condition_commands.mistakes(dag), enough_commands.mistakes(dag))
-    return list(islice(both, MAX_ERRORS))
+    features = sorted(dag.all_features(), key=lambda data: data.place)
+    found = chain.from_iterable(data.mistakes(dag) for data in features)
+    return list(islice(filter(None, found), MAX_ERRORS))
+
+
+def complete_features(building: Building) -> None:
+    """After all files: have features look at what has been read.
+
+    Raises:
+        ProcessingError: it can't be.
+    """
+    for data in building.dag.all_features():
+        data.complete(building)
 
 
 def _complete(building: Building, reader: DagReader) -> None:
@@ -585,7 +589,7 @@ def _complete(building: Building, reader: DagReader) -> None:
     try:
         define.warn_of_categories(building)
         limit_uses.warn_of_empty_limits(building)
-        cache_commands.leave_out(building)
+        complete_features(building)
     except ProcessingError as error:
         reader.errors.append(error)
     define.add_priority(building)

@@ -129,17 +129,9 @@ def extend(dag: Dag, more: NumberedPiece) -> Growth:
             dag.features[name] = data
     dag.descriptions.update(piece.descriptions)
     dag.category_limits.update(piece.category_limits)
-    _add_enoughs(dag, piece, growth.nodes)
     _add_limit_uses(dag, piece, growth.nodes)
     dag.changed(growth.nodes)
     return growth
-
-
-def _add_enoughs(dag: Dag, piece: Dag, new: Sequence[int]) -> None:
-    known = len(dag.enoughs)
-    dag.enoughs.extend(piece.enoughs)
-    dag.enough_of.update((new[node], known + number) for node, number in piece.enough_of.items())
-    dag.places.enoughs.extend(piece.places.enoughs)
 
 
 def _add_limit_uses(dag: Dag, piece: Dag, new: Sequence[int]) -> None:

@@ -20,17 +20,13 @@ from condor_pydagman.graph.parts import (
     NOTHING_LET_GO,
     Abort,
     Brought,
-    Cached,
-    Condition,
     DotFile,
-    Enough,
     Extension,
     Feeder,
     Feeding,
     GrownPiece,
     LetGo,
     LimitUse,
-    Published,
     Retry,
     Script,
     SiteGroup,
@@ -39,6 +35,7 @@ from condor_pydagman.graph.parts import (
     Tolerance,
 )
 from condor_pydagman.graph.places import Places
+from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
@@ -48,11 +45,8 @@ __all__ = [
     "BY_NODE",
     "Abort",
     "Brought",
-    "Cached",
-    "Condition",
     "Dag",
     "DotFile",
-    "Enough",
     "Extension",
     "FeatureData",
     "Feeder",
@@ -60,7 +54,6 @@ __all__ = [
     "GrownPiece",
     "LetGo",
     "LimitUse",
-    "Published",
     "Retry",
     "Script",
     "SiteGroup",
@@ -79,8 +72,6 @@ JOIN = 4  # made by us for a PARENT line, see DAGMAN_USE_JOIN_NODES
 JOIN_NAME = "_condor_join_node"  # of such a node, with its number behind it
 USER_DONE = 8  # DONE because `JOB ... DONE` says so, not a rescue file
 LEFT_OUT = 16  # DONE because CHOOSE leaves it out
-SKIPPED = 32  # DONE because an earlier run has skipped it
-NOT_NEEDED = 64  # DONE because an earlier run did not need it any more
 
 
 class Dag:
@@ -111,10 +102,6 @@ class Dag:
         self.tolerances: dict[int, Tolerance] = {}
         self.save_points: dict[int, str] = {}  # save file, written at the start
         self.decided: dict[int, int] = {}  # nodes of which more decides than that parents are done
-        self.conditions: dict[int, Condition] = {}
-        self.published: dict[int, Published] = {}
-        self.results: dict[int, str] = {}  # of an earlier run, the text of a ClassAd
-        self.cached: dict[int, Cached] = {}
         self.extensions: dict[int, Extension] = {}  # by nodes that let the DAG grow
         self.categories: dict[int, str] = {}
         self.category_limits: dict[str, int] = {}
@@ -130,9 +117,6 @@ class Dag:
         self.group_of: dict[int, int] = {}  # number of a node's site group
         self.limit_uses: list[LimitUse] = []
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
-        self.has_skipped = self.has_not_needed = False  # whether nodes have flags that say so
-        self.enoughs: list[Enough] = []
-        self.enough_of: dict[int, int] = {}  # by node, number of the ENOUGH about its parents
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
         self.notifications: list[Notification] = []
@@ -414,13 +398,17 @@ class FeatureData:
     It follows when the Dag gets other numbers, grows, or lets go of nodes.  This class does so for
     dictionaries with nodes as keys; what has other numbers of nodes overrides it.
 
+    An attribute `lines_at` has places of lines, `file:line`; two that differ in nothing else are
+    equal.
+
     Attributes:
         by_node: the names of attributes that are such dictionaries.
-        early: whether its lines stand before the node's CATEGORY, or before SHARED_LIMIT.
+        place: where its lines stand among those of other features: lower first, then in the order
+            of FEATURES; below 0 before the node's CATEGORY, or before SHARED_LIMIT.
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()
-    early: ClassVar[bool] = False
+    place: ClassVar[int] = 0
 
     @classmethod
     def of(cls: type[_Data], dag: Dag) -> _Data:
@@ -440,7 +428,10 @@ class FeatureData:
         return any(vars(self).values())
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+        return isinstance(other, FeatureData) and self._compared() == other._compared()
+
+    def _compared(self) -> tuple[type, dict[str, Any]]:
+        return type(self), {name: one for name, one in vars(self).items() if name != "lines_at"}
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -485,8 +476,47 @@ class FeatureData:
         """Those about the whole DAG that a rescue file has, after its other lines."""
         return ()
 
+    def done_line(self, dag: Dag, node: int) -> Command | None:
+        """The command that says, in place of DONE, that a node is done."""
+        return None
+
+    def description_lines(self, node: int) -> str:
+        """What the submit description of a node gets, behind its own lines."""
+        return ""
+
     def categories(self) -> Iterable[str]:
         """The categories that it names."""
+        return ()
+
+    def file_names(self, node: int) -> Iterable[str]:
+        """The names of files in lines about a node, macros included."""
+        return ()
+
+    def must_run(self, node: int) -> str:
+        """Why a node does more for a run than that it is done; '' if it does not."""
+        return ""
+
+    def complete(self, building: Any) -> None:
+        """All files have been read, and nodes have their numbers.
+
+        Args:
+            building: the `graph.building.Building`.
+
+        Raises:
+            ProcessingError: what it holds can't be.
+        """
+
+    def mistakes(
+        self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
+    ) -> Iterable[ProcessingError | None]:
+        """What is wrong, as can only be said when all edges are known; None where the caller may do
+        something else.
+
+        Args:
+            dag: the finished Dag that it is of.
+            outer: if that is a piece, the Dag that it is to be added to.
+            grows: whether that may get more nodes.
+        """
         return ()
 
 
@@ -502,11 +532,6 @@ BY_NODE = (
     "tolerances",
     "save_points",
     "decided",
-    "conditions",
-    "enough_of",
-    "published",
-    "results",
-    "cached",
     "extensions",
     "categories",
     "group_of",

@@ -69,41 +69,6 @@ class Splice(NamedTuple):
     end: int
 
 
-class Condition(NamedTuple):
-    """A RUN_IF command, which stock DAGMan does not have.
-
-    Attributes:
-        expression: with full names of parents and categories.
-        skips_children: if it is false, children whose parents have all been skipped are skipped,
-            too (ELSE SKIP).
-    """
-
-    expression: str
-    skips_children: bool = True
-
-
-class Published(NamedTuple):
-    """PUBLISH commands of a node: the file that it writes, attributes of its job."""
-
-    file: str = ""
-    attributes: tuple[str, ...] = ()
-
-
-class Cached(NamedTuple):
-    """CACHE commands of a node.
-
-    Attributes:
-        checksum: files are compared by what is in them, not by size and time.
-        inputs, outputs: names of files, relative to the node's directory; with macros.
-        named: a line names the node, or a sweep that it is of, not only ALL_NODES.
-    """
-
-    checksum: bool = False
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    named: bool = False
-
-
 class SiteGroup(NamedTuple):
     """A SITE_GROUP command, with what SITE_POLICY commands say of it.
 
@@ -136,24 +101,6 @@ class LimitUse(NamedTuple):
     limit: str
     category: str = ""
     nodes: tuple[int, ...] | None = None
-
-
-class Enough(NamedTuple):
-    """An ENOUGH command: what is left of its members is not needed when so many are done.
-
-    Attributes:
-        members: ALL_NODES, CATEGORY or PARENTS.
-        name: full name of the splice ('' for the whole DAG), of the category, or of the node whose
-            parents are meant.
-        limit: how many, or percent of them.
-        effect: REMOVE or WAIT.
-    """
-
-    members: str
-    name: str
-    limit: int
-    percent: bool = False
-    effect: str = "REMOVE"
 
 
 class Extension(NamedTuple):

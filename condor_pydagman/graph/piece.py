@@ -13,23 +13,19 @@ from operator import not_
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.enough_lines import PARENTS
 from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.graph import (
     build,
-    cache_commands,
     define,
-    enough_commands,
     limit_uses,
     untrusted,
 )
-from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, OF_THE_WHOLE, NotSimple, applied
+from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
 from condor_pydagman.graph.build import MAX_ERRORS, DagReader, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
-from condor_pydagman.graph.condition_commands import categories_of, mistakes_of
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import NOOP, Brought, Dag, Extension, Feeding, GrownPiece
@@ -51,20 +47,13 @@ _ONLY_AT_THE_START = {
     commands.SiteGroupLine: "SITE_GROUP",
     commands.SitePolicyLine: "SITE_POLICY",
     commands.SiteMatched: "SITE_MATCHED",
-    commands.Skipped: "SKIPPED",
-    commands.NodeResult: "NODE_RESULT",
     commands.FeederLine: "FEEDER",
     commands.LetGoLine: "LET_GO",
     commands.NotDone: "NOT_DONE",
-    commands.NotNeeded: "NOT_NEEDED",
 }
 
 # What a piece says of its own nodes only, and nobody can say of a node later.
-_OF_NEW_NODES = {
-    commands.RunIf: "RUN_IF",
-    commands.Publish: "PUBLISH",
-    commands.EnoughLine: "ENOUGH PARENTS",
-    commands.Cache: "CACHE",
+_OF_NEW_NODES: dict[type, str] = {
     commands.SharedLimit: "SHARED_LIMIT",
 }
 
@@ -239,12 +228,8 @@ class PieceBuilding(Building):
             word = NodeKind(command.kind).name
         if word is not None:
             fail(f"{word} can't be added to a DAG that runs", hint, at=word)
-        if isinstance(command, commands.EnoughLine) and command.members != PARENTS:
-            fail(
-                f"ENOUGH {command.members} can't be added to a DAG that runs",
-                f"{OF_THE_WHOLE}; new nodes can have ENOUGH PARENTS",
-                at=command.members,
-            )
+        if row is not None and row.refuse is not None:
+            row.refuse(command)
         return command if self._admitted is None else self._admitted(command)
 
     def admit_edges(self, children: Sequence[int]) -> None:
@@ -259,7 +244,6 @@ class PieceBuilding(Building):
                 )
 
 
-CONDITIONS = 500  # RUN_IF lines that are looked at in one step
 _NO_NAME = re.compile(r"[\s\"'\\+{}\x00-\x1f\x7f]")
 
 
@@ -515,7 +499,7 @@ def _conflicts(dag: Dag, building: PieceBuilding, file: str) -> list[ProcessingE
             text = f"The DAG has another submit description {name}"
             found.append(ProcessingError(text, file=file, hint="give it another name"))
     try:
-        cache_commands.leave_out(building)
+        build.complete_features(building)
     except ProcessingError as error:
         error.file = file
         found.append(error)
@@ -555,21 +539,19 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
 
 
 def _bad_decisions(dag: Dag, piece: Piece) -> Steps[list[ProcessingError]]:
-    """What RUN_IF and ENOUGH of new nodes name that they can't."""
+    """What commands of new nodes name that they can't, as is known when all edges are."""
     others = len(dag.extensions) - (dag.ids.get(piece.node, -1) in dag.extensions)
     grows = others > 0 or dag.feeder is not None
-    errors = [
-        *enough_commands.mistakes(piece.dag, outer_grows=grows),
-        *limit_uses.mistakes(piece.dag),
-    ]
-    conditions = piece.dag.conditions
-    categories = categories_of(dag) | categories_of(piece.dag) if conditions else set()
-    for count, node in enumerate(conditions, 1):
-        errors += mistakes_of(piece.dag, node, categories)
-        if len(errors) >= MAX_ERRORS:
-            break
-        if not count % CONDITIONS:
-            yield
+    errors = list(limit_uses.mistakes(piece.dag))
+    features = sorted(piece.dag.all_features(), key=lambda data: data.place, reverse=True)
+    for data in features:
+        for wrong in data.mistakes(piece.dag, dag, grows=grows):
+            if wrong is None:
+                yield
+            elif len(errors) < MAX_ERRORS:
+                errors.append(wrong)
+            else:
+                return errors
     return errors[:MAX_ERRORS]
 
 

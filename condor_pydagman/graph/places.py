@@ -15,10 +15,7 @@ class Places:
         self._files: list[str] = []
         self._starts: list[int] = []  # first node read after the file of that index was entered
         self._read_as: Sequence[int] | None = None
-        # Of nodes that have the number of another one, and of their conditions.
-        self._put: dict[int, tuple[str, str]] = {}
-        self._conditions: dict[int, str] = {}  # by the number that the node was read as
-        self.enoughs: list[str] = []  # `file:line` of each ENOUGH
+        self._put: dict[int, str] = {}  # of nodes that have the number of another one
 
     @property
     def file(self) -> str:
@@ -41,31 +38,11 @@ class Places:
         """As `add`, for several nodes."""
         self._lines.extend(lines)
 
-    def note_condition(self, node: int, line: int) -> None:
-        """The RUN_IF of the node is on `line` of the file entered last."""
-        self._conditions[node] = f"{self.file}:{line}"
-
-    def note_enough(self, line: int) -> None:
-        """The next ENOUGH is on `line` of the file entered last."""
-        self.enoughs.append(f"{self.file}:{line}")
-
-    def of_condition(self, node: int) -> str:
-        """`file:line` of the node's RUN_IF; '' if it has none."""
-        if node in self._put:
-            return self._put[node][1]
-        return self._conditions.get(self._read(node), "")
-
-    def _read(self, node: int) -> int:
-        """The number that a node was read as."""
-        return node if self._read_as is None else self._read_as[node]
-
     def extend(self, other: Places, first: int, count: int) -> None:
         """Add the first `count` nodes of another DAG, as nodes `first` and so on."""
         begin = len(self._lines)
         self._files.extend(other._files)
         self._starts.extend(begin + start for start in other._starts)
-        own = {begin + node: place for node, place in other._conditions.items()}
-        self._conditions.update(own)
         if self._read_as is None and other._read_as is None:
             self._lines.extend(other._lines[:count])
             return
@@ -77,13 +54,12 @@ class Places:
 
     def put(self, node: int, other: Places, place: int) -> None:
         """A node has the number of one that was let go: it is node `place` of another DAG."""
-        self._put[node] = other.of(place), other.of_condition(place)
+        self._put[node] = other.of(place)
 
     def let_go(self, nodes: Iterable[int]) -> None:
         """Nodes have left the DAG."""
         for node in nodes:
-            if self._put.pop(node, None) is None:
-                self._conditions.pop(self._read(node), None)
+            self._put.pop(node, None)
 
     def renumber(self, read_as: Sequence[int]) -> None:
         """Node n is the one that was node `read_as[n]` before."""
@@ -95,8 +71,9 @@ class Places:
     def of(self, node: int) -> str:
         """`file:line` of the node; '' if that is not known."""
         if self._put and node in self._put:
-            return self._put[node][0]
-        node = self._read(node)
+            return self._put[node]
+        if self._read_as is not None:
+            node = self._read_as[node]
         index = bisect_right(self._starts, node) - 1
         if index < 0 or not self._lines[node]:
             return ""

@@ -10,15 +10,16 @@ nodes and scripts as well: a file that is found by its name alone could say whic
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Union
+from typing import Any, Union
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.dagfile.syntax import of_word
 from condor_pydagman.graph.apply import applied, apply
 from condor_pydagman.graph.build import MAX_ERRORS, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
@@ -29,11 +30,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NO_NODE
 
 # REJECT, too, was written once: it stops the DAG.
-_OF_RUN = (
-    *(commands.SiteMatched, commands.Skipped, commands.NodeResult),
-    *(commands.GrownLine, commands.LetGoLine, commands.NotNeeded, commands.NotDone),
-)
-_ENDED = (commands.Done, commands.Skipped, commands.NotNeeded)
+_OF_RUN = (*(commands.SiteMatched, commands.GrownLine, commands.LetGoLine, commands.NotDone),)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.Category, commands.Vars)
@@ -51,13 +48,7 @@ _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
 # Lines that end with the name of a node which ends with what joins lines, or is cut off them.
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
-_ODD_END = re.compile(r"^(DONE|SKIPPED|NOT_NEEDED|NOT_DONE) (.*[\\\v\f])$", re.M)
-_NAMED_LAST: dict[str, Callable[[int, str], Command]] = {
-    "DONE": commands.Done,
-    "SKIPPED": commands.Skipped,
-    "NOT_NEEDED": commands.NotNeeded,
-    "NOT_DONE": commands.NotDone,
-}
+_ODD_END = re.compile(r"^([A-Z_]+) (.*[\\\v\f])$", re.M)
 _GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
 _LET_GO = re.compile(r"^LET_GO .*$", re.M)
 _NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
@@ -135,14 +126,12 @@ def read_saved(text: str, file: str) -> Saved:
     """
     saved = Saved([], {})
     if any(end in text for end in _ODD_ENDS):
-        ended = (line for line in _ODD_END.findall(text) if line[0] != "NOT_DONE")
-        saved.done.extend(name for _, name in ended)
-        text = _ODD_END.sub("#", text)
+        text = _ODD_END.sub(lambda line: _saved_at_once(line, saved), text)
     reading = Reading(file, max_errors=MAX_ERRORS, allow_any_node_name_characters=True)
     reader = CommandReader(in_blocks(text), reading, in_bulk=False)
     for command in reader.commands():
-        if isinstance(command, _ENDED):
-            saved.done.append(command.node)
+        if _says_done(type(command)):
+            saved.done.append(_node_of(command))
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit
         elif isinstance(command, (*_SETTINGS, *_OF_RUN)) or _of_feature(command):
@@ -160,10 +149,36 @@ def _apply_at_once(
     building: Building, names: dict[str, str], line: re.Match[str], progress: Progress
 ) -> str:
     """What is left to read of such a line: a remark, if it names a node."""
-    if line[2] not in names:
+    kind = _about_node(line[1])
+    if kind is None or line[2] not in names:
         return line[0]
-    _apply(building, _NAMED_LAST[line[1]](0, names[line[2]]), progress)
+    _apply(building, kind(0, names[line[2]]), progress)
     return "#"
+
+
+def _saved_at_once(line: re.Match[str], saved: Saved) -> str:
+    kind = _about_node(line[1])
+    if kind is None:
+        return line[0]
+    if _says_done(kind):
+        saved.done.append(line[2])
+    return "#"
+
+
+def _about_node(word: str) -> type[Any] | None:
+    """The class of the commands of a word, if they say the name of a node and nothing else."""
+    row = of_word(word)
+    is_so = row is not None and getattr(row.command, "_fields", ()) == ("line", "node")
+    return row.command if row is not None and is_so else None
+
+
+def _node_of(command: Any) -> str:
+    return str(command.node)
+
+
+def _says_done(command: type) -> bool:
+    row = applied(command)
+    return command is commands.Done or (row is not None and row.says_done)
 
 
 def _apply(building: Building, command: Command, progress: Progress) -> None:
@@ -178,8 +193,8 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
         _adds_no_more(building.dag, command.adders)
         return
     apply(building, command)
-    if isinstance(command, _ENDED):
-        node = building.needed(command.node)
+    if _says_done(type(command)):
+        node = building.needed(_node_of(command))
         if node not in building.special:
             progress.done.append(node)
     elif isinstance(command, commands.RetryLine):

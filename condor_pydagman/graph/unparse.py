@@ -14,14 +14,12 @@ places, splices, warnings.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import gt, lt
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.condition_lines import DONE as ELSE_DONE
-from condor_pydagman.dagfile.condition_lines import SKIP
 from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY
 from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.dagfile.site_lines import NODES
@@ -29,11 +27,10 @@ from condor_pydagman.graph.model import (
     DONE,
     LEFT_OUT,
     NOOP,
-    NOT_NEEDED,
-    SKIPPED,
     USER_DONE,
     Dag,
     Extension,
+    FeatureData,
     Feeder,
     LimitUse,
     Retry,
@@ -42,6 +39,7 @@ from condor_pydagman.graph.model import (
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
+_BEHIND_FEEDER = 2  # places of features, the lines of which stand behind FEEDER
 _MAX_GROUP = 1000  # children that one line names
 
 
@@ -66,22 +64,24 @@ def _commands(dag: Dag) -> Iterator[Command]:
         yield commands.SubmitDescription(_NO_LINE, name, text)
     for node in range(len(dag)):
         yield _definition(dag, node)
+    features = sorted(dag.all_features(), key=lambda data: data.place)
     for node in range(len(dag)):
-        yield from _modifiers(dag, node)
+        yield from _modifiers(dag, features, node)
     for group in dag.site_groups:
         yield from site_group_lines(dag, group)
-    for data in dag.all_features():
-        if data.early:
+    for data in features:
+        if data.place < 0:
             yield from data.lines(dag)
     for use in dag.limit_uses:
         yield _limit_line(dag, use)
-    for data in dag.all_features():
-        if not data.early:
+    for data in features:
+        if 0 <= data.place < _BEHIND_FEEDER:
             yield from data.lines(dag)
     if dag.feeder is not None:
         yield _feeder_line(dag.feeder)
-    for enough in dag.enoughs:
-        yield commands.EnoughLine(_NO_LINE, *enough)
+    for data in features:
+        if data.place >= _BEHIND_FEEDER:
+            yield from data.lines(dag)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -108,7 +108,7 @@ def _definition(dag: Dag, node: int) -> Command:
     return commands.Job(_NO_LINE, name, dag.submits[node], *options, kind=kind)
 
 
-def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
+def _modifiers(dag: Dag, features: Sequence[FeatureData], node: int) -> Iterator[Command]:
     name, flags = dag.names[node], dag.flags[node]
     yield from _variables(dag, node)
     for kind, script in dag.scripts.get(node, {}).items():
@@ -123,42 +123,23 @@ def _modifiers(dag: Dag, node: int) -> Iterator[Command]:
         yield commands.PreSkip(_NO_LINE, name, dag.pre_skips[node])
     if node in dag.tolerances:
         yield commands.ToleranceLine(_NO_LINE, name, *dag.tolerances[node])
-    for data in dag.all_features():
-        if data.early:
+    for data in features:
+        if data.place < 0:
             yield from data.node_lines(dag, node)
     if node in dag.categories:
         yield commands.Category(_NO_LINE, name, dag.categories[node])
     if node in dag.save_points:
         yield commands.SavePointFile(_NO_LINE, name, dag.save_points[node])
-    for data in dag.all_features():
-        if not data.early:
+    for data in features:
+        if data.place >= 0:
             yield from data.node_lines(dag, node)
-    yield from _decisions(dag, node)
-    if node in dag.cached:
-        yield commands.Cache(_NO_LINE, name, *dag.cached[node][:-1])
     if node in dag.extensions:
         yield _extension(name, dag.extensions[node])
-    if flags & NOT_NEEDED:
-        yield commands.NotNeeded(_NO_LINE, name)
-    elif flags & SKIPPED:
-        yield commands.Skipped(_NO_LINE, name)
+    done_line = next(filter(None, (data.done_line(dag, node) for data in features)), None)
+    if done_line is not None:
+        yield done_line
     elif flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
-
-
-def _decisions(dag: Dag, node: int) -> Iterator[Command]:
-    """RUN_IF, PUBLISH and NODE_RESULT lines of a node."""
-    name = dag.names[node]
-    condition, published = dag.conditions.get(node), dag.published.get(node)
-    if condition is not None:
-        otherwise = SKIP if condition.skips_children else ELSE_DONE
-        yield commands.RunIf(_NO_LINE, name, condition.expression, otherwise)
-    if published is not None and published.file:
-        yield commands.Publish(_NO_LINE, name, published.file)
-    if published is not None and published.attributes:
-        yield commands.Publish(_NO_LINE, name, "", published.attributes)
-    if node in dag.results:
-        yield commands.NodeResult(_NO_LINE, name, dag.results[node])
 
 
 def _extension(name: str, extension: Extension) -> Command:

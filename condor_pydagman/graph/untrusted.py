@@ -58,10 +58,6 @@ _ALLOWED = frozenset(
         commands.ToleranceLine,
         commands.Category,
         commands.MaxJobs,
-        commands.RunIf,
-        commands.Publish,
-        commands.EnoughLine,
-        commands.Cache,
         commands.SharedLimit,
         commands.ExtendLine,
         commands.ScatterLine,
@@ -115,18 +111,14 @@ def admitted(command: Command) -> Command:
                 f"a job can only name those of the DAG. {TRUST}",
                 at=command.name,
             )
-        _check_inside(command.directory)
+        check_inside(command.directory)
     elif isinstance(command, (commands.ExtendLine, commands.ScatterLine)):
-        _check_inside(command.directory, command.file)
+        check_inside(command.directory, command.file)
         if isinstance(command, commands.ScatterLine):
             _check_keys(command.pairs)
             return as_text(command)
         if command.trusted:
             fail("A job can't trust what comes next", TRUST, at="TRUSTED")
-    elif isinstance(command, commands.Publish):
-        _check_inside(command.file)
-    elif isinstance(command, commands.Cache):
-        _check_inside(*command.inputs, *command.outputs)
     elif isinstance(command, commands.Vars):
         if command.append:
             fail("A job's VARS can't have APPEND", f"descriptions come last. {TRUST}", at="APPEND")
@@ -209,7 +201,8 @@ def _is_macro(key: str) -> bool:
     return low not in ALL and low not in _RESERVED
 
 
-def _check_inside(*names: str) -> None:
+def check_inside(*names: str) -> None:
+    """Refuse names of files that lead out of the DAG's directory."""
     for name in names:
         if not leads_inside(name) or "$" in name or _HIDDEN.search(name):
             fail(

@@ -6,15 +6,10 @@ import re
 from array import array
 from itertools import chain
 
-from condor_pydagman.dagfile.condition_text import CATEGORY as IN_CONDITIONS
-from condor_pydagman.dagfile.condition_text import references
-from condor_pydagman.dagfile.enough_lines import CATEGORY
 from condor_pydagman.dagfile.expression_text import free_names
 from condor_pydagman.features import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
-from condor_pydagman.lint.condition_rules import check_conditions
-from condor_pydagman.lint.file_macro_rules import check_file_macros
 from condor_pydagman.lint.findings import Findings
 from condor_pydagman.lint.odd_characters import check_characters
 from condor_pydagman.lint.script_rules import check_scripts
@@ -41,8 +36,6 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _retries_and_aborts(dag, findings)
     _features(dag, findings)
     _site_policies(dag, findings)
-    check_conditions(dag, findings)
-    check_file_macros(dag, findings)
     check_scripts(dag, findings)
     check_characters(dag, findings)
     _not_of_stock(dag, findings)
@@ -170,13 +163,9 @@ def _categories(dag: Dag, findings: Findings) -> None:
 
 def _used_categories(dag: Dag) -> set[str]:
     """Those that other lines than MAXJOBS name."""
-    conditions = (condition.expression for condition in dag.conditions.values())
-    named = (one for expression in conditions for one in references(expression))
     return {
         *chain.from_iterable(data.categories() for data in dag.all_features()),
-        *(enough.name for enough in dag.enoughs if enough.members == CATEGORY),
         *(use.category for use in dag.limit_uses),
-        *(one.name for one in named if one.what == IN_CONDITIONS),
     }
 
 

@@ -14,6 +14,7 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.features import home, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
 from condor_pydagman.lint.findings import Finding, Findings, World
@@ -56,9 +57,7 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
         if wrong:
             name = next((one.limit for one in dag.limit_uses if f" {one.limit}: " in wrong), "")
             findings.add("DAG421", wrong, place=files[0], words=("SHARED_LIMIT", name))
-        if dag.cached:
-            for line in world.cache_outlook(dag, files[0]):
-                findings.add("DAG413", line, place=files[0])
+        _check_around(dag, world, findings, options)
     _add_remarks(dag.remarks, findings)
     check_files(dag, world, findings)
     check_requests(dag, world, findings)
@@ -68,6 +67,14 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     _show_lines(findings, world)
     findings.kept.sort(key=_order)
     return findings
+
+
+def _check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
+    """What features find that is not of the Dag alone."""
+    for name in dag.features:
+        check = getattr(part(name, "lint"), "check_around", None)
+        if check is not None:
+            check(dag, world, findings, options)
 
 
 def place_of_edge(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.lint.description_rules import DescriptionRules
-from condor_pydagman.lint.file_macro_rules import names_of_files
 from condor_pydagman.lint.findings import FileKind, Findings, World
 from condor_pydagman.lint.unused_line_rules import UnusedLineRules
 from condor_pydagman.submitfile.submit_file import (
@@ -152,7 +151,8 @@ class _Variables:
             self._used.update(key for key in lower if key in known)
         if unused:
             texts = [variable.value for variable in variables]
-            texts += [file for _, file in names_of_files(self._dag, node)]
+            for data in self._dag.features.values():
+                texts += data.file_names(node)
             elsewhere = {name for text in texts for name in mentioned(text)}
             if elsewhere:
                 self._used |= elsewhere

@@ -14,9 +14,17 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.language import DEFINING, WORDS
 from condor_pydagman.dagfile.parser import Reading
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.graph import cache_commands, define
+from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import NotSimple
-from condor_pydagman.graph.build import DagReader, ReadText, gather, late_mistakes, placed, read_all
+from condor_pydagman.graph.build import (
+    DagReader,
+    ReadText,
+    complete_features,
+    gather,
+    late_mistakes,
+    placed,
+    read_all,
+)
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
@@ -51,7 +59,7 @@ def _build(
     read_all(files, building, reader)
     gather(building)
     try:
-        cache_commands.leave_out(building)
+        complete_features(building)
     except ProcessingError as error:
         reader.errors.append(error)
     building.close()

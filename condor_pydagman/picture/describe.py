@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.shapes import amount_words
 from condor_pydagman.picture.sketch import Box, Fold
@@ -59,8 +60,9 @@ def _of_node(dag: Dag, states: States, node: int) -> Iterator[str]:
 def _settings(dag: Dag, node: int) -> Iterator[str]:
     for kind, script in dag.scripts.get(node, {}).items():
         yield f"{kind.value} script: {script.command}"
-    if node in dag.conditions:
-        yield f"runs if {shortened(dag.conditions[node].expression, 2 * _MAX_VALUE)}"
+    condition = conditions_of(dag).get(node)
+    if condition is not None:
+        yield f"runs if {shortened(condition.expression, 2 * _MAX_VALUE)}"
     if node in dag.retries:
         yield f"retries: {dag.retries[node].limit}"
     if node in dag.priorities:

@@ -81,9 +81,6 @@ class Template(NamedTuple):
     parts: tuple[tuple[str, str], ...]
 
 
-_INFORMATION = "job_ad_information_attrs"
-
-
 class Workflow(NamedTuple):
     """What all job descriptions of one DAGMan have in common.
 
@@ -209,22 +206,10 @@ def added_lines(
     ]
     after = [
         _overrides(dag, node, workflow),
-        _published_attributes(dag, node),
+        *(data.description_lines(node) for data in dag.features.values()),
         *(_assignment(v.key, v.value) for v in variables if v.append),
     ]
     return "".join(before), "".join(after)
-
-
-def _published_attributes(dag: Dag, node: int) -> str:
-    """PUBLISH ATTRIBUTES: HTCondor writes them into the nodes log, beside its other events; but not
-    into a log that has a mask of events (25.14)."""
-    published = dag.published.get(node)
-    if published is None or not published.attributes:
-        return ""
-    return (
-        'My.DAGManNodesMask = ""\n'
-        f"{_INFORMATION} = $({_INFORMATION}) {','.join(published.attributes)}\n"
-    )
 
 
 def inheritance(config: Config, *, sub_dag: bool) -> dict[str, str]:

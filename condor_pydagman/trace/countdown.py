@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.features.enough.graph import EnoughsOfDag, words
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
@@ -23,8 +23,9 @@ class Countdown:
     def __init__(self, dag: Dag, enough: Collection[str] = ()) -> None:
         self.dag = dag
         self._left = dag.edges.predecessor_counts()
+        own = EnoughsOfDag.of(dag)
         self._open = {
-            node for node, number in dag.enough_of.items() if words(dag.enoughs[number]) in enough
+            node for node, number in own.enough_of.items() if words(own.enoughs[number]) in enough
         }
 
     def is_free(self, node: int) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
-from condor_pydagman.graph.model import NOT_NEEDED, Dag
+from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
@@ -32,7 +33,7 @@ class FutileNodes:
         self.nodes: set[int] = set()
         self._dag, self._waits = dag, waits
         self._seen: set[int] = set()
-        self._enough = EnoughCounts(dag) if dag.enough_of else None
+        self._enough = EnoughCounts(dag) if EnoughsOfDag.of(dag).enough_of else None
 
     def fail(self, node: int) -> list[int]:
         """A node has failed; returns those that can't run because of it."""
@@ -82,7 +83,7 @@ def is_unneeded(dag: Dag, node: int, run: NodeRun | None) -> bool:
     an earlier one."""
     if run is not None and (run.attempts or run.why or run.status is not NodeStatus.DONE):
         return run.is_unneeded
-    return bool(dag.flags[node] & NOT_NEEDED)
+    return node in EnoughsOfDag.of(dag).not_needed
 
 
 def mark_futile(run: Run, dag: Dag) -> None:
@@ -96,7 +97,7 @@ def mark_futile(run: Run, dag: Dag) -> None:
         return found is not None and found.status is NodeStatus.NOT_READY
 
     futile = FutileNodes(dag, waits)
-    for number in range(len(dag) if dag.enough_of else 0):
+    for number in range(len(dag) if EnoughsOfDag.of(dag).enough_of else 0):
         if is_unneeded(dag, number, run_of(number)):
             futile.leave(number)
     failed = [name for name, node in run.nodes.items() if node.status is NodeStatus.ERROR]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from condor_pydagman.features.cache.graph import CachedOfDag, cached_of
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.unparse import dag_lines
@@ -13,7 +14,7 @@ OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False
 # What the text of a Dag can't say, or says in other words (compared below), or is of `finish`.
 _NOT_COMPARED = {
     *("files", "places", "priority", "splices", "warnings", "remarks"),
-    *("cached", "edges", "features", "flags", "site_groups", "variables"),
+    *("edges", "features", "flags", "site_groups", "variables"),
 }
 _COMPARED = [name for name in vars(Dag()) if name not in _NOT_COMPARED and not name.startswith("_")]
 
@@ -30,9 +31,8 @@ def differences(dag: Dag, other: Dag) -> list[str]:
         (name, getattr(dag, name), getattr(other, name)) for name in _COMPARED
     ]
     pairs.append(("variables", dict(dag.variables), dict(other.variables)))
-    pairs.append(("features", list(dag.all_features()), list(other.all_features())))
+    pairs.append(("features", _features(dag), _features(other)))
     pairs.append(("flags", _flags(dag), _flags(other)))
-    pairs.append(("cached", _cached(dag), _cached(other)))
     pairs.append(("site_groups", _site_groups(dag), _site_groups(other)))
     pairs.append(("edges", arrows(dag), arrows(other)))
     return [f"{name}: {one!r} became {two!r}" for name, one, two in pairs if one != two]
@@ -49,9 +49,10 @@ def _flags(dag: Dag) -> list[int]:
     return [flag & ~JOIN for flag in dag.flags]
 
 
-def _cached(dag: Dag) -> dict[int, Any]:
-    """Lines with ALL_NODES are written as lines of the nodes for which they are."""
-    return {node: cached._replace(named=True) for node, cached in dag.cached.items()}
+def _features(dag: Dag) -> list[Any]:
+    """CACHE lines with ALL_NODES are written as lines of the nodes for which they are."""
+    found: list[Any] = [data for data in dag.all_features() if not isinstance(data, CachedOfDag)]
+    return [*found, {node: one._replace(named=True) for node, one in cached_of(dag).items()}]
 
 
 def _site_groups(dag: Dag) -> list[Any]:

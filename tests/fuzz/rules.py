@@ -15,7 +15,7 @@ from condor_pydagman.graph import build as building
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
-from condor_pydagman.graph.model import BY_NODE, NOT_NEEDED, Dag, Variable
+from condor_pydagman.graph.model import BY_NODE, LEFT_OUT, Dag, Variable
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.lint.partial import build_partial
 from condor_pydagman.names import logged_name
@@ -174,7 +174,7 @@ def check_dag(dag: Dag) -> None:
     _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
     _need(all(dag.names), "names are not empty")
     _need(all(kind in _KINDS for kind in dag.kinds), "kinds are kinds")
-    _need(max(dag.flags, default=0) < 2 * NOT_NEEDED, "flags are flags")
+    _need(max(dag.flags, default=0) < 2 * LEFT_OUT, "flags are flags")
     for kind in _ONE_ONLY:
         _need(len(dag.of_kind(kind)) <= 1, "there is one FINAL, one PROVISIONER", kind)
     for data in dag.all_features():

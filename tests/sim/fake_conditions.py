@@ -16,14 +16,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.condition_evaluation import evaluate
+from condor_pydagman.features.publish.graph import Published, PublishedOfDag
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
 from condor_pydagman.graph.joins import parents_of
-from condor_pydagman.graph.model import AFTER_ALL, Condition, Dag, Published
+from condor_pydagman.graph.model import AFTER_ALL, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 if TYPE_CHECKING:
@@ -38,12 +40,13 @@ def add_conditions(dag: Dag, rng: Random) -> None:
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
     for node in nodes:
         if rng.random() < 0.4:
-            dag.published[node] = Published(f"{dag.names[node]}.ad")
+            PublishedOfDag.put(dag).published[node] = Published(f"{dag.names[node]}.ad")
     often = rng.choice((0.2, 0.4, 0.8))
     for node in nodes:
         if rng.random() < often:
             names = [dag.names[parent] for parent in parents_of(dag, node)]
-            dag.conditions[node] = Condition(expression(names, rng), rng.random() < 0.7)
+            condition = Condition(expression(names, rng), rng.random() < 0.7)
+            ConditionsOfDag.put(dag).conditions[node] = condition
             dag.decided[node] = AFTER_ALL
 
 

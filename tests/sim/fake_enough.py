@@ -20,9 +20,15 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, NOT_NEEDED, SKIPPED, State
-from condor_pydagman.graph.enough_commands import goal, members
+from condor_pydagman.features.enough.graph import (
+    Enough,
+    EnoughsOfDag,
+    enoughs_of,
+    goal,
+    members,
+)
 from condor_pydagman.graph.joins import parents_of
-from condor_pydagman.graph.model import AT_ONCE, Dag, Enough
+from condor_pydagman.graph.model import AT_ONCE, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, ScriptKind
 from tests.sim.oracles_special import submissions
 from tests.sim.verdicts import require
@@ -44,14 +50,14 @@ def add_enoughs(dag: Dag, rng: Random) -> None:
         percent = rng.random() < 0.3
         limit = rng.choice((10, 50, 90)) if percent else rng.randint(1, nodes)
         if enough.members == "PARENTS":
-            dag.enough_of[dag.ids[enough.name]] = len(dag.enoughs)
+            EnoughsOfDag.put(dag).enough_of[dag.ids[enough.name]] = len(enoughs_of(dag))
             dag.decided[dag.ids[enough.name]] = AT_ONCE
-        dag.enoughs.append(enough._replace(limit=limit, percent=percent))
+        EnoughsOfDag.put(dag).enoughs.append(enough._replace(limit=limit, percent=percent))
 
 
 def _members(dag: Dag, rng: Random) -> tuple[str, str]:
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
-    free = [node for node in nodes if not (node in dag.enough_of or node in dag.conditions)]
+    free = [node for node in nodes if not dag.is_decided(node)]
     children = [node for node in free if parents_of(dag, node)]
     if children and rng.random() < 0.6:
         return "PARENTS", dag.names[rng.choice(children)]
@@ -91,10 +97,10 @@ class EnoughOracle:
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         run = process.engine.run
-        if not run.dag.enoughs or not process.idle or run.phase is not Phase.RUNNING:
+        if not enoughs_of(run.dag) or not process.idle or run.phase is not Phase.RUNNING:
             return
         unneeded = unneeded_names(process)
-        for number in range(len(run.dag.enoughs)):
+        for number in range(len(enoughs_of(run.dag))):
             if self._exact and not (run.is_over or run.halt.by_rule):
                 missing = number not in self._heard and self._is_enough(process, number)
                 require(not missing, f"O40: ENOUGH {number} is not reached")
@@ -109,13 +115,13 @@ class EnoughOracle:
             node = dag.ids[name]
             if counts.not_needed[node] == -2:  # of an earlier run
                 continue
-            member = any(node in members(dag, dag.enoughs[number]) for number in self._heard)
+            member = any(node in members(dag, enoughs_of(dag)[number]) for number in self._heard)
             follows = {dag.names[parent] for parent in parents_of(dag, node)} <= unneeded | skipped
             require(member or follows, f"O41: {name} is not needed")
 
     def _is_enough(self, process: Process, number: int) -> bool:
         dag, truth = process.dag, self._world.oracles.truth
-        enough, unneeded = dag.enoughs[number], unneeded_names(process)
+        enough, unneeded = enoughs_of(dag)[number], unneeded_names(process)
         names = {dag.names[node] for node in members(dag, enough)}
         wanted, spare = goal(enough, len(names)), len(names & unneeded)
         if spare:
@@ -125,7 +131,7 @@ class EnoughOracle:
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
         dag = process.dag
-        if not dag.enoughs or self._world.ever_garbled:
+        if not enoughs_of(dag) or self._world.ever_garbled:
             return
         starts = [one.node for one in submissions(action)]
         if isinstance(action, do.RunScript) and action.kind is ScriptKind.PRE:
@@ -147,9 +153,12 @@ class EnoughOracle:
         if name in self._world.oracles.truth.steered or run.nodes.marks[node] & CLEANING:
             return
         for number in self._heard if self._exact else ():
-            late = node in members(dag, dag.enoughs[number]) and node != self._world.oracles.goes_on
+            late = (
+                node in members(dag, enoughs_of(dag)[number])
+                and node != self._world.oracles.goes_on
+            )
             require(not late, f"O41: {name} starts, which is not needed")
-        number_of_child = dag.enough_of.get(node)
+        number_of_child = EnoughsOfDag.of(dag).enough_of.get(node)
         if number_of_child is not None and self._exact:
             known = number_of_child in self._heard
             require(known, f"O41: {name} starts before enough of its parents are done")
@@ -157,7 +166,7 @@ class EnoughOracle:
     def exited(self, process: Process, code: int) -> None:
         """O42: a process has ended by itself."""
         world, run = self._world, process.engine.run
-        if code or world.ever_garbled or not run.dag.enoughs or run.end.begun is not None:
+        if code or world.ever_garbled or not enoughs_of(run.dag) or run.end.begun is not None:
             return
         live = [c.node for c in world.schedd.live(world.era) if c.node in run.dag.ids]
         left = [name for name in live if run.dag.kinds[run.dag.ids[name]] in ORDINARY_KINDS]

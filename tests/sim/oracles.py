@@ -42,6 +42,8 @@ from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, UNWANTED, State
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
+from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.progress import apply_progress
@@ -215,7 +217,8 @@ class Oracles:
         run = world.process.engine.run
         marks = run.nodes.marks
         before -= {dag.names[one] for one in dag.parents(node) if was_done_once(run, one, node)}
-        before = set() if marks[node] & CLEANING or node in dag.enough_of else before
+        if marks[node] & CLEANING or node in EnoughsOfDag.of(dag).enough_of:
+            before = set()
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
         checked = not (world.ever_garbled or marks[node] & CLEANING)
@@ -227,7 +230,7 @@ class Oracles:
         conditional = dag.is_decided(node)
         said = name in self.truth.decisions.true or name in self.truth.steered
         require(
-            said or node not in dag.conditions,
+            said or node not in conditions_of(dag),
             f"O37: {name} is submitted, its condition is not true",
         )
         unneeded = fake_enough.unneeded_names(world.process)
@@ -275,7 +278,7 @@ class Oracles:
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
         anew = self.truth.decisions.decided_anew()
         # What they, or nodes of a group that has left its site, have done may count no more.
-        if self.truth.steered or dag.enoughs or dag.site_groups:
+        if self.truth.steered or enoughs_of(dag) or dag.site_groups:
             anew = {one.name for one in process.engine.node_reports() if one.anew}
         done -= anew
         unneeded = {one.name for one in process.engine.node_reports() if one.not_needed}

@@ -11,6 +11,9 @@ from collections.abc import Container, Iterable, Mapping
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
+from condor_pydagman.features.enough.graph import enoughs_of
+from condor_pydagman.features.publish.graph import published_of
+from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.features.steering.rules import BEGUN, DESCENDANTS, read_text
 from condor_pydagman.graph.joins import joins
 from condor_pydagman.graph.model import DONE, Dag
@@ -151,8 +154,8 @@ class Truth:
         if noop and not self._has_post(event.node):
             self._ended_well(event.node)  # its end is written in the same breath
         self.final_begun |= event.record is JournalRecord.FINAL_STARTED
-        if self._dag.conditions or self._dag.published:
-            checked = not (self.steered or self.garbled or self._dag.enoughs)
+        if conditions_of(self._dag) or published_of(self._dag):
+            checked = not (self.steered or self.garbled or enoughs_of(self._dag))
             self.decisions.event(event, final_begun=self.final_begun, checked=checked)
         self.provisioned |= event.record is JournalRecord.PROVISIONED
 

@@ -6,8 +6,11 @@ from __future__ import annotations
 import re
 
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.publish.graph import PublishedOfDag, published_of
+from condor_pydagman.features.run_if.graph import conditions_of
+from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.joins import parents_of
-from condor_pydagman.graph.model import SKIPPED, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JournalRecord
 from tests.sim.fake_conditions import comes_to
 from tests.sim.verdicts import require
@@ -27,19 +30,18 @@ class Decisions:
         """`done` are those of `Truth`, and grow with what is skipped here."""
         self._dag = dag
         self._done = done
-        flags = zip(dag.names, dag.flags)
-        self.skipped = {name for name, flag in flags if flag & SKIPPED}
+        self.skipped = {dag.names[node] for node in SkippedOfDag.of(dag).skipped}
         self.true: set[str] = set()
         self._decided: set[str] = set()
         self.ended_well: set[str] = set()
         self.numbers: dict[str, int] = {}
         self._parts: dict[str, set[int]] = {}
-        for node, text in dag.results.items():
+        for node, text in PublishedOfDag.of(dag).results.items():
             self._note_number(dag.names[node], text)
 
     def publishes(self, name: str) -> bool:
         """Whether the node is done only when the log has what it publishes."""
-        return self._dag.ids[name] in self._dag.published
+        return self._dag.ids[name] in published_of(self._dag)
 
     def event(self, event: LogEvent, *, final_begun: bool, checked: bool) -> None:
         """An event is in the log; `checked`: the log is whole, and nobody steers."""
@@ -110,10 +112,10 @@ class Decisions:
             one: "SKIPPED" if one in self.skipped else "DONE" if one in self._done else "FAILED"
             for one in parents
         }
-        return comes_to(dag.conditions[node].expression, outcomes, self.numbers)
+        return comes_to(conditions_of(dag)[node].expression, outcomes, self.numbers)
 
     def _leads(self, name: str) -> bool:
-        condition = self._dag.conditions.get(self._dag.ids[name])
+        condition = conditions_of(self._dag).get(self._dag.ids[name])
         return name in self.skipped and (condition is None or condition.skips_children)
 
     def _follow(self) -> None:
@@ -138,7 +140,7 @@ class Decisions:
             grows = False
             for name in self.skipped - found:
                 node = dag.ids[name]
-                parents = parents_of(dag, node) if node in dag.conditions else dag.parents(node)
+                parents = parents_of(dag, node) if node in conditions_of(dag) else dag.parents(node)
                 names = {dag.names[parent] for parent in parents}
                 if names & found or not names <= self._done:
                     found.add(name)

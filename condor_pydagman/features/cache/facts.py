@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from condor_pydagman.dagfile.file_macros import expanded, known_macros
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -54,7 +55,7 @@ class CachedNode(NamedTuple):
 
 def cached_node(dag: Dag, node: int) -> CachedNode:
     """What the DAG says of the node, before any run: nothing in it depends on retries or jobs."""
-    name, submit, command = dag.names[node], dag.submits[node], dag.cached[node]
+    name, submit, command = dag.names[node], dag.submits[node], cached_of(dag)[node]
     variables = tuple((v.key, v.value, v.append) for v in dag.variables.get(node, ()))
     known = known_macros(name, ((key, value) for key, value, _ in variables))
     scripts = dag.scripts.get(node, {})

@@ -16,6 +16,7 @@ from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up, new_result, outputs_of
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
 from condor_pydagman.features.cache.facts import CachedNode, cached_node
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -25,7 +26,7 @@ from condor_pydagman.features.cache.requests import (
     LookUpCached,
 )
 from condor_pydagman.features.cache.store import Record, began_line, done_line
-from condor_pydagman.graph.model import DONE
+from condor_pydagman.graph.model import AFTER_ALL, DONE
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -95,8 +96,9 @@ class CacheHelper(Helper):
         if isinstance(request, KeepCached):
             ended = [(cached_node(dag, node), result) for node, result in request.kept]
             return (Keep([node for node, _ in request.kept], ended),)
-        quick = [one for one in request.wanted if not dag.cached[one.node].checksum]
-        slow = [[one] for one in request.wanted if dag.cached[one.node].checksum]
+        cached = cached_of(dag)
+        quick = [one for one in request.wanted if not cached[one.node].checksum]
+        slow = [[one] for one in request.wanted if cached[one.node].checksum]
         return [self._look_up(some) for some in (quick, *slow) if some]
 
     def _look_up(self, wanted: Sequence[CachedWanted]) -> LookUp:
@@ -207,7 +209,9 @@ def obstacle(dag: Dag, admin: Config) -> Steps[str]:
 def asks_at_the_start(dag: Dag) -> bool:
     """Whether results will be asked for: those of nodes that are done from the start or skipped,
     while others are looked up."""
-    return bool(dag.conditions) or any(dag.flags[node] & DONE for node in dag.cached)
+    return AFTER_ALL in dag.decided.values() or any(
+        dag.flags[node] & DONE for node in cached_of(dag)
+    )
 
 
 def known_results(path: str) -> dict[str, str]:

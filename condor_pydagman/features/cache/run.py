@@ -21,6 +21,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, SKIPPED, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.cache.graph import CachedOfDag
 from condor_pydagman.features.cache.requests import (
     HELPER,
     CachedFound,
@@ -74,6 +75,7 @@ class Cache(Feature):
         self.made: dict[int, str] = {}
         self.cached: set[int] = set()
         self.keeping: set[int] = set()
+        self._of_dag = CachedOfDag.of(run.dag)
         self._number = 0
         self._ended: dict[int, str] = {}
         self._news: list[Decided] = []
@@ -110,7 +112,7 @@ class Cache(Feature):
 
     def _is_undecided(self, node: int) -> bool:
         """Whether it is to be decided yet if the node runs."""
-        return node in self.run.dag.cached and node not in self.made
+        return node in self._of_dag.cached and node not in self.made
 
     def _is_open(self, node: int) -> bool:
         """Whether the node's turn has come, and it is to be decided whether it runs."""
@@ -188,7 +190,7 @@ class Cache(Feature):
 
     def _why_unknown(self, parent: int) -> str:
         name = self.run.dag.names[parent]
-        if parent in self.run.dag.cached:
+        if parent in self._of_dag.cached:
             return f"what its parent {name} has made is not known"
         return f"its parent {name} has no CACHE"
 
@@ -204,7 +206,7 @@ class Cache(Feature):
         Only of nodes with a CACHE command it is known when they make anything new.
         """
         nodes, dag = self.run.nodes, self.run.dag
-        if nodes.states[node] != State.DONE or node not in dag.cached:
+        if nodes.states[node] != State.DONE or node not in self._of_dag.cached:
             return ""
         result = self.made.get(node)
         if result is not None:

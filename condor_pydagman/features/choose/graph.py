@@ -46,7 +46,7 @@ class Choice(NamedTuple):
 class ChoicesOfDag(FeatureData):
     """The CHOOSE lines of a DAG."""
 
-    early = True
+    place = -1
 
     def __init__(self) -> None:
         self.choices: list[Choice] = []

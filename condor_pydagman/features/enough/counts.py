@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.graph.enough_commands import goal, is_member, members
+from condor_pydagman.features.enough.graph import EnoughsOfDag, goal, is_member, members
 from condor_pydagman.graph.model import Dag
 
 FOLLOWS = -1  # in place of an ENOUGH's number: all parents of the node are not needed, or skipped
@@ -29,19 +29,19 @@ class EnoughCounts:
     """
 
     __slots__ = (
-        *("_dag", "_doubtful", "children", "done", "lost", "members", "not_needed", "of", "spare"),
-        *("_wide", "touched", "waiting"),
+        *("_doubtful", "_enoughs", "_wide", "children", "done", "lost", "members", "not_needed"),
+        *("of", "spare", "touched", "waiting"),
     )
 
     def __init__(self, dag: Dag, states: Sequence[int] = ()) -> None:
         """`states`: of all nodes, if any may have moved."""
-        self._dag = dag
-        self.members: list[list[int]] = [members(dag, enough) for enough in dag.enoughs]
-        count = len(dag.enoughs)
+        self._enoughs = EnoughsOfDag.of(dag)
+        self.members: list[list[int]] = [members(dag, enough) for enough in self._enoughs.enoughs]
+        count = len(self._enoughs.enoughs)
         self.done = [0] * count
         self.spare = [0] * count
         self.lost = [0] * count
-        self.children = {number: node for node, number in dag.enough_of.items()}
+        self.children = {number: node for node, number in self._enoughs.enough_of.items()}
         self._wide = [number for number in range(count) if number not in self.children]
         self.of: dict[int, list[int]] = {}
         for number, nodes in enumerate(self.members):
@@ -64,19 +64,19 @@ class EnoughCounts:
     ) -> None:
         """The DAG has got these nodes, none of which has moved; nodes that have `changed` are among
         them, or may have more parents."""
-        for _ in range(len(self.members), len(dag.enoughs)):
+        for _ in range(len(self.members), len(self._enoughs.enoughs)):
             self.members.append([])
             for counts in (self.done, self.spare, self.lost):
                 counts.append(0)
         found = {
-            number: [node for node in nodes if is_member(dag, dag.enoughs[number], node)]
+            number: [node for node in nodes if is_member(dag, self._enoughs.enoughs[number], node)]
             for number in self._wide
         }
         for child in changed:
-            number = dag.enough_of.get(child)
+            number = self._enoughs.enough_of.get(child)
             if number is not None:
                 self.children[number] = child
-                parents = members(dag, dag.enoughs[number])
+                parents = members(dag, self._enoughs.enoughs[number])
                 found[number] = sorted(set(parents) - set(self.members[number]))
         for number, new in found.items():
             for node in new:
@@ -141,7 +141,7 @@ class EnoughCounts:
     def goal(self, number: int) -> int:
         """How many are enough; no more than those that are needed at all, if some are not."""
         total, spare = len(self.members[number]), self.spare[number]
-        wanted = goal(self._dag.enoughs[number], total)
+        wanted = goal(self._enoughs.enoughs[number], total)
         return min(wanted, total - spare) if spare else wanted
 
     def is_reached(self, number: int) -> bool:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from condor_pydagman.dagfile.enough_lines import REMOVE
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rerun
 from condor_pydagman.engine.feature import Feature
@@ -36,8 +35,8 @@ from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
-from condor_pydagman.graph import model
-from condor_pydagman.graph.enough_commands import words
+from condor_pydagman.features.enough.grammar import REMOVE
+from condor_pydagman.features.enough.graph import EnoughsOfDag, words
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord
 
@@ -63,6 +62,7 @@ class Enough(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
+        self._of_dag = EnoughsOfDag.of(run.dag)
         self.counts = EnoughCounts(run.dag, run.nodes.states)
         self.reached: dict[int, str] = {}
         self.unwanted: dict[int, int] = {}
@@ -73,8 +73,9 @@ class Enough(Feature):
 
     def was_done(self, node: int) -> None:
         """An earlier run may not have needed it."""
-        if self.run.dag.flags[node] & model.NOT_NEEDED:
+        if node in self._of_dag.not_needed:
             self._not_needed(node, EARLIER)
+            self.run.features["skipping"].mark(node, leads=True)
 
     def _not_needed(self, node: int, number: int) -> None:
         self.counts.mark(node, number)
@@ -82,7 +83,7 @@ class Enough(Feature):
 
     def _unwanted(self, node: int, number: int) -> None:
         self.unwanted[node] = number
-        removes = self.run.dag.enoughs[number].effect == REMOVE
+        removes = self._of_dag.enoughs[number].effect == REMOVE
         self.run.nodes.mark(node, UNWANTED | STOPPED if removes else UNWANTED)
 
     def _pop_unwanted(self, node: int) -> int:
@@ -120,7 +121,7 @@ class Enough(Feature):
             self._reopen(node)
 
     def _reopen(self, child: int) -> None:
-        number = self.run.dag.enough_of.get(child)
+        number = self._of_dag.enough_of.get(child)
         if number is not None:
             self.reached.pop(number, None)
             self.counts.touch(number)
@@ -225,7 +226,7 @@ class Enough(Feature):
         nodes = self.run.nodes
         if nodes.states[node] != State.WAITING or nodes.marks[node] & CLEANING:
             return False
-        number = self.run.dag.enough_of.get(node)
+        number = self._of_dag.enough_of.get(node)
         idle = number is not None and self.counts.is_idle(number)
         return idle or bool(nodes.marks[node] & UNWANTED)
 
@@ -275,7 +276,7 @@ class Enough(Feature):
     def _said(self, number: int, left: int) -> str:
         if not left:
             return "no other is left"
-        removes = self.run.dag.enoughs[number].effect == REMOVE
+        removes = self._of_dag.enoughs[number].effect == REMOVE
         return f"{left} that are left {'are removed' if removes else 'start no more'}"
 
     def _open(self, child: int) -> None:
@@ -339,12 +340,12 @@ class Enough(Feature):
 
     def is_needed(self, node: int) -> bool:
         """Whether a line is about it."""
-        return node in self.counts.of or node in self.run.dag.enough_of
+        return node in self.counts.of or node in self._of_dag.enough_of
 
     # What others see.
 
     def _line(self, number: int) -> str:
-        return words(self.run.dag.enoughs[number])
+        return words(self._of_dag.enoughs[number])
 
     def _why(self, node: int) -> str:
         """Why a node is not needed."""
@@ -363,7 +364,7 @@ class Enough(Feature):
 
     def shown(self) -> Iterable[Shown]:
         """Which lines are in force, and how many nodes are not needed."""
-        if not self.run.dag.enoughs:
+        if not self._of_dag.enoughs:
             return ()
         reached, not_needed = len(self.reached), len(self.counts.not_needed)
         return (

@@ -20,6 +20,7 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.publish.graph import PublishedOfDag
 from condor_pydagman.features.publish.requests import HELPER, ReadResult, ResultRead
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
@@ -70,7 +71,8 @@ class Publish(Feature):
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         self.values: dict[int, dict[str, str]] = {}
-        self.restored = dict(run.dag.results)
+        self._of_dag = PublishedOfDag.of(run.dag)
+        self.restored = dict(self._of_dag.results)
         self.until: dict[int, float] = {}
         self.asked: set[int] = set()
         self._fresh: list[int] = []  # nodes that have just begun to wait
@@ -86,7 +88,7 @@ class Publish(Feature):
     def before_done(self, node: int) -> bool:
         """Whether what it publishes is to be read yet."""
         run = self.run
-        if node not in run.dag.published or run.mode is Mode.DRY_RUN:
+        if node not in self._of_dag.published or run.mode is Mode.DRY_RUN:
             return False
         if run.nodes.states[node] in _BEFORE_JOB or self.is_known(node):
             return False  # it has been done without a job
@@ -97,7 +99,7 @@ class Publish(Feature):
 
     def is_known(self, node: int) -> bool:
         """Whether the log has all that a node publishes which has ended well."""
-        published = self.run.dag.published[node]
+        published = self._of_dag.published[node]
         if published.file and node not in self._told:
             return False
         if not published.attributes or node in self._late:
@@ -133,7 +135,7 @@ class Publish(Feature):
 
     def _file(self, node: int) -> str:
         """The name of the file that this run of the node publishes, macros put in; '' if none."""
-        run, file = self.run, self.run.dag.published[node].file
+        run, file = self.run, self._of_dag.published[node].file
         if "$" not in file:
             return file
         own = run.settings.get(node)
@@ -203,7 +205,7 @@ class Publish(Feature):
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """Events 028 of its jobs will be its own."""
-        if node in self.run.dag.published:
+        if node in self._of_dag.published:
             job = jobs.cluster, -1 if jobs.only is None else jobs.only
             self._jobs[job] = node
             self._jobs_of.setdefault(node, []).append(job)
@@ -217,7 +219,7 @@ class Publish(Feature):
 
     def on_job_ad(self, node: int, event: LogEvent) -> None:
         """Event 028: attributes of a job of the node."""
-        run, published = self.run, self.run.dag.published.get(node)
+        run, published = self.run, self._of_dag.published.get(node)
         if published is None or not published.attributes:
             return
         if event.cluster != run.nodes.clusters[node] or run.nodes.states[node] == State.DONE:

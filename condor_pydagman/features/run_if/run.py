@@ -9,7 +9,6 @@ command changed what it was found by does not count: the condition is evaluated 
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile.condition_text import PARENTS, renamed
 from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
@@ -19,6 +18,8 @@ from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.run_if.grammar import PARENTS, renamed
+from condor_pydagman.features.run_if.graph import ConditionsOfDag
 from condor_pydagman.features.run_if.requests import (
     HELPER,
     ConditionsEvaluated,
@@ -47,6 +48,7 @@ class RunIf(Feature):
         super().__init__(run)
         self.asked: dict[int, int] = {}
         self.why: dict[int, str] = {}
+        self._of_dag = ConditionsOfDag.put(run.dag)  # a piece may bring the first condition
         self._number = 0
 
     # Ask.
@@ -81,7 +83,7 @@ class RunIf(Feature):
         return waits and not turns.unfinished[node]
 
     def _is_due(self, node: int) -> bool:
-        has_one = node in self.run.dag.conditions
+        has_one = node in self._of_dag.conditions
         return has_one and self._is_open(node) and node not in self.run.written.of(CONDITION)
 
     def under_way(self) -> bool:
@@ -108,7 +110,7 @@ class RunIf(Feature):
         run = self.run
         short: dict[tuple[str, str], str] = {}
         expression, values, counts = renamed(
-            run.dag.conditions[node].expression,
+            self._of_dag.conditions[node].expression,
             lambda one: short.setdefault((one.what, one.name), f"n{len(short)}"),
         )
         parents = categories = ""
@@ -195,7 +197,7 @@ class RunIf(Feature):
     def on_record(self, node: int, event: LogEvent) -> None:
         """What the node's condition has come to has been read: it decides."""
         run = self.run
-        condition = run.dag.conditions.get(node)
+        condition = self._of_dag.conditions.get(node)
         if condition is None or not self._is_open(node):
             return
         self._forget(node)
@@ -209,9 +211,14 @@ class RunIf(Feature):
             run.say(f"Node {name} is skipped, since {said} is false{by}")
             run.features["skipping"].skip(node, leads=condition.skips_children)
         else:
-            place = run.dag.places.of_condition(node)
+            place = self._of_dag.lines_at.get(node, "")
             where = f" at {place}" if place else ""
             lifecycle.fail(run, node, f"{said}{where} can't be evaluated{by}")
+
+    def skips_children(self, node: int) -> bool:
+        """Whether children follow the node if it is skipped."""
+        condition = self._of_dag.conditions.get(node)
+        return condition is None or condition.skips_children
 
     def _start(self, node: int) -> None:
         self.run.nodes.turns.open(node)
@@ -221,7 +228,7 @@ class RunIf(Feature):
 
     def node_moved(self, node: int, old: int, _new: int) -> None:
         """It has begun, or ended, without its condition."""
-        if old == State.WAITING and node in self.run.dag.conditions:
+        if old == State.WAITING and node in self._of_dag.conditions:
             self._forget(node)
 
     def begins_anew(self, node: int) -> None:

@@ -12,7 +12,7 @@ from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Cause, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.graph import model
+from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.joins import parents_of
 
 
@@ -23,6 +23,7 @@ class Skipping(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
+        self._of_dag = SkippedOfDag.of(run.dag)
         self._leads = False  # whether any node ever had that mark
         self._followers: list[int] = []
 
@@ -33,10 +34,9 @@ class Skipping(Feature):
 
     def was_done(self, node: int) -> None:
         """It was skipped by an earlier run."""
-        flags = self.run.dag.flags[node]
-        if flags & (model.SKIPPED | model.NOT_NEEDED):
-            condition = self.run.dag.conditions.get(node) if flags & model.SKIPPED else None
-            self.mark(node, leads=condition is None or condition.skips_children)
+        if node in self._of_dag.skipped:
+            run_if = self.run.features.get("run_if")
+            self.mark(node, leads=run_if is None or run_if.skips_children(node))
 
     # Followers.
 

@@ -33,7 +33,7 @@ class TimeoutsOfDag(FeatureData):
     """The limits of nodes."""
 
     by_node = ("timeouts",)
-    early = True
+    place = -1
 
     def __init__(self) -> None:
         self.timeouts: dict[int, Timeout] = {}

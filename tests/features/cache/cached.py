@@ -8,6 +8,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.cache.graph import Cached, CachedOfDag
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -16,7 +17,7 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
-from condor_pydagman.graph.model import Cached, Dag
+from condor_pydagman.graph.model import Dag
 from tests import make
 from tests.make import QUIET
 from tests.unit.engine.steered import Steered
@@ -120,7 +121,8 @@ class Caching(Steered):
 def all_cached(text: str, *, but: str = "") -> Dag:
     """A DAG of which all nodes have a CACHE command, `but` some."""
     dag = make.dag(text)
-    dag.cached = {n: Cached() for n, name in enumerate(dag.names) if name not in but.split()}
+    nodes = (n for n, name in enumerate(dag.names) if name not in but.split())
+    CachedOfDag.put(dag).cached = dict.fromkeys(nodes, Cached())
     return dag
 
 

@@ -15,6 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.cache.graph import Cached, CachedOfDag, cached_of
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -23,7 +24,8 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
-from condor_pydagman.graph.model import Cached, Dag
+from condor_pydagman.features.publish.graph import published_of
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
 from tests.sim.verdicts import require
 
@@ -40,8 +42,9 @@ def add_caches(dag: Dag, rng: Random) -> None:
     often = rng.choice((0.5, 0.9, 1.0))
     for node in range(len(dag)):
         fit = dag.kinds[node] == NodeKind.JOB and not dag.is_noop(node)
-        if fit and rng.random() < often and not (node in dag.published or node in dag.extensions):
-            dag.cached[node] = Cached()
+        must_run = node in published_of(dag) or node in dag.extensions
+        if fit and rng.random() < often and not must_run:
+            CachedOfDag.put(dag).cached[node] = Cached()
 
 
 class _Kept(NamedTuple):
@@ -116,7 +119,7 @@ class Caches:
 
     def submitted(self, dag: Dag, name: str, *, checked: bool) -> None:
         """The schedd takes a node's jobs."""
-        said = name in self._decided or dag.ids[name] not in dag.cached
+        said = name in self._decided or dag.ids[name] not in cached_of(dag)
         self.unchanged.discard(name)
         require(said or not checked, f"O44: {name} is submitted, and its CACHE was not decided")
         self._note(name)
@@ -136,7 +139,7 @@ class Caches:
         when, version = self._ran[name]
         require(version == self._input(name), f"O39: {name} does not run, and its input changed")
         for parent in _before(dag, dag.ids[name]):
-            require(parent in dag.cached, f"O39: {name} does not run, its parent has no CACHE")
+            require(parent in cached_of(dag), f"O39: {name} does not run, its parent has no CACHE")
             last = self._ran.get(dag.names[parent], (0, 0))[0]
             require(last < when, f"O39: {name} does not run, {dag.names[parent]} has")
 

@@ -12,9 +12,10 @@ from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
+from condor_pydagman.features.enough.graph import Enough, EnoughsOfDag
 from condor_pydagman.features.run_if.requests import EvaluateConditions
 from condor_pydagman.features.steering.requests import NodesSteered
-from condor_pydagman.graph.model import NOT_NEEDED, Dag, Enough, Tolerance
+from condor_pydagman.graph.model import Dag, Tolerance
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
 from tests.make import QUIET
@@ -400,7 +401,7 @@ def test_a_parent_runs_again_just_when_a_person_ends_the_node(command: NodeComma
 
 def test_an_earlier_run_did_not_need_it() -> None:
     dag = dag_of(f"{ALL}\nDONE A\nDONE B\nDONE C", "A B C; C -> X; A C -> Y")
-    dag.flags[dag.ids["C"]] |= NOT_NEEDED
+    EnoughsOfDag.put(dag).not_needed[dag.ids["C"]] = None
     harness = EnoughDag(dag, QUIET)
     harness.files = {}
     harness.begin()
@@ -475,9 +476,9 @@ def counts(enough: Enough) -> EnoughCounts:
         CATEGORY C c
         CATEGORY D c
     """)
-    dag.enoughs = [enough]
+    EnoughsOfDag.put(dag).enoughs = [enough]
     if enough.members == "PARENTS":
-        dag.enough_of[dag.ids[enough.name]] = 0
+        EnoughsOfDag.put(dag).enough_of[dag.ids[enough.name]] = 0
     return EnoughCounts(dag)
 
 
@@ -534,7 +535,7 @@ def test_nodes_not_needed_can_not_be_waited_for() -> None:
 
 def test_a_dag_that_grows() -> None:
     dag = make.dag("A B\nCATEGORY ALL_NODES c")
-    dag.enoughs = [Enough("CATEGORY", "c", 50, percent=True)]
+    EnoughsOfDag.put(dag).enoughs = [Enough("CATEGORY", "c", 50, percent=True)]
     found = EnoughCounts(dag)
     found.moved(0, State.WAITING, State.DONE)
     assert found.is_reached(0)

@@ -580,7 +580,7 @@ def test_a_node_that_others_decide_by_is_kept_until_they_go_and_numbers_decide_a
         assert "X" in gone or "A" not in gone
         it.run(f"N{number}")
     assert gone == {"A", "X"}
-    assert not (turns.parents or turns.watched or turns.unfinished or it.dag.conditions)
+    assert not (turns.parents or turns.watched or turns.unfinished or it.dag.decided)
 
 
 def test_a_piece_with_enough_parents_is_kept() -> None:

@@ -12,16 +12,19 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
+from condor_pydagman.features.publish.graph import PublishedOfDag
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
+from condor_pydagman.features.run_if.graph import ConditionsOfDag
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
 from condor_pydagman.features.sites.messages import MatchSites
+from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.features.steering.requests import NodesSteered
-from condor_pydagman.graph.model import SKIPPED, Variable
+from condor_pydagman.graph.model import Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make
 from tests.make import QUIET
@@ -84,8 +87,7 @@ def test_without_a_record_it_is_evaluated_again_after_a_restart() -> None:
 )
 def test_what_is_neither_true_nor_false_fails_the_node(expression: str, why: str) -> None:
     dag = decided(f"A -> X -> Y\nRUN_IF X {expression}")
-    dag.dag.places.enter("d.dag")
-    dag.dag.places.note_condition(dag.dag.ids["X"], 5)
+    ConditionsOfDag.of(dag.dag).lines_at[dag.dag.ids["X"]] = "d.dag:5"
     dag.run("A", 1)
     assert dag.states() == "A=DONE X=FAILED Y=FUTILE"
     assert dag.why("X") == f"RUN_IF {expression} at d.dag:5 can't be evaluated: {why}"
@@ -340,8 +342,8 @@ def test_what_a_rescue_file_says_counts() -> None:
         DONE B
         DONE Y
     """)
-    made.flags[made.ids["B"]] |= SKIPPED
-    made.results[made.ids["A"]] = "[ n = 3; ExitCode = 0; ]"
+    SkippedOfDag.put(made).skipped[made.ids["B"]] = None
+    PublishedOfDag.put(made).results[made.ids["A"]] = "[ n = 3; ExitCode = 0; ]"
     dag = Decided(made, QUIET)
     dag.files = {}
     dag.begin()

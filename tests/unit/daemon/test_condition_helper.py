@@ -14,6 +14,7 @@ from condor_pydagman.daemon import condition_helper
 from condor_pydagman.daemon.condition_helper import ConditionHelper, obstacle
 from condor_pydagman.daemon.helpers import wanted
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.graph import ConditionsOfDag
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
@@ -120,8 +121,7 @@ def test_a_file_that_cannot_be_read_in_time_is_told(
 
 def test_what_htcondor_cannot_read_is_told_with_its_place() -> None:
     dag = make.dag("A -> X\nRUN_IF X 1 ; 2")
-    dag.places.enter("d.dag")
-    dag.places.note_condition(dag.ids["X"], 5)
+    ConditionsOfDag.of(dag).lines_at[dag.ids["X"]] = "d.dag:5"
     assert at_once(obstacle(dag, Config())).startswith("d.dag:5: RUN_IF of node X: 1 ; 2: ")
     good = make.dag("A -> X\nRUN_IF X true")
     assert at_once(obstacle(good, Config())) == ""

@@ -11,7 +11,8 @@ from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.graph.model import DONE, NOT_NEEDED
+from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman.graph.model import DONE
 from condor_pydagman.trace.run_history import DagState, ReachedEnough
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, texts
@@ -127,7 +128,8 @@ def test_a_node_that_is_not_needed() -> None:
 def test_a_node_that_an_earlier_run_did_not_need() -> None:
     facts = facts_with(SEARCH)
     assert facts.dag is not None
-    facts.dag.flags[2] |= DONE | NOT_NEEDED
+    facts.dag.flags[2] |= DONE
+    EnoughsOfDag.of(facts.dag).not_needed[2] = None
     facts.run.nodes["C"].status = NodeStatus.DONE
     facts.run.rescue_read = "t.dag.rescue001"
     explanation = explain_node(facts, "C")

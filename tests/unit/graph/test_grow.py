@@ -8,15 +8,15 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.enough.graph import Enough, EnoughsOfDag
+from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag
 from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import (
     AFTER_ALL,
     AT_ONCE,
     BY_NODE,
     DONE,
-    Condition,
     Dag,
-    Enough,
     Retry,
     Variable,
 )
@@ -70,14 +70,15 @@ def _define(dag: Dag, node: int) -> None:
         dag.retries[number] = Retry(node)
         dag.categories[number] = f"c{node % 3}"
     if node % 3 == 0:
-        dag.enough_of[number] = len(dag.enoughs)
+        enoughs = EnoughsOfDag.put(dag)
+        enoughs.enough_of[number] = len(enoughs.enoughs)
         dag.decided[number] = AT_ONCE
-        dag.enoughs.append(Enough("PARENTS", dag.names[number], node + 1))
-        dag.places.note_enough(node + 3)
+        enoughs.enoughs.append(Enough("PARENTS", dag.names[number], node + 1))
+        enoughs.lines_at.append(f"{dag.places.file}:{node + 3}")
     elif node % 3 == 1:
-        dag.conditions[number] = Condition(f"Retries == {node}")
+        ConditionsOfDag.put(dag).conditions[number] = Condition(f"Retries == {node}")
         dag.decided[number] = AFTER_ALL
-        dag.places.note_condition(number, node + 2)
+        ConditionsOfDag.put(dag).lines_at[number] = f"{dag.places.file}:{node + 2}"
     if node % 4 == 1:
         assert dag.variables.add_simple([number], [f'x="{node}"'], append=node > 4)
     elif node % 4 == 2:
@@ -111,6 +112,7 @@ def _sections(cut: Sequence[int]) -> list[range]:
 
 
 def _seen(dag: Dag) -> object:
+    enoughs = EnoughsOfDag.of(dag)
     nodes = range(len(dag))
     return (
         dag.names,
@@ -118,12 +120,12 @@ def _seen(dag: Dag) -> object:
         dag.submits,
         bytes(dag.flags),
         bytes(dag.kinds),
-        {name: getattr(dag, name) for name in BY_NODE if name != "enough_of"},
+        {name: getattr(dag, name) for name in BY_NODE},
         dict(dag.variables),
         [dag.place(node) for node in nodes],
-        [dag.places.of_condition(node) for node in nodes],
-        {node: dag.enoughs[number] for node, number in dag.enough_of.items()},
-        {node: dag.places.enoughs[number] for node, number in dag.enough_of.items()},
+        vars(ConditionsOfDag.of(dag)),
+        {node: enoughs.enoughs[number] for node, number in enoughs.enough_of.items()},
+        {node: enoughs.lines_at[number] for node, number in enoughs.enough_of.items()},
         [list(dag.children(node)) for node in nodes],
         [list(dag.parents(node)) for node in nodes],
         [[dag.is_weak(node, child) for child in dag.children(node)] for node in nodes],

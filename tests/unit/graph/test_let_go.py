@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo, LimitUse
@@ -195,10 +196,10 @@ def test_places_of_conditions_go_with_their_nodes() -> None:
     for number, line in enumerate(("RUN_IF X true", "\nRUN_IF X false"), 1):
         add(found, number, f"JOB X x\n{line}\n")
         node = found.ids["X"]
-        assert found.places.of_condition(node) == f"p:{1 + number}"
+        assert place_of_condition(found, node) == f"p:{1 + number}"
         let_go(found, number)
-        assert found.places.of_condition(node) == ""
-    assert not found.conditions
+        assert place_of_condition(found, node) == ""
+    assert not conditions_of(found) and not found.decided
 
 
 def test_limits_of_a_piece_go_with_it() -> None:

@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from condor_pydagman.features.cache.graph import Cached, cached_of
+from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
+from condor_pydagman.features.publish.graph import Published, published_of
+from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
-from condor_pydagman.graph.model import Cached, Dag, Extension, LimitUse, Published
+from condor_pydagman.graph.model import Dag, Extension, LimitUse
 from condor_pydagman.graph.piece import (
     Piece,
     PieceBuilding,
@@ -146,30 +150,30 @@ def test_conditions_of_new_nodes_are_over_known_parents_too() -> None:
     )
     dag = grown(ABC + "CATEGORY B k\n", text)
     x, y = dag.ids["X"], dag.ids["Y"]
-    assert dag.conditions[y].expression.startswith("Parents.A.n > 1")
-    assert not dag.conditions[x].skips_children
-    assert (dag.places.of_condition(x), dag.places.of_condition(y)) == ("p.dag:6", "p.dag:5")
-    assert dag.published == {x: Published("x.ad")}
+    assert conditions_of(dag)[y].expression.startswith("Parents.A.n > 1")
+    assert not conditions_of(dag)[x].skips_children
+    assert (place_of_condition(dag, x), place_of_condition(dag, y)) == ("p.dag:6", "p.dag:5")
+    assert published_of(dag) == {x: Published("x.ad")}
 
 
 def test_a_condition_over_the_node_that_has_added_it() -> None:
     dag = grown(ABC, "JOB X x.sub\nRUN_IF X Parents.A.ExitCode == 0\n", between="A B")
-    assert dag.conditions[3].expression == "Parents.A.ExitCode == 0"
+    assert conditions_of(dag)[3].expression == "Parents.A.ExitCode == 0"
 
 
 def test_enough_parents_have_numbers_after_those_of_the_dag() -> None:
     text = "JOB X x\nJOB Y y\nPARENT A B CHILD X Y\nENOUGH PARENTS Y 50% WAIT\nENOUGH PARENTS X 1\n"
     dag = grown(ABC + "ENOUGH PARENTS C 1\n", text)
-    assert {
-        dag.names[node]: dag.enoughs[number].name for node, number in dag.enough_of.items()
-    } == {"C": "C", "X": "X", "Y": "Y"}
-    assert dag.enoughs[1][2:] == (50, True, "WAIT")
-    assert dag.places.enoughs == ["x.dag:6", "p.dag:4", "p.dag:5"]
+    own = EnoughsOfDag.of(dag)
+    found = {dag.names[node]: own.enoughs[number].name for node, number in own.enough_of.items()}
+    assert found == {"C": "C", "X": "X", "Y": "Y"}
+    assert enoughs_of(dag)[1][2:] == (50, True, "WAIT")
+    assert EnoughsOfDag.of(dag).lines_at == ["x.dag:6", "p.dag:4", "p.dag:5"]
 
 
 def test_in_a_dag_that_others_extend_there_may_be_more_parents() -> None:
     text = "JOB X x\nENOUGH PARENTS X 5\nPARENT A CHILD X\n"
-    assert grown(ABC + "EXTEND B more.dag\n", text).enoughs
+    assert grown(ABC + "EXTEND B more.dag\n", text).features["enough"]
     assert "but there are 1" in "\n".join(errors(ABC + "EXTEND A m.dag\n", text, between="A B"))
 
 
@@ -179,7 +183,7 @@ def test_new_nodes_can_be_cached() -> None:
         "CACHE X CHECKSUM INPUTS x.in OUTPUTS x.out\n"
     )
     dag = grown(ABC + "CACHE A\n", text)
-    assert dag.cached == {
+    assert cached_of(dag) == {
         0: Cached(named=True),
         dag.ids["X"]: Cached(True, ("x.in",), ("x.out",), named=True),
     }
@@ -203,7 +207,7 @@ def test_limits_are_of_new_nodes() -> None:
 def test_places_of_conditions_stay_when_nodes_get_other_numbers() -> None:
     others = {"s.dag": "JOB N a.sub\nRUN_IF N true\n"}
     dag = grown(ABC + "RUN_IF C true\n", "SPLICE S s.dag\nJOB X x\nRUN_IF X false\n", others=others)
-    found = {dag.names[node]: dag.places.of_condition(node) for node in dag.conditions}
+    found = {dag.names[node]: place_of_condition(dag, node) for node in conditions_of(dag)}
     assert found == {"C": "x.dag:6", "X": "p.dag:3", "S+N": "s.dag:2"}
 
 

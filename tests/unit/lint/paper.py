@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator
 
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Finding, Findings
@@ -39,7 +40,7 @@ class PaperWorld:
         return FileKind.EXECUTABLE if path.endswith(".sh") else FileKind.FILE
 
     def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
-        yield f"{file}: {len(dag.cached)} node(s) with a CACHE command"
+        yield f"{file}: {len(cached_of(dag))} node(s) with a CACHE command"
 
     def is_directory(self, path: str) -> bool:
         return path + "/" in self.files

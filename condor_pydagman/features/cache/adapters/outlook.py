@@ -13,6 +13,7 @@ from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up
 from condor_pydagman.features.cache.adapters.store_file import read_records
 from condor_pydagman.features.cache.facts import cached_node
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag
@@ -27,7 +28,7 @@ def outlook(dag: Dag, path: str) -> dict[int, str]:
     Args:
         path: the file that keeps what nodes were last done with.
     """
-    if not dag.cached:
+    if not cached_of(dag):
         return {}
     try:
         return _Outlook(dag, read_records(path)).of_all()
@@ -50,6 +51,7 @@ def told(dag: Dag, found: dict[int, str]) -> Iterator[str]:
 class _Outlook:
     def __init__(self, dag: Dag, records: dict[str, Record]) -> None:
         self._dag = dag
+        self._cached = cached_of(dag)
         self._records = records
         self._files = CachedFiles()
         self._found: dict[int, str] = {}
@@ -59,7 +61,7 @@ class _Outlook:
         sums = ResultSums(dag, self._result_of)
         order = TopologicalSorter({vertex: dag.predecessors(vertex) for vertex in dag.vertices()})
         for node in order.static_order():
-            if node in dag.cached and not dag.flags[node] & DONE:
+            if node in self._cached and not dag.flags[node] & DONE:
                 self._found[node] = self._why(node, sums)
         return dict(sorted(self._found.items()))
 
@@ -74,11 +76,11 @@ class _Outlook:
     def _how(self, parent: int) -> str:
         if self._found.get(parent):
             return "runs"
-        return "has an unknown result" if parent in self._dag.cached else "has no CACHE"
+        return "has an unknown result" if parent in self._cached else "has no CACHE"
 
     def _result_of(self, node: int) -> str:
         """As `Cache.result_of`, of what does not run."""
         record = self._records.get(self._dag.names[node])
-        if node not in self._dag.cached or record is None or self._found.get(node):
+        if node not in self._cached or record is None or self._found.get(node):
             return ""
         return "" if self._dag.flags[node] & USER_DONE else record.result

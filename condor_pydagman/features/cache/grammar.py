@@ -1,22 +1,38 @@
-"""How CACHE lines are read and written: nodes that are not run again while nothing has changed.
+"""The command CACHE, and how its line is read and written.
 
-The command is ours.  A file that is called as a word of it is named with a path, `./INPUTS`.
+A file that is called as a word of it is named with a path, `./INPUTS`.
 """
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.file_macros import checked_file
+from condor_pydagman.dagfile.language import extension
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, node_word
 from condor_pydagman.dagfile.lines import Context, node_name, normal, unexpected
+from condor_pydagman.dagfile.syntax import Syntax
+from condor_pydagman.named_tuple import NamedTuple
 
 CHECKSUM, INPUTS, OUTPUTS = WORDS = ("CHECKSUM", "INPUTS", "OUTPUTS")
 
 _MISSPELT = {"INPUT": INPUTS, "OUTPUT": OUTPUTS, "CHECKSUMS": CHECKSUM}
 
 
-def read_cache(words: Words, context: Context) -> Command:
+class Cache(NamedTuple):
+    """CACHE: the node is not run again while nothing of it has changed.
+
+    Attributes:
+        checksum: files are compared by what is in them, not by size and time.
+        inputs, outputs: names of files, which may hold `$(JOB)` and names of VARS.
+    """
+
+    line: int
+    node: str
+    checksum: bool = False
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+def read_cache(words: Words, context: Context) -> Cache:
     """CACHE."""
     node = node_name(words)
     checksum = False
@@ -39,7 +55,7 @@ def read_cache(words: Words, context: Context) -> Command:
             unexpected(word, words, *WORDS)
     _refuse_empty(kind, files, words)
     names = (tuple(dict.fromkeys(files[one])) for one in (INPUTS, OUTPUTS))
-    return commands.Cache(context.lines.number, node, checksum, *names)
+    return Cache(context.lines.number, node, checksum, *names)
 
 
 def _tell_of_list(word: str, words: Words) -> None:
@@ -57,7 +73,7 @@ def _refuse_empty(kind: str, files: dict[str, list[str]], words: Words) -> None:
         raise LineError(f"{kind} missing its files", words)
 
 
-def write_cache(command: commands.Cache) -> str:
+def write_cache(command: Cache) -> str:
     """CACHE."""
     words = ["CACHE", node_word(command.node)]
     if command.checksum:
@@ -66,3 +82,13 @@ def write_cache(command: commands.Cache) -> str:
         if files:
             words += [kind, *map(file_word, files)]
     return " ".join(words)
+
+
+LANGUAGE = (
+    extension(
+        "CACHE <node> [CHECKSUM] [INPUTS <file> ...] [OUTPUTS <file> ...]",
+        "The node is not run again if nothing of it has changed since it was last done.",
+        after="NODE_RESULT",
+    ),
+)
+SYNTAX = (Syntax("CACHE", Cache, read_cache, write_cache),)

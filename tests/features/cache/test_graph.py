@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.graph.model import Cached
+from condor_pydagman.features.cache.graph import Cached, cached_of
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error, seen
 
@@ -16,26 +16,26 @@ def test_lines_about_a_node_add_up() -> None:
         JOBS
         + "CACHE ALL_NODES INPUTS c\nCACHE A CHECKSUM INPUTS a c OUTPUTS o\nCACHE A OUTPUTS p\n"
     )
-    assert dag.cached[dag.ids["A"]] == Cached(True, ("c", "a"), ("o", "p"), True)
-    assert dag.cached[dag.ids["B"]] is dag.cached[dag.ids["C"]] == Cached(False, ("c",))
+    assert cached_of(dag)[dag.ids["A"]] == Cached(True, ("c", "a"), ("o", "p"), True)
+    assert cached_of(dag)[dag.ids["B"]] is cached_of(dag)[dag.ids["C"]] == Cached(False, ("c",))
 
 
 def test_all_nodes_are_those_that_can_have_it() -> None:
     dag = build_text(ALL + "PUBLISH B FILE b.ad\nCACHE ALL_NODES\nEXTEND C c.dag\n")
-    assert [dag.names[node] for node in dag.cached] == ["A"]
+    assert [dag.names[node] for node in cached_of(dag)] == ["A"]
 
 
 def test_names_in_a_splice_are_those_of_its_file() -> None:
     inner = "JOB A x\nJOB B x\nCACHE B INPUTS b\n"
     dag = build_text("JOB A x\nSPLICE S s.dag\n", {"s.dag": inner})
-    assert dag.cached == {dag.ids["S+B"]: Cached(False, ("b",), (), True)}
+    assert cached_of(dag) == {dag.ids["S+B"]: Cached(False, ("b",), (), True)}
     dag = build_text("JOB A x\nSPLICE S s.dag\n", {"s.dag": inner + "CACHE ALL_NODES\n"})
-    assert [dag.names[node] for node in sorted(dag.cached)] == ["S+A", "S+B"]
+    assert [dag.names[node] for node in sorted(cached_of(dag))] == ["S+A", "S+B"]
 
 
 def test_a_sweep() -> None:
     dag = build_text("SWEEP r{x} a.sub OVER x IN 1..3\nCACHE r{x} INPUTS $(x).in\n")
-    assert len(dag.cached) == 3
+    assert len(cached_of(dag)) == 3
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_it_is_written_out() -> None:
     written = "\n".join(dag_lines(dag))
     assert "CACHE B CHECKSUM INPUTS" in written
     again = build_text(written + "\n", allow_any_node_name_characters=True, use_join_nodes=False)
-    named = {node: one._replace(named=True) for node, one in dag.cached.items()}
-    assert again.cached == named
+    named = {node: one._replace(named=True) for node, one in cached_of(dag).items()}
+    assert cached_of(again) == named
     assert seen(again)["names"] == seen(dag)["names"]

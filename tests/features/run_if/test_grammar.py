@@ -1,41 +1,35 @@
-"""RUN_IF and PUBLISH lines, and what an expression refers to."""
+"""RUN_IF lines, and what an expression refers to."""
 
 from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.condition_text import attribute_name, bare, references, renamed
+from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of
+from condor_pydagman.features.run_if.grammar import (
+    RunIf,
+    attribute_name,
+    bare,
+    references,
+    renamed,
+)
 from tests.unit.dagfile.one_line import good, message, wrong
 
 ROUND_TRIPS = [
     (
         'RUN_IF C  Parents.A.Outcome == "DONE"  ',
-        commands.RunIf(1, "C", 'Parents.A.Outcome == "DONE"'),
+        RunIf(1, "C", 'Parents.A.Outcome == "DONE"'),
     ),
-    ("Run-If C else DONE Failed == 0", commands.RunIf(1, "C", "Failed == 0", "DONE")),
-    ("RUN_IF C ELSE skip x", commands.RunIf(1, "C", "x")),
-    ("RUN_IF C Elsewhere > 1", commands.RunIf(1, "C", "Elsewhere > 1")),
-    ("RUN_IF C Parents.'odd-name'.n", commands.RunIf(1, "C", "Parents.'odd-name'.n")),
-    ('RUN_IF C x == "a b"', commands.RunIf(1, "C", 'x == "a b"')),
-    ("PUBLISH A FILE out/a.ad", commands.Publish(1, "A", "out/a.ad")),
-    ('PUBLISH A file "a b"', commands.Publish(1, "A", "a b")),
-    (
-        "PUBLISH A ATTRIBUTES MemoryUsage, x,MemoryUsage",
-        commands.Publish(1, "A", "", ("MemoryUsage", "x")),
-    ),
-    ("SKIPPED S+A", commands.Skipped(1, "S+A")),
-    (
-        "NODE_RESULT A [ ExitCode = 0; n = 3 ]",
-        commands.NodeResult(1, "A", "[ ExitCode = 0; n = 3 ]"),
-    ),
-    ("NODE_RESULT A []", commands.NodeResult(1, "A", "[]")),
+    ("Run-If C else DONE Failed == 0", RunIf(1, "C", "Failed == 0", "DONE")),
+    ("RUN_IF C ELSE skip x", RunIf(1, "C", "x")),
+    ("RUN_IF C Elsewhere > 1", RunIf(1, "C", "Elsewhere > 1")),
+    ("RUN_IF C Parents.'odd-name'.n", RunIf(1, "C", "Parents.'odd-name'.n")),
+    ('RUN_IF C x == "a b"', RunIf(1, "C", 'x == "a b"')),
 ]
 
 
 @pytest.mark.parametrize(("line", "command"), ROUND_TRIPS)
-def test_lines_are_read_and_written(line: str, command: commands.Command) -> None:
+def test_lines_are_read_and_written(line: str, command: Command) -> None:
     assert good(line + "\n") == command
     assert good(lines_of(command) + "\n") == command
 
@@ -49,18 +43,6 @@ def test_lines_are_read_and_written(line: str, command: commands.Command) -> Non
         ("RUN_IF C ELSE x == 1", "Unexpected token 'x'"),
         ("RUN_IF C ELSE DONE", "RUN_IF missing its ClassAd expression"),
         (f"RUN_IF C {'x' * 4001}", "The expression has 4001 characters"),
-        ("PUBLISH A", "Missing where the values come from"),
-        ("PUBLISH A x", "Unexpected token 'x'"),
-        ("PUBLISH A FILE", "Missing name of the file"),
-        ("PUBLISH A FILE x y", "Unexpected token 'y'"),
-        ("PUBLISH A ATTRIBUTES", "Missing names of attributes"),
-        ("PUBLISH A ATTRIBUTES a,,b c", "Invalid name of an attribute 'b c'"),
-        ("PUBLISH A ATTRIBUTES exitcode", "exitcode can't be published"),
-        ("PUBLISH A ATTRIBUTES Cmd,Is", "Is can't be published"),
-        ("SKIPPED", "No node name specified"),
-        ("SKIPPED A B", "Unexpected token 'B'"),
-        ("NODE_RESULT A n = 3", "NODE_RESULT missing its ClassAd"),
-        ("NODE_RESULT A [ n = ) ]", "Invalid NODE_RESULT expression '[ n = ) ]'"),
     ],
 )
 def test_wrong_lines(line: str, said: str) -> None:
@@ -101,7 +83,7 @@ def test_what_to_write_instead(line: str, hint: str) -> None:
     "text", ["Done > 0", "skip == 1", 'if == "x"', '"a" == "b"', '"a" "b"=="c"']
 )
 def test_expressions_that_look_alike(text: str) -> None:
-    assert good(f"RUN_IF B {text}\n") == commands.RunIf(1, "B", text)
+    assert good(f"RUN_IF B {text}\n") == RunIf(1, "B", text)
 
 
 # What an expression of a RUN_IF refers to.

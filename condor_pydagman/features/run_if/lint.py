@@ -1,4 +1,4 @@
-"""Findings about RUN_IF: what an expression names and nothing gives a value.
+"""What the checker finds in RUN_IF lines: what an expression names and nothing gives a value.
 
 ClassAds have no wrong names: one that means nothing is undefined, so the node fails, or a
 comparison with it skips the node, when its parents have run for hours.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from condor_pydagman.dagfile.condition_text import COUNTS, PARENTS, Reference, references
 from condor_pydagman.dagfile.expression_text import free_names
+from condor_pydagman.features.publish.graph import published_of
+from condor_pydagman.features.run_if.grammar import COUNTS, PARENTS, Reference, references
+from condor_pydagman.features.run_if.graph import ConditionsOfDag
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings
@@ -29,13 +31,14 @@ _OUTCOME_IS = re.compile(
 )
 
 
-def check_conditions(dag: Dag, findings: Findings) -> None:
+def check(dag: Dag, findings: Findings) -> None:
     """Look at the RUN_IF lines of a DAG whose parents and categories are known to be right."""
-    for node, condition in dag.conditions.items():
+    own = ConditionsOfDag.of(dag)
+    for node, condition in own.conditions.items():
         name = dag.names[node]
         for what, hint in _remarks(dag, node, condition.expression):
             message = f"RUN_IF of node {name}: {what}"
-            place = dag.places.of_condition(node)
+            place = own.lines_at.get(node, "")
             findings.add(CODE, message, place=place, node=name, words=("RUN_IF", name), hint=hint)
 
 
@@ -77,7 +80,7 @@ def _unpublished(dag: Dag, one: Reference) -> Iterator[tuple[str, str]]:
     node = dag.ids.get(one.name)
     if not one.key or node is None or _is_one_of(one.key, _OF_PARENTS):
         return
-    published = dag.published.get(node)
+    published = published_of(dag).get(node)
     if published is None or not (published.file or _is_one_of(one.key, published.attributes)):
         hint = f"expected {_listed(_OF_PARENTS)}, or what a PUBLISH line of {one.name} names"
         yield f"node {one.name} does not publish {one.key}, so it is undefined", hint

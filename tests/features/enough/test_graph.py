@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.enough.graph import (
+    Enough,
+    EnoughsOfDag,
+    enoughs_of,
+    goal,
+    members,
+)
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.enough_commands import goal, members
-from condor_pydagman.graph.model import NOT_NEEDED, Enough
+from condor_pydagman.graph.model import DONE
 from condor_pydagman.graph.unparse import dag_lines
 from condor_pydagman.lint.partial import build_partial
 from tests.unit.graph.texts import Texts, build_text, error
@@ -27,15 +33,15 @@ TEXT = (
 )
 def test_whom_it_means(line: str, names: str) -> None:
     dag = build_text(f"{TEXT}ENOUGH {line}\n")
-    found = [dag.names[node] for node in members(dag, dag.enoughs[0])]
+    found = [dag.names[node] for node in members(dag, enoughs_of(dag)[0])]
     assert found == names.split()
     splice = f"{TEXT}ENOUGH {line}\n".replace("FINAL F x\n", "")
     inner = build_text("JOB Z x\nSPLICE S s\n", {"s": splice})
-    assert [inner.names[node] for node in members(inner, inner.enoughs[0])] == [
+    assert [inner.names[node] for node in members(inner, enoughs_of(inner)[0])] == [
         f"S+{name}" for name in names.split()
     ]
     again = build_text("\n".join(dag_lines(inner)), allow_any_node_name_characters=True)
-    assert again.enoughs == inner.enoughs
+    assert enoughs_of(again) == enoughs_of(inner)
 
 
 def test_a_share_is_rounded_up() -> None:
@@ -73,10 +79,11 @@ def test_the_splices_there_are() -> None:
 
 def test_in_a_dag_that_grows_there_may_be_more_nodes() -> None:
     dag = build_text(f"{TEXT}EXTEND A more.dag\nENOUGH CATEGORY later 9\n")
-    assert not members(dag, dag.enoughs[0])
+    assert not members(dag, enoughs_of(dag)[0])
 
 
 def test_a_rescue_file_says_what_was_not_needed() -> None:
     dag = build_text(f"{TEXT}NOT_NEEDED A\n")
-    assert dag.flags[0] & NOT_NEEDED
+    assert dag.flags[0] & DONE
+    assert list(EnoughsOfDag.of(dag).not_needed) == [0]
     assert "NOT_NEEDED A" in list(dag_lines(dag))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.commands import Cache
 from condor_pydagman.dagfile.parser import lines_of
+from condor_pydagman.features.cache.grammar import Cache
 from tests.unit.dagfile.one_line import good, message, warnings
 
 

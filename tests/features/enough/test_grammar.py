@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.parser import lines_of, parse
+from condor_pydagman.features.enough.grammar import EnoughLine
 from tests.unit.dagfile.one_line import wrong
 
 
@@ -20,7 +20,7 @@ from tests.unit.dagfile.one_line import wrong
     ],
 )
 def test_lines(line: str, fields: tuple[str, str, int, bool, str]) -> None:
-    command = commands.EnoughLine(1, *fields)
+    command = EnoughLine(1, *fields)
     assert parse(line, "x.dag").commands == [command]
     assert parse(lines_of(command), "x.dag").commands == [command]
 

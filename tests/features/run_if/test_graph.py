@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.publish.graph import Published, PublishedOfDag, published_of
+from condor_pydagman.features.run_if.graph import Condition, conditions_of, place_of_condition
+from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import DONE, SKIPPED, Condition, Dag, Published
+from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, Texts, build_text, error, seen
@@ -18,24 +21,24 @@ def test_a_condition_and_what_a_node_publishes() -> None:
         EDGES + "RUN_IF C ELSE DONE Parents.A.n > 1\nPUBLISH A FILE a.ad\n"
         "PUBLISH A ATTRIBUTES x,y\nPUBLISH A ATTRIBUTES y,z\n"
     )
-    assert dag.conditions == {dag.ids["C"]: Condition("Parents.A.n > 1", False)}
-    assert dag.places.of_condition(dag.ids["C"]).startswith("x.dag:")
-    assert dag.published == {dag.ids["A"]: Published("a.ad", ("x", "y", "z"))}
+    assert conditions_of(dag) == {dag.ids["C"]: Condition("Parents.A.n > 1", False)}
+    assert place_of_condition(dag, dag.ids["C"]).startswith("x.dag:")
+    assert published_of(dag) == {dag.ids["A"]: Published("a.ad", ("x", "y", "z"))}
 
 
 def test_names_in_a_splice_are_those_of_its_file() -> None:
     inner = "JOB A x\nJOB B x\nPARENT A CHILD B\nCATEGORY A c\n"
     inner += "RUN_IF B Parents.A.n > 1 && Category.c.Done == 1\n"
     dag = build_text("JOB Z x\nSPLICE S s.dag\nPARENT Z CHILD S\n", {"s.dag": inner})
-    condition = dag.conditions[dag.ids["S+B"]]
+    condition = conditions_of(dag)[dag.ids["S+B"]]
     assert condition.expression == "Parents.'S+A'.n > 1 && Category.'S+c'.Done == 1"
-    assert dag.places.of_condition(dag.ids["S+B"]) == "s.dag:5"
+    assert place_of_condition(dag, dag.ids["S+B"]) == "s.dag:5"
 
 
 def test_a_splices_node_can_have_parents_outside_of_it() -> None:
     inner = "JOB A x\nRUN_IF A Parents.Z.n > 1\n"
     dag = build_text("JOB Z x\nSPLICE S s.dag\nPARENT Z CHILD S\n", {"s.dag": inner})
-    assert dag.conditions[dag.ids["S+A"]].expression == "Parents.Z.n > 1"
+    assert conditions_of(dag)[dag.ids["S+A"]].expression == "Parents.Z.n > 1"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_it_can_be_written_as_one_file() -> None:
         "PUBLISH B ATTRIBUTES x\nSKIPPED D\nNODE_RESULT A [ n = 3 ]\n"
     )
     again = _again(dag)
-    for field in ("conditions", "published", "results", "flags"):
+    for field in ("features", "flags"):
         assert seen(again)[field] == seen(dag)[field]
 
 
@@ -94,14 +97,15 @@ def test_lines_of_a_rescue_file() -> None:
     dag = build_text(EDGES)
     progress = apply_progress(dag, "SKIPPED A\nNODE_RESULT B [ n = 3 ]\nDONE B\n", "r")
     assert progress.done == [dag.ids["A"], dag.ids["B"]]
-    assert dag.flags[dag.ids["A"]] == DONE | SKIPPED
-    assert dag.results == {dag.ids["B"]: "[ n = 3 ]"}
+    assert dag.flags[dag.ids["A"]] == DONE
+    assert SkippedOfDag.of(dag).skipped == {dag.ids["A"]: None}
+    assert PublishedOfDag.of(dag).results == {dag.ids["B"]: "[ n = 3 ]"}
 
 
 def test_a_second_line_is_told() -> None:
     dag = build_text(EDGES + "RUN_IF C true\nRUN_IF C false\nPUBLISH A FILE a\nPUBLISH A FILE b\n")
-    assert dag.conditions[dag.ids["C"]].expression == "false"
-    assert dag.published[dag.ids["A"]].file == "b"
+    assert conditions_of(dag)[dag.ids["C"]].expression == "false"
+    assert published_of(dag)[dag.ids["A"]].file == "b"
     assert dag.warnings == [
         "Warning: new RUN_IF of node C overrides true",
         "Warning: new PUBLISH FILE b of node A overrides a",

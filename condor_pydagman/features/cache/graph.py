@@ -1,0 +1,127 @@
+"""CACHE: nodes that are not run again while nothing of them has changed.
+
+Several lines about a node add up.  Nodes whose end means more than that they are done can't have
+it: ALL_NODES passes them over, and a line that names one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.graph.apply import Applied
+from condor_pydagman.graph.building import ALL_NODES, Building, fail
+from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.graph.untrusted import check_inside
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NodeKind
+
+
+class Cached(NamedTuple):
+    """CACHE commands of a node.
+
+    Attributes:
+        checksum: files are compared by what is in them, not by size and time.
+        inputs, outputs: names of files, relative to the node's directory; with macros.
+        named: a line names the node, or a sweep that it is of, not only ALL_NODES.
+    """
+
+    checksum: bool = False
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    named: bool = False
+
+
+_NOTHING = Cached()
+_WRONG = "CACHE can't be said of node {}: {}"
+_FOR_JOBS = "CACHE is for JOB nodes; CACHE ALL_NODES passes all others over"
+
+
+class CachedOfDag(FeatureData):
+    """The nodes with a CACHE command."""
+
+    by_node = ("cached",)
+    place = 1
+
+    def __init__(self) -> None:
+        self.cached: dict[int, Cached] = {}
+
+    def node_lines(self, dag: Dag, node: int) -> Iterator[Cache]:
+        """As of `FeatureData`."""
+        if node in self.cached:
+            yield Cache(0, dag.names[node], *self.cached[node][:-1])
+
+    def file_names(self, node: int) -> tuple[str, ...]:
+        """As of `FeatureData`."""
+        one = self.cached.get(node, _NOTHING)
+        return (*one.inputs, *one.outputs)
+
+    def complete(self, building: Building) -> None:
+        """Leave out nodes that publish something, or add to the DAG.
+
+        What they do for the run would be missing if they did not run.
+        """
+        dag = building.dag
+        others = list(dag.all_features())
+        for node in list(self.cached):
+            why = "it adds to the DAG" if node in dag.extensions else ""
+            why = next(filter(None, (data.must_run(node) for data in others)), why)
+            if why and self.cached[node].named:
+                file, _, line = dag.place(node).rpartition(":")
+                text = _WRONG.format(dag.names[node], f"{why}, which must be done in each run")
+                error = ProcessingError(text, file=file, line=int(line or 0), hint=_FOR_JOBS)
+                error.place = error.line
+                raise error
+            if why:
+                del self.cached[node]
+
+
+def cached_of(dag: Dag) -> Mapping[int, Cached]:
+    """The nodes with a CACHE command."""
+    return CachedOfDag.of(dag).cached
+
+
+def cache(building: Building, command: Cache) -> None:
+    """CACHE."""
+    dag = building.dag
+    cached = CachedOfDag.put(dag).cached
+    inputs = tuple(map(building.text, command.inputs))
+    outputs = tuple(map(building.text, command.outputs))
+    named = command.node.upper() != ALL_NODES or building.find(command.node) is not None
+    for node in building.nodes(command.node):
+        why = _unfit(dag, node)
+        if why and named:
+            _refuse(building.shown(node), why, command.node)
+        if not why:
+            old = cached.get(node, _NOTHING)
+            new = Cached(
+                old.checksum or command.checksum,
+                _united(old.inputs, inputs),
+                _united(old.outputs, outputs),
+                old.named or named,
+            )
+            cached[node] = building.share(new)
+
+
+def _united(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*old, *new))) if old else new
+
+
+def _unfit(dag: Dag, node: int) -> str:
+    kind = NodeKind(dag.kinds[node])
+    if kind is not NodeKind.JOB:
+        return f"it is a {kind.name} node"
+    return "it is a NOOP node, which runs nothing" if dag.is_noop(node) else ""
+
+
+def _refuse(name: str, why: str, at: str) -> None:
+    fail(_WRONG.format(name, why), _FOR_JOBS, at=at)
+
+
+def _of_job(command: Cache) -> Cache:
+    check_inside(*command.inputs, *command.outputs)
+    return command
+
+
+APPLIED = (Applied(Cache, cache, of_new="CACHE", of_job=_of_job),)

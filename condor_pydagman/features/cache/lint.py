@@ -1,0 +1,21 @@
+"""What the checker finds in CACHE lines."""
+
+from __future__ import annotations
+
+from condor_pydagman.features.cache.graph import cached_of
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.file_macro_rules import check_file_macros
+from condor_pydagman.lint.findings import Findings, World
+
+
+def check(dag: Dag, findings: Findings) -> None:
+    """Look at macros in names of files."""
+    files = {node: (*one.inputs, *one.outputs) for node, one in cached_of(dag).items()}
+    check_file_macros(dag, findings, "CACHE", files)
+
+
+def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
+    """Tell which nodes would run."""
+    for line in world.cache_outlook(dag, dag.files[0]) if cached_of(dag) else ():
+        findings.add("DAG413", line, place=dag.files[0])

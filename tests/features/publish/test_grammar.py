@@ -1,0 +1,43 @@
+"""PUBLISH and NODE_RESULT lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.parser import lines_of
+from condor_pydagman.features.publish.grammar import NodeResult, Publish
+from tests.unit.dagfile.one_line import good, message
+
+ROUND_TRIPS = [
+    ("PUBLISH A FILE out/a.ad", Publish(1, "A", "out/a.ad")),
+    ('PUBLISH A file "a b"', Publish(1, "A", "a b")),
+    ("PUBLISH A ATTRIBUTES MemoryUsage, x,MemoryUsage", Publish(1, "A", "", ("MemoryUsage", "x"))),
+    ("NODE_RESULT A [ ExitCode = 0; n = 3 ]", NodeResult(1, "A", "[ ExitCode = 0; n = 3 ]")),
+    ("NODE_RESULT A []", NodeResult(1, "A", "[]")),
+]
+
+
+@pytest.mark.parametrize(("line", "command"), ROUND_TRIPS)
+def test_lines_are_read_and_written(line: str, command: Command) -> None:
+    assert good(line + "\n") == command
+    assert good(lines_of(command) + "\n") == command
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("PUBLISH A", "Missing where the values come from"),
+        ("PUBLISH A x", "Unexpected token 'x'"),
+        ("PUBLISH A FILE", "Missing name of the file"),
+        ("PUBLISH A FILE x y", "Unexpected token 'y'"),
+        ("PUBLISH A ATTRIBUTES", "Missing names of attributes"),
+        ("PUBLISH A ATTRIBUTES a,,b c", "Invalid name of an attribute 'b c'"),
+        ("PUBLISH A ATTRIBUTES exitcode", "exitcode can't be published"),
+        ("PUBLISH A ATTRIBUTES Cmd,Is", "Is can't be published"),
+        ("NODE_RESULT A n = 3", "NODE_RESULT missing its ClassAd"),
+        ("NODE_RESULT A [ n = ) ]", "Invalid NODE_RESULT expression '[ n = ) ]'"),
+    ],
+)
+def test_wrong_lines(line: str, said: str) -> None:
+    assert message(line + "\n").partition(": ")[2] == said
