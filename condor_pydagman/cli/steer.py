@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.request_client import SteeringAnswer, steer
 from condor_pydagman.cli.which_dag import running_dag
-from condor_pydagman.features.feeder.words import feeder_text
+from condor_pydagman.features.feeder.report import feeder_text
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import STATE_WORDS
 

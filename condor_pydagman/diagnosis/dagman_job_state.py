@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.feature_findings import halted_by
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import names_of
-from condor_pydagman.features.brake.grammar import ABORT
+from condor_pydagman.diagnosis.phrases import capitalized
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import (
@@ -229,20 +229,22 @@ def _halted(facts: Facts) -> Iterator[Finding]:
     live = facts.state is DagState.HALTED or (facts.is_live and run.halted)
     if not live and not (run.ended and run.halted and facts.state in _ENDED):
         return
+    by = halted_by(facts)
     begun = run.halts[-1].begun if run.halted else 0.0
     age = f" for {duration(facts.now - begun)}" if begun and live else ""
     sentence = (
         f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
     )
     if not live:
-        sentence = f"{_who_halted(facts)}, and DAGMan ended when nothing was left to wait for"
+        subject = f"{by.named} halted the DAG" if by is not None else "The DAG was halted"
+        sentence = f"{subject}, and DAGMan ended when nothing was left to wait for"
         by_final = facts.state is DagState.SUCCEEDED
         sentence += f"{'; the exit code is that of the FINAL node' * by_final}."
     reason = message(run.halts[-1].reason) if run.halted else ""
     said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
     evidence, advice = [Evidence(facts.out, said, begun)], ""
-    evidence += _brakes(facts)
-    who = "a brake" if run.brakes else "a command"
+    evidence += by.evidence if by is not None else ()
+    who = by.what if by is not None else "a command"
     if facts.has_halt_file:
         evidence.append(Evidence(facts.halt_file, "exists"))
         advice = f"To resume it: rm {shlex.quote(facts.halt_file)}"
@@ -253,20 +255,13 @@ def _halted(facts: Facts) -> Iterator[Finding]:
     )
 
 
-def _who_halted(facts: Facts) -> str:
-    brakes = list(facts.run.brakes)
-    if not brakes:
-        return "The DAG was halted"
-    s = "s" * (len(brakes) > 1)
-    return f"Brake{s} {names_of(brakes)} halted the DAG"
-
-
 def _aborted(facts: Facts) -> Iterator[Finding]:
     if not facts.run.aborted:
         return
     sentence = f"A node ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
-    if any(brake.effect == ABORT for brake in facts.run.brakes.values()):
-        sentence = f"A brake ended the DAG: {message(facts.run.aborted)}."
+    by = halted_by(facts)
+    if by is not None and by.ends:
+        sentence = f"{capitalized(by.what)} ended the DAG: {message(facts.run.aborted)}."
     advice: tuple[str, ...] = ()
     if _is_to_be_restarted(facts):
         code = facts.run.exit_code
@@ -275,16 +270,9 @@ def _aborted(facts: Facts) -> Iterator[Finding]:
             f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"
             f" {facts.cluster}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} for a failure.",
         )
-    evidence = (Evidence(facts.out, message(facts.run.aborted), facts.run.ended), *_brakes(facts))
+    said = Evidence(facts.out, message(facts.run.aborted), facts.run.ended)
+    evidence = (said, *(by.evidence if by is not None else ()))
     yield Finding("dag.aborted", Weight.PROBLEM, sentence, (), evidence, advice)
-
-
-def _brakes(facts: Facts) -> list[Evidence]:
-    """Why brakes act."""
-    return [
-        Evidence(facts.nodes_log, message(f"brake {name}: {brake.reason}"), brake.time)
-        for name, brake in facts.run.brakes.items()
-    ]
 
 
 def failed_by_ad(facts: Facts) -> list[Finding]:

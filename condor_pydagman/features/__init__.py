@@ -7,6 +7,12 @@ but for a DAG that wants it.  The modules of a folder that the core asks for:
 - `graph`: what a Dag holds of it, and how its commands are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
+
+What people's programs ask for, of those in `TOLD`:
+
+- `trace`: what the logs tell of it (`trace.tracker`).
+- `words`: the same for people (`report.feature_words`).
+- `explain`: what it has to do with a DAG that does not go on (`diagnosis.feature_findings`).
 """
 
 from __future__ import annotations
@@ -33,6 +39,7 @@ class Entry(NamedTuple):
         runs: whether it has a part in runs, its module `run`.
         after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
             an old log wants it, whatever its DAG.
+        traced: names of journal records that its module `trace` takes.
     """
 
     name: str
@@ -43,6 +50,7 @@ class Entry(NamedTuple):
     records: tuple[str, ...] = ()
     runs: bool = True
     after_replay: str = ""
+    traced: tuple[str, ...] = ()
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
@@ -51,7 +59,7 @@ FEATURES = (
     # It counts nodes, so it knows new ones before others have them move.
     Entry("shared_limits", ("limit_uses",), after_replay="all_restart_pre_rate"),
     Entry("timeout", uses=("TIMEOUT",)),
-    Entry("brake", uses=("BRAKE",)),
+    Entry("brake", uses=("BRAKE",), traced=("BRAKED", "BRAKES_OFF")),
     Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
     Entry("run_if", ("decided",), uses=("RUN_IF",)),
@@ -68,6 +76,8 @@ FEATURES = (
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
+# In the order in which people are told of them.
+TOLD = ("brake",)
 _BEFORE = f"{__name__}."
 
 
@@ -85,6 +95,18 @@ def part(name: str, module: str) -> Any:
 
 
 @cache
+def traced(record: str) -> tuple[Any, ...]:
+    """The modules `trace` that take the journal records of that name."""
+    return tuple(part(entry.name, "trace") for entry in FEATURES if record in entry.traced)
+
+
+@cache
+def told(module: str, name: str) -> tuple[Any, ...]:
+    """The functions, or tables, of that name in a module of features, in the order of `TOLD`."""
+    modules = (part(one, module) for one in TOLD)
+    return tuple(getattr(one, name) for one in modules if hasattr(one, name))
+
+
 def home(kind: type) -> str:
     """The name of the feature in whose folder a class is defined; '' if it is in none."""
     if not kind.__module__.startswith(_BEFORE):

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from condor_pydagman.printable import printable, size_text
+from condor_pydagman.report import feature_words
+from condor_pydagman.report.feature_words import Events, why
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.words import result
 
 
 def event_words(event: DagEvent) -> str:
     """What has happened: `fit_007  job 12.0 runs on slot1@node3`."""
-    words = _WORDS[event.name](event)
+    words = _WORDS.get(event.name, feature_words.event_words)(event)
     if not event.node:
         return words
     attempt = f" (attempt {event.attempt + 1})" if event.attempt > 0 else ""
     return f"{printable(event.node)}{attempt}: {words}"
-
-
-def _why(event: DagEvent) -> str:
-    reason = event.data.get("reason")
-    return f": {printable(str(reason))}" if reason else ""
 
 
 def _job(event: DagEvent) -> str:
@@ -65,45 +60,42 @@ def _site(event: DagEvent) -> str:
 
 
 _DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}
-_WORDS: Mapping[str, Callable[[DagEvent], str]] = {
+_WORDS: Events = {
     "dag.start": lambda event: "DAGMan started",
     "dag.halt": lambda event: "halted",
     "dag.grow": lambda event: "nodes were added to the DAG",
-    "dag.feeder": lambda event: f"the FEEDER {event.data['state']}{printable(_why(event))}",
+    "dag.feeder": lambda event: f"the FEEDER {event.data['state']}{printable(why(event))}",
     "dag.resume": lambda event: "resumed",
-    "dag.brake": lambda event: printable(
-        f"brake {event.data['brake']} acts ({event.data['effect']}){_why(event)}"
-    ),
-    "dag.enough": lambda event: printable(f"{event.data['enough']} is reached{_why(event)}"),
+    "dag.enough": lambda event: printable(f"{event.data['enough']} is reached{why(event)}"),
     "dag.limits": _limits,
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",
     "dag.end": lambda event: f"DAGMan ended, exit code {event.data['exit_code']}",
     "group.match": lambda event: f"{_group(event)} is matched to site {_site(event)}",
-    "group.leave": lambda event: f"{_group(event)} leaves site {_site(event)}{_why(event)}",
+    "group.leave": lambda event: f"{_group(event)} leaves site {_site(event)}{why(event)}",
     "group.left": lambda event: f"{_group(event)} has left site {_site(event)}",
     "group.cleaned": lambda event: f"{_group(event)} was cleaned up",
-    "group.no_site": lambda event: f"{_group(event)} gets no site{_why(event)}",
+    "group.no_site": lambda event: f"{_group(event)} gets no site{why(event)}",
     "node.state": _state,
     "node.retry": lambda event: f"is retried, retry {event.data['retry']}",
     "node.looked_up": lambda event: (
-        "CACHE: done already" if event.data["value"] else f"CACHE: needs to run{_why(event)}"
+        "CACHE: done already" if event.data["value"] else f"CACHE: needs to run{why(event)}"
     ),
-    "node.decided": lambda event: f"its RUN_IF {_DECISIONS[event.data['value']]}{_why(event)}",
+    "node.decided": lambda event: f"its RUN_IF {_DECISIONS[event.data['value']]}{why(event)}",
     "node.steered": lambda event: printable(
         f"{event.data['command']}, asked by {event.data['by']}"
     ),
-    "node.submit_failed": lambda event: f"could not be submitted{_why(event)}",
+    "node.submit_failed": lambda event: f"could not be submitted{why(event)}",
     "job.submit": lambda event: f"{_job(event)} submitted",
     "job.execute": lambda event: f"{_job(event)} runs on {printable(event.data['host'])}",
-    "job.evict": lambda event: f"{_job(event)} was evicted{_why(event)}",
-    "job.hold": lambda event: f"{_job(event)} is held{_why(event)} (code {event.data['code']})",
-    "job.release": lambda event: f"{_job(event)} was released{_why(event)}",
+    "job.evict": lambda event: f"{_job(event)} was evicted{why(event)}",
+    "job.hold": lambda event: f"{_job(event)} is held{why(event)} (code {event.data['code']})",
+    "job.release": lambda event: f"{_job(event)} was released{why(event)}",
     "job.terminate": lambda event: f"{_job(event)} ended, {result(event.data.get('value'))}",
-    "job.abort": lambda event: f"{_job(event)} was removed{_why(event)}",
+    "job.abort": lambda event: f"{_job(event)} was removed{why(event)}",
     "data.done": lambda event: f"{_ends(event)}: {_moved(event)}",
-    "data.retry": lambda event: f"{_ends(event)}: attempt {event.data['try']} failed{_why(event)}",
-    "data.fail": lambda event: f"{_ends(event)} failed{_why(event)}",
+    "data.retry": lambda event: f"{_ends(event)}: attempt {event.data['try']} failed{why(event)}",
+    "data.fail": lambda event: f"{_ends(event)} failed{why(event)}",
     "script.start": lambda event: f"{event.data['script']} script started",
     "script.end": lambda event: (
         f"{event.data['script']} script ended, {result(event.data['value'])}"

@@ -8,6 +8,7 @@ from html import escape
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of, printable, size_text
+from condor_pydagman.report import feature_words
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path
@@ -121,8 +122,7 @@ def _notes(subject: Subject) -> Iterator[str]:
     for halt in run.halts:
         until = subject.clock(halt.ended) if halt.ended else "the end"
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
-    for name, brake in run.brakes.items():
-        yield f"Brake {name} acted at {subject.clock(brake.time)}: {brake.reason}"
+    yield from feature_words.notes(run, subject.clock)
     if run.feeding.state == "failed":
         yield f"The FEEDER failed: {run.feeding.reason}"
     for line, reached in run.enough.items():

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.printable import number_of, printable, size_text
+from condor_pydagman.report.feature_words import Clock, Piece, overview_flows
 from condor_pydagman.trace.overview import STATES, Overview
 from condor_pydagman.trace.tally import WINDOW_S
 from condor_pydagman.words import duration, number, rate, result
 
-Piece = tuple[str, str]  # text, style
 Line = Sequence[Piece]
 
 # Colour of each state and the character of its part of a bar, which tells it without colours.
@@ -43,9 +43,7 @@ MAX_SITES = 12
 SPACE = "  "
 
 
-def overview_lines(
-    seen: Overview, width: int, clock: Callable[[float], str], *, depth: int = 0
-) -> list[Line]:
+def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) -> list[Line]:
     """A picture of a DAG and of its sub-DAGs.
 
     Args:
@@ -67,9 +65,8 @@ def overview_lines(
         lines += _wrapped([(word, "yellow") for word in words], room, " ")
     for limit in seen.shared_limits:
         lines += _wrapped(_limit(limit), room, " ")
-    for name, reason in seen.brakes.items():
-        words = printable(f"brake {name}: {reason}").split(" ")
-        lines += _wrapped([(word, "bold magenta") for word in words], room, " ")
+    for pieces, space in overview_flows(seen):
+        lines += _wrapped(pieces, room, space)
     if seen.feeder:
         words = printable(f"feeder: {seen.feeder}").split(" ")
         lines += _wrapped([(word, "") for word in words], room, " ")
@@ -83,7 +80,7 @@ def overview_lines(
     return [_cut(((indent, ""), *line), width) for line in lines]
 
 
-def summary(seen: Overview, clock: Callable[[float], str]) -> str:
+def summary(seen: Overview, clock: Clock) -> str:
     """A picture in one line, for a log or a pipe."""
     counts = " ".join(f"{_NAMES.get(name, name)} {n}" for name, n in _shown_counts(seen))
     text = f"{clock(seen.now)} {printable(seen.dag)} {seen.state}: {counts or 'no nodes known'}"
@@ -99,7 +96,7 @@ def plain(line: Line) -> str:
     return "".join(text for text, _ in line).rstrip()
 
 
-def _head(seen: Overview, width: int, clock: Callable[[float], str]) -> list[Line]:
+def _head(seen: Overview, width: int, clock: Clock) -> list[Line]:
     left: list[Piece] = [(printable(seen.dag), "bold"), (SPACE, "")]
     left.append((seen.state, _STATE_STYLES.get(seen.state, "bold")))
     if seen.exit_code is not None:
@@ -155,7 +152,7 @@ def _counts(seen: Overview) -> list[Piece]:
     return pieces
 
 
-def _pace(seen: Overview, clock: Callable[[float], str]) -> list[Piece]:
+def _pace(seen: Overview, clock: Clock) -> list[Piece]:
     if seen.ended or seen.exit_code is not None or not seen.begun:
         return []
     if seen.stalled_s:
@@ -230,7 +227,7 @@ def _limit(limit: OwnPart) -> list[Piece]:
     return [(word, "") for word in text.split()] + [(word, "yellow") for word in waits.split()]
 
 
-def _details(seen: Overview, width: int, clock: Callable[[float], str]) -> Iterator[Line]:
+def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
     if seen.note:
         yield from _wrapped(
             [(word, "bold magenta") for word in printable(seen.note).split(" ")], width, " "

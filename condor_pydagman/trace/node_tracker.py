@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from condor_pydagman import features
 from condor_pydagman.engine.decisions import failures_allowed
 from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.features.steering.rules import RETRY, read_text
@@ -56,10 +57,10 @@ class NodeTracker:
         say: Callable[[DagEvent], None] | None,
     ) -> None:
         self.run = run
-        self._plans = plans if plans is not None else {}
+        self.plans = plans if plans is not None else {}
         self._say = say
         self._jobs = JobTable()
-        self._groups = GroupSites(run, self._plans)
+        self._groups = GroupSites(run, self.plans)
         self._do: dict[int, Callable[[NodesLogEvent], None]] = {
             EventKind.SUBMIT: self._submit,
             EventKind.CLUSTER_SUBMIT: self._submit,
@@ -98,7 +99,7 @@ class NodeTracker:
 
     def plan(self, node: NodeRun) -> NodePlan:
         """What the DAG says of a node."""
-        return self._plans.get(node.name, _NO_PLAN)
+        return self.plans.get(node.name, _NO_PLAN)
 
     def current(self, node: NodeRun) -> Attempt:
         """The attempt that goes on, or a new one."""
@@ -119,6 +120,11 @@ class NodeTracker:
         if self._say is None:
             return
         self._say(DagEvent(name, time, node.name, max(len(node.attempts) - 1, 0), job, data))
+
+    def say(self, event: DagEvent) -> None:
+        """Send an event of the whole DAG."""
+        if self._say is not None:
+            self._say(event)
 
     def set_status(self, node: NodeRun, status: NodeStatus, time: float, **data: Any) -> None:
         """The node comes into a state."""
@@ -158,7 +164,7 @@ class NodeTracker:
         if value and value == self.plan(node).pre_skip:
             return  # the nodes log says that it is skipped
         if value:
-            self._failed(node, time, value, "PRE script")
+            self.failed(node, time, value, "PRE script")
         else:
             self.set_status(node, NodeStatus.READY, time)
 
@@ -197,7 +203,7 @@ class NodeTracker:
         node.no_retry = True
         attempt = self._last(node)
         if attempt.reason and not attempt.procs:
-            self._failed(node, time, None, attempt.reason)
+            self.failed(node, time, None, attempt.reason)
         elif attempt.over and node.status is NodeStatus.READY:
             self.set_status(node, NodeStatus.ERROR, time, value=attempt.value)
 
@@ -348,7 +354,7 @@ class NodeTracker:
         if plan.has_post:
             self.set_status(node, NodeStatus.POSTRUN, time)
         elif attempt.failed or node.is_cancelled:
-            self._failed(node, time, attempt.value, attempt.reason)
+            self.failed(node, time, attempt.value, attempt.reason)
         else:
             self._done(node, time)
 
@@ -362,9 +368,9 @@ class NodeTracker:
         post.ended, post.value = event.time, value
         self.tell("script.end", event.time, node, script="POST", value=value)
         if value:
-            self._failed(node, event.time, value, "POST script")
+            self.failed(node, event.time, value, "POST script")
         elif node.is_cancelled:
-            self._failed(node, event.time, attempt.value, attempt.reason)
+            self.failed(node, event.time, attempt.value, attempt.reason)
         else:
             self._done(node, event.time)
 
@@ -386,21 +392,23 @@ class NodeTracker:
             if self._say is not None:
                 self._say(grown)
         node = self.node(read.node) if read.node else None
+        for feature in features.traced(read.record.name):
+            feature.RECORDS[read.record](self, node, read, event.time)
         if node is None:
             return
         if read.record is JournalRecord.PRE_ENDED:
             self.pre_ended(node, read.value, event.time)
         elif read.record is JournalRecord.SUBMIT_FAILED:
             self.submit_failed(node, read.text, event.time)
-            self._failed(node, event.time, None, read.text)
+            self.failed(node, event.time, None, read.text)
         elif read.record is JournalRecord.GROWTH_FAILED:
-            self._failed(node, event.time, None, growth_seen.refusal(read.text))
+            self.failed(node, event.time, None, growth_seen.refusal(read.text))
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
         elif read.record in node_decisions.RECORDS:
             node_decisions.take_record(self, node, read, event.time)
         elif read.record is JournalRecord.NODE_RESULT and read.value < 0:
-            self._failed(node, event.time, RETURN_NO_RESULT, read.text)
+            self.failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
             self._group_record(node, read, event.time)
         elif read.record in acting_brakes.RECORDS:
@@ -480,7 +488,7 @@ class NodeTracker:
         node.attempts[-1].over = True
         self.set_status(node, NodeStatus.DONE, time, **data)
 
-    def _failed(self, node: NodeRun, time: float, value: int | None, why: str) -> None:
+    def failed(self, node: NodeRun, time: float, value: int | None, why: str) -> None:
         """The attempt has failed; the POST script of a failed job comes before this."""
         attempt = self._last(node)
         attempt.over = True

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.features.feeder.words import feeder_text
+from condor_pydagman import features
+from condor_pydagman.features.feeder.report import feeder_text
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -30,6 +31,7 @@ _THROTTLES = {
     "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
 }
 _NO_SITE = GroupSite()
+_LAST = ("sites", "brakes", "feeder", "enough", "shared_limits")
 _FED = ("ended", "failed")  # what a FEEDER that adds no more says of itself
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
@@ -101,10 +103,10 @@ class Overview(NamedTuple):
             they ended, `leaving`, `waiting` for a site, `without`: others that have one no more;
             `first`, a few of those that wait, and `reason`, why, as DAGMan has last said; empty if
             no group has begun.
-        brakes: why each BRAKE acts that does, by name.
         feeder: how the FEEDER of the DAG does, '' if there is none, or nothing is known of it.
         enough: how many nodes were done when each ENOUGH was reached that is, by its line.
         shared_limits: those that the DAG keeps to, while it may have a part of them.
+        of_features: what features have to show, by names of fields.
     """
 
     dag: str
@@ -127,10 +129,10 @@ class Overview(NamedTuple):
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
     sites: Mapping[str, Any] = {}
-    brakes: Mapping[str, str] = {}
     feeder: str = ""
     enough: Mapping[str, str] = {}
     shared_limits: Sequence[OwnPart] = ()
+    of_features: Mapping[str, Any] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -138,7 +140,9 @@ class Overview(NamedTuple):
         for name in ("longest", "held", "failures", "shared_limits"):
             fields[name] = [part._asdict() for part in fields[name]]
         fields["subdags"] = [part.as_json() for part in self.subdags]
-        return fields
+        fields.update(fields.pop("of_features"))
+        last = {name: fields.pop(name) for name in _LAST}
+        return {**fields, **last}
 
 
 def overview(
@@ -191,11 +195,18 @@ def overview(
         subdags,
         total(run.placements).as_json() if run.placements else {},
         _sites(tally, running),
-        {name: brake.reason for name, brake in run.brakes.items()},
         feeder,
         {line: reached.counts for line, reached in run.enough.items()},
         shared_limits,
+        _of_features(tally, ad, running=running),
     )
+
+
+def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for show in features.told("trace", "overview"):
+        shown.update(show(tally, ad, running=running))
+    return shown
 
 
 def _feeder(run: Run, ad: Mapping[str, Any]) -> str:

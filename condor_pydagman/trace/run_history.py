@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
+from condor_pydagman.features import home
 from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import NodePlacements
@@ -301,14 +302,6 @@ class GroupSite(NamedTuple):
         return {**told, "reason": self.reason} if self.reason else told
 
 
-class ActingBrake(NamedTuple):
-    """A BRAKE that acts: what it does, why, and since when."""
-
-    effect: str
-    reason: str
-    time: float
-
-
 class ReachedEnough(NamedTuple):
     """An ENOUGH is reached: how many nodes were done then, in words, and when."""
 
@@ -357,6 +350,26 @@ class Halted(NamedTuple):
     reason: str = ""
 
 
+_Seen = TypeVar("_Seen", bound="Seen")
+
+
+class Seen:
+    """What is known of a feature in a run: a class of the feature's `trace`."""
+
+    @classmethod
+    def of(cls: type[_Seen], run: Run) -> _Seen:
+        """What is known in a run; it is empty, and the run's no more, if nothing is."""
+        found = run.of.get(home(cls))
+        return found if isinstance(found, cls) else cls()
+
+    @classmethod
+    def put(cls: type[_Seen], run: Run) -> _Seen:
+        """What is known in a run, to be added to."""
+        found = run.of.setdefault(home(cls), cls())
+        assert isinstance(found, cls)
+        return found
+
+
 class Run:
     """All that is known of the last run of a DAG.
 
@@ -384,19 +397,18 @@ class Run:
         placements: of DATA nodes, by node.
         groups: where groups of nodes that need a site are, by name.
         no_site_yet: why DAGMan has last said that a group waits for a site, and when, by name.
-        brakes: those that act, by name.
         enough: ENOUGH lines that are reached.
-        resumes: how often a person has taken brakes back.
         pieces: numbers of what has been added to the DAG.
         feeding: what its FEEDER has given of that.
+        of: what is known of features, by their names; those of which nothing is known are not
+            there.
     """
 
     def __init__(self) -> None:
+        self.of: dict[str, Seen] = {}
         self.groups: dict[str, GroupSite] = {}
         self.no_site_yet: dict[str, tuple[str, float]] = {}
-        self.brakes: dict[str, ActingBrake] = {}
         self.enough: dict[str, ReachedEnough] = {}
-        self.resumes = 0
         self.pieces: set[int] = set()
         self.feeding = FeederSeen()
         self.placements: dict[str, NodePlacements] = {}

@@ -10,12 +10,14 @@ import pytest
 
 from condor_pydagman import features
 from condor_pydagman.dagfile.commands import Job
-from condor_pydagman.features import FEATURE_OF, FEATURES, Entry, home, part
+from condor_pydagman.features import FEATURE_OF, FEATURES, TOLD, Entry, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from tests.unit.graph.texts import JOBS
 
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
 WITH_WORDS = [one for one in FEATURES if one.uses or one.defines]
+TRACED = [one for one in FEATURES if one.traced]
+OF_READERS = ("trace", "words", "explain")
 FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
 
 
@@ -100,3 +102,12 @@ def test_a_dag_without_the_feature_holds_nothing(monkeypatch: pytest.MonkeyPatch
     Marks.put(dag).marks[0] = "a"
     assert list(dag.all_features()) == [marked({0: "a"})]
     assert Marks.of(dag).marks == {0: "a"}
+
+
+def test_what_people_are_told_of_features() -> None:
+    assert {*TOLD} == {name for name in FOLDERS for of in OF_READERS if part(name, of) is not None}
+
+
+@pytest.mark.parametrize("feature", TRACED, ids=[one.name for one in TRACED])
+def test_every_record_that_a_feature_traces_is_taken(feature: Entry) -> None:
+    assert {record.name for record in part(feature.name, "trace").RECORDS} == {*feature.traced}

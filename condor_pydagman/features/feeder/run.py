@@ -19,8 +19,8 @@ from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.feeder.progress import Progress
+from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
-from condor_pydagman.features.feeder.words import FeederReport
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Feeder
 from condor_pydagman.graph.piece import Piece

@@ -7,8 +7,8 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.features.feeder.words import FeederReport
 from condor_pydagman.graph.model import Feeding, GrownPiece
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make

@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.known_facts import DagmanJob, RescueFile
-from condor_pydagman.trace.run_history import ActingBrake, DagState, FeederSeen, Halted, Run
+from condor_pydagman.trace.run_history import DagState, FeederSeen, Halted, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
 
@@ -138,38 +138,6 @@ def test_an_idle_dagman_that_could_not_go_on() -> None:
     facts.run.exit_code = 3
     (finding,) = dagman_findings(facts)
     assert "it could not continue, and the schedd starts it again" in finding.sentence
-
-
-def test_a_brake_that_halts_or_ends_the_dag() -> None:
-    facts = facts_of(TEXT, {}, state=DagState.HALTED, cluster=3)
-    facts.run.brakes["sick"] = ActingBrake("HALT", "2 nodes failed, more than 1: A, B", NOW)
-    (finding,) = dagman_findings(facts)
-    assert "brake sick: 2 nodes failed, more than 1: A, B" in str(finding.evidence)
-    assert finding.advice == ("It was halted by a brake; to resume it: htcondor dag resume 3",)
-    facts = facts_of(TEXT, {}, state=DagState.FAILED)
-    facts.run.aborted = "Aborting DAG because of brake sick: 2 nodes failed"
-    facts.run.brakes["sick"] = ActingBrake("ABORT", "2 nodes failed", NOW)
-    (finding,) = dagman_findings(facts)
-    assert finding.sentence.startswith("A brake ended the DAG: Aborting DAG because of brake")
-
-
-@pytest.mark.parametrize("state", [DagState.FAILED, DagState.SUCCEEDED])
-def test_a_brake_that_has_halted_a_dag_which_has_ended(state: DagState) -> None:
-    facts = facts_of(TEXT, FAILED, state=state, exit_code=0)
-    reason = "2 nodes failed, more than 1: A, B"
-    facts.run.halts, facts.run.ended = [Halted(NOW - 9, reason=f"brake sick: {reason}")], NOW
-    for name in ("sick", "ill"):
-        facts.run.brakes[name] = ActingBrake("HALT", reason, NOW)
-    finding, *more = dagman_findings(facts)[::-1]
-    assert (finding.cause, finding.weight) == ("dag.halted", Weight.PROBLEM)
-    by_final = "; the exit code is that of the FINAL node" * (state is DagState.SUCCEEDED)
-    assert finding.sentence == (
-        "Brakes sick and ill halted the DAG, and DAGMan ended when nothing was left to wait"
-        f" for{by_final}."
-    )
-    assert f"t.dag.nodes.log: brake sick: {reason}" in texts(finding)
-    assert not finding.advice
-    assert [one.cause for one in more] == ["dagman.succeeded"] * bool(by_final)
 
 
 def test_a_dag_whose_feeder_has_failed_is_explained_by_that() -> None:

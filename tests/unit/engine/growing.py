@@ -10,8 +10,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.features.feeder.words import FeederReport
 from condor_pydagman.features.growth.requests import PieceRead
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Feeder, Feeding

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.engine.report import Deferrals, Report, Shown
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.feeder.words import FeederReport, feeder_text
+from condor_pydagman.features.feeder.report import FeederReport, feeder_text
 from condor_pydagman.records.ad_attributes import (
     attributes,
     begun_anew,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from condor_pydagman.engine.report import Deferrals, NodeReport, Report, Shown
-from condor_pydagman.features.feeder.words import FeederReport
+from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.records import node_status
 from condor_pydagman.records.node_status import asctime, node_status_text

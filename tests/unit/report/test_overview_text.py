@@ -8,7 +8,7 @@ from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import ActingBrake, FeederSeen, GroupSite, Run
+from condor_pydagman.trace.run_history import FeederSeen, GroupSite, Run
 from tests.unit.trace.test_overview import a_run, seen
 
 
@@ -73,12 +73,6 @@ def test_the_end_and_one_line() -> None:
 def test_old_counts_are_said_to_be_old() -> None:
     one = seen(a_run())._replace(counted=700.0)
     assert "(counted 5 min ago)" in text(one)
-
-
-def test_a_brake_that_acts() -> None:
-    run = a_run()
-    run.brakes["sick"] = ActingBrake("HALT", "2 nodes failed: A, B", 5.0)
-    assert "brake sick: 2 nodes failed: A, B" in " ".join(text(seen(run)).split())
 
 
 def test_the_sites_of_groups() -> None:

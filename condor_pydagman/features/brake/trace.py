@@ -1,0 +1,66 @@
+"""The brakes that act in a run, as the nodes log tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.run_history import NodeRun, Seen
+from condor_pydagman.trace.tally import Tally
+from condor_pydagman.trace.tracker import Records, Tracker
+from condor_pydagman.vocabulary import JournalRecord
+
+
+class ActingBrake(NamedTuple):
+    """A BRAKE that acts: what it does, why, and since when."""
+
+    effect: str
+    reason: str
+    time: float
+
+
+class BrakesSeen(Seen):
+    """What is known of the brakes of a run.
+
+    Attributes:
+        acting: those that act, by name.
+        resumes: how often a person has taken brakes back.
+    """
+
+    def __init__(self) -> None:
+        self.acting: dict[str, ActingBrake] = {}
+        self.resumes = 0
+
+
+def _braked(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:
+    """A brake has begun to act, unless the record is of before a resume."""
+    seen = BrakesSeen.put(tracker.run)
+    resumes, _, rest = read.text.partition(" ")
+    effect, _, what = rest.partition(" ")
+    name, _, reason = what.partition(": ")
+    if resumes == str(seen.resumes) and name not in seen.acting:
+        seen.acting[name] = ActingBrake(effect, reason, time)
+        data = {"brake": name, "effect": effect, "reason": reason}
+        tracker.say(DagEvent("dag.brake", time, data=data))
+
+
+def _taken_back(tracker: Tracker, _: NodeRun | None, read: RecordRead, _time: float) -> None:
+    seen = BrakesSeen.put(tracker.run)
+    if read.value == seen.resumes:
+        seen.resumes += 1
+        seen.acting.clear()
+
+
+RECORDS: Records = {
+    JournalRecord.BRAKED: _braked,
+    JournalRecord.BRAKES_OFF: _taken_back,
+}
+
+
+def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
+    """Why each BRAKE acts that does, by name."""
+    acting = BrakesSeen.of(tally.run).acting
+    return {"brakes": {name: brake.reason for name, brake in acting.items()}}

@@ -1,0 +1,62 @@
+"""What features say of a run, for people; the core of the programs that show it names none.
+
+The module `words` of a feature may have:
+
+- `EVENTS`: by kinds of events of the stream the functions that put these in words.
+- `overview_lines(seen)`: what a glance at the DAG says of it.
+- `notes(run, clock)`: what the report says of it, a sentence each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from condor_pydagman import features
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.run_history import Run
+
+Piece = tuple[str, str]  # text, style
+Clock = Callable[[float], str]  # local time of seconds since the epoch
+Events = Mapping[str, Callable[[DagEvent], str]]
+
+
+class Flow(NamedTuple):
+    """Pieces side by side, on as many lines as that takes; `space` is between them."""
+
+    pieces: Sequence[Piece]
+    space: str = " "
+
+
+def flow(text: str, style: str) -> Flow:
+    """A text that may break between words."""
+    return Flow([(word, style) for word in printable(text).split(" ")])
+
+
+def why(event: DagEvent) -> str:
+    """The event's reason behind a colon, if it has one."""
+    reason = event.data.get("reason")
+    return f": {printable(str(reason))}" if reason else ""
+
+
+def event_words(event: DagEvent) -> str:
+    """An event that a feature puts in words."""
+    for words in features.told("words", "EVENTS"):
+        if event.name in words:
+            found: str = words[event.name](event)
+            return found
+    raise KeyError(event.name)
+
+
+def overview_flows(seen: Overview) -> Iterator[Flow]:
+    """What features say in a glance at a DAG."""
+    for lines in features.told("words", "overview_lines"):
+        yield from lines(seen)
+
+
+def notes(run: Run, clock: Clock) -> Iterator[str]:
+    """What features say in a report, a sentence each."""
+    for said in features.told("words", "notes"):
+        yield from said(run, clock)
