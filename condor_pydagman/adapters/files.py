@@ -13,9 +13,11 @@ import os
 import re
 import stat
 import struct
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
+import condor_pydagman
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -731,3 +733,36 @@ def named_cluster(path: str) -> int:
 def _cluster(fd: int) -> int:
     number = os.pread(fd, 32, 0).partition(b"\n")[0].strip()
     return int(number) if number.isdigit() else 0
+
+
+class ProgramFiles:
+    """The files of this program as they are now, which an upgrade may replace while a DAGMan runs.
+
+    A DAGMan loads what its DAG needs when it starts.  What a person asks of it for the first time
+    is loaded then, unless the files are of another version: parts of two versions do not fit.
+    """
+
+    def __init__(self) -> None:
+        self._identity = _program_identity()
+
+    def check(self, module: str) -> None:
+        """Before a module is imported.
+
+        Raises:
+            FileError: it has not been imported, and the files have been replaced.
+        """
+        if module not in sys.modules and _program_identity() != self._identity:
+            raise FileError(
+                "the files of this program have been replaced since DAGMan was started, and what"
+                " this needs has not been loaded: hold and release DAGMan's job (condor_hold,"
+                " condor_release), which goes on with the DAG under the new version"
+            )
+
+
+def _program_identity() -> tuple[int, ...]:
+    """What another version of the file that is always replaced does not share; () if it is gone."""
+    try:
+        found = os.stat(condor_pydagman.__file__)
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -5,14 +5,17 @@ What serves the local socket is loaded when the first client comes, since most D
 
 from __future__ import annotations
 
+import json
 import select
 from typing import TYPE_CHECKING
 
+from condor_pydagman.adapters.files import ProgramFiles
 from condor_pydagman.adapters.request_socket import RequestSocket
 from condor_pydagman.daemon.control import Control
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.errors import FileError
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.steering_desk import SteeringDesk
@@ -27,6 +30,7 @@ class Clients:
         self._socket: RequestSocket | None = None
         self._desk: SteeringDesk | None = None
         self._epoll = select.epoll()
+        self._files = ProgramFiles()
 
     def open(self) -> list[inputs.Input]:
         """See `ports.Control`."""
@@ -65,12 +69,23 @@ class Clients:
         if self._socket is not None:
             self._socket.work()
             if self._socket.ready and self._desk is None:
-                from condor_pydagman.daemon.steering_desk import SteeringDesk
-
-                self._desk = SteeringDesk(self._run, self._socket)
+                self._open_desk(self._socket)
             if self._desk is not None:
                 found += self._desk.taken(self._socket.lines())
         return found
+
+    def _open_desk(self, socket: RequestSocket) -> None:
+        """For the first client; if that is not possible any more, it is told why."""
+        try:
+            self._files.check("condor_pydagman.daemon.steering_desk")
+        except FileError as error:
+            answer = json.dumps({"version": 1, "id": None, "error": str(error)})
+            for client, _ in socket.lines():
+                socket.answer(client, answer.encode() + b"\n")
+            return
+        from condor_pydagman.daemon.steering_desk import SteeringDesk
+
+        self._desk = SteeringDesk(self._run, socket)
 
     def input_handled(self, an_input: inputs.Input) -> None:
         """See `ports.Control`."""

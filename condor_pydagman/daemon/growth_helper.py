@@ -15,6 +15,7 @@ from condor_pydagman.adapters.kept_pieces import MB, KeptPieces, read_whole
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.daemon.feeder_run import FeederRun
 from condor_pydagman.errors import FileError
+from condor_pydagman.features import part, wanted_by
 from condor_pydagman.features.feeder.requests import RunFeeder
 from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph import untrusted
@@ -207,6 +208,8 @@ class GrowthHelper:
         growth = run.engine.feature("growth")
         piece = yield from read_piece(run.dag, text, growth.has_begun, named=named)
         why = yield from run.helpers.obstacle(piece.dag)
+        for name in wanted_by(piece.dag):
+            part(name, "run")
         why = why or growth.obstacle(piece)
         if why:
             raise FileError(why)

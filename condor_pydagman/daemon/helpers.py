@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.daemon.dag_input import CannotStart, build_options
-from condor_pydagman.features import part
+from condor_pydagman.features import load_all, part
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
@@ -78,6 +78,8 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         subdag_nodes.preload()
     if dag.scripts or dag.feeder is not None:
         script_runner.preload()
+    if dag.extensions or dag.feeder is not None:
+        load_all()  # what is added may have it
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
     wrong = ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import htcondor2
 
 from condor_pydagman.adapters import kept_pieces
-from condor_pydagman.adapters.files import LockFile
+from condor_pydagman.adapters.files import LockFile, ProgramFiles
 from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.knobs import lookup
@@ -31,6 +31,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features import set_guard
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -213,6 +214,7 @@ def _read(
 ) -> tuple[Dag, int]:
     """The DAG, and the number of the rescue file that was read, 0 if none."""
     dag, rescue_number = read_dag(options, config, it.paths, out)
+    set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:
         helpers.foresee(dag, it.paths, options, config, out)

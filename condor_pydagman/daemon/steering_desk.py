@@ -21,7 +21,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
-from condor_pydagman.errors import PoolError
+from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features import part
 from condor_pydagman.features.growth.requests import HELPER, PieceOffered, ReadOffer
 from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
 from condor_pydagman.graph.piece import Piece
@@ -117,7 +118,7 @@ class SteeringDesk:
             return []
         try:
             return self._inputs_of(_Asked(client, wanted))
-        except SelectionError as error:
+        except (SelectionError, FileError) as error:
             self._answer(client, wanted.identity, {"error": str(error)})
             return []
 
@@ -206,8 +207,11 @@ class SteeringDesk:
     def _inputs_of(self, asked: _Asked) -> list[inputs.Input]:
         """What is to be given to the engine for a request at once."""
         wanted = asked.wanted
+        part("steering", "run")
         if not isinstance(wanted.command, NodeCommand):
             return self._dag_command(asked)
+        if wanted.command is NodeCommand.SET:
+            part("timeout", "run")
         assert wanted.selector is not None
         if len(self._parts) >= MAX_PARTS:
             raise SelectionError("too many requests are pending: try again later")

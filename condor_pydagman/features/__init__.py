@@ -17,7 +17,7 @@ What people's programs ask for, of those in `TOLD`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -79,19 +79,39 @@ OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.record
 # In the order in which people are told of them.
 TOLD = ("brake",)
 _BEFORE = f"{__name__}."
+_guards: list[Callable[[str], None]] = []
 
 
 def part(name: str, module: str) -> Any:
-    """A module of a feature's folder; None if it has none of that name."""
+    """A module of a feature's folder; None if it has none of that name.
+
+    Raises:
+        FileError: of the guard, see `set_guard`.
+    """
     from importlib import import_module
 
     full = f"{_BEFORE}{name}.{module}"
+    for guard in _guards:
+        guard(full)
     try:
         return import_module(full)
     except ModuleNotFoundError as error:
         if error.name != full:
             raise
         return None
+
+
+def set_guard(guard: Callable[[str], None]) -> None:
+    """From now on `guard` is told the full name of each module of a feature before that is
+    imported, and raises FileError if it must not be."""
+    _guards[:] = [guard]
+
+
+def load_all() -> None:
+    """Import now what any DAG may need of any feature while it runs."""
+    for entry in FEATURES:
+        for module in ("grammar", "graph", *["run"] * entry.runs):
+            part(entry.name, module)
 
 
 @cache

@@ -27,7 +27,7 @@ LATE = {
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
     "daemon/loop.py": {"_start_notifiers"},
     # What the first client of the local socket takes.
-    "daemon/clients.py": {"read_requests"},
+    "daemon/clients.py": {"_open_desk"},
 }
 # Modules of the standard library that a DAG without scripts, a CONFIG file, wrong lines and clients
 # of its command socket can do without.
