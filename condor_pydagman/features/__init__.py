@@ -129,9 +129,14 @@ def told(module: str, name: str) -> tuple[Any, ...]:
 
 def home(kind: type) -> str:
     """The name of the feature in whose folder a class is defined; '' if it is in none."""
-    if not kind.__module__.startswith(_BEFORE):
+    return _home(kind.__module__)
+
+
+@cache
+def _home(module: str) -> str:
+    if not module.startswith(_BEFORE):
         return ""
-    return kind.__module__[len(_BEFORE) :].partition(".")[0]
+    return module[len(_BEFORE) :].partition(".")[0]
 
 
 def wanted_by(dag: Any) -> Iterator[str]:
