@@ -23,6 +23,7 @@ from condor_pydagman.features.run_if.requests import (
     ConditionsEvaluated,
     ConditionWanted,
 )
+from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
@@ -125,7 +126,7 @@ class Play:
         todo: deque[inputs.Input] = deque([inputs.Begin(recovering=False)])
         if self._case.steer is not None:
             node = self._dag.ids["A"]
-            todo.append(inputs.NodesSteered(1, self._case.steer, [node], "ann"))
+            todo.append(NodesSteered(1, self._case.steer, [node], "ann"))
         while todo:
             for action in self._engine.handle(todo.popleft(), 0.0):
                 todo.extend(self._answers(action))
