@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
-from condor_pydagman.diagnosis.feature_findings import halted_by
+from condor_pydagman.diagnosis.feature_findings import going_on, halted_by, is_failure_explained
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import capitalized
@@ -75,9 +75,9 @@ def _rescue_to_come(facts: Facts) -> list[Finding]:
     failed = [name for name, run in facts.run.nodes.items() if run.status is NodeStatus.ERROR]
     if not failed:
         return []
-    is_fed = facts.dag is not None and facts.dag.feeder is not None and not facts.run.feeding.state
+    others = "".join(f" and {one}" for one in going_on(facts))
     sentence = (
-        f"DAGMan continues with the nodes that can run. When they{' and the FEEDER' * is_fed} have"
+        f"DAGMan continues with the nodes that can run. When they{others} have"
         " ended, the DAG fails and DAGMan writes a rescue file, from which the DAG continues when"
         " you submit it again."
     )
@@ -195,7 +195,7 @@ def _failed(facts: Facts) -> Iterator[Finding]:
         or not facts.run.starts
         or facts.run.aborted
         or facts.run.halted
-        or facts.run.feeding.state == "failed"
+        or is_failure_explained(facts)
         or not facts.run.complete
     ):
         return

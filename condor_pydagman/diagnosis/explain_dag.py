@@ -7,10 +7,9 @@ from condor_pydagman.diagnosis.dagman_job_state import (
     failed_by_ad,
     rescue_findings,
 )
-from condor_pydagman.diagnosis.enough_state import enough_findings
 from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
-from condor_pydagman.diagnosis.feeder_state import feeder_findings
+from condor_pydagman.diagnosis.feature_findings import feature_findings
 from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.full_throttles import idle_jobs, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
@@ -82,11 +81,10 @@ def explain_dag(facts: Facts) -> Explanation:
     inner = {node: explain_dag(known) for node, known in facts.inner.items()}
     findings = [
         *dagman_findings(facts),
-        *feeder_findings(facts, state),
         *failed_node_findings(facts, inner),
         *failed_by_ad(facts),
         *(futile_findings(state) if state is not None else ()),
-        *enough_findings(facts, state),
+        *feature_findings(facts, state),
         *held_job_findings(facts),
         *idle_job_findings(facts),
         *throttle_findings(facts, state),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from condor_pydagman.diagnosis.enough_state import progress, unneeded_finding
 from condor_pydagman.diagnosis.explain_dag import explain_dag, unknown_findings
 from condor_pydagman.diagnosis.explanation import (
     Evidence,
@@ -21,12 +20,12 @@ from condor_pydagman.diagnosis.failed_nodes import (
     failure_of,
     failure_sentence,
 )
+from condor_pydagman.diagnosis.feature_findings import awaited_parents, unneeded_findings
 from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of
 from condor_pydagman.diagnosis.waiting_groups import waiting_findings
-from condor_pydagman.features.enough.graph import EnoughsOfDag, words
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
@@ -47,7 +46,6 @@ _STATES = {
     NodeStatus.ERROR: "failed",
     NodeStatus.FUTILE: "can't run, because an ancestor failed",
 }
-_HOPELESS = "can't run, because too few of its parents can still be done"
 _OF_DAG = ("dagman", "dag")  # causes that concern every node
 _WAITING = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.FUTILE)
 
@@ -76,9 +74,9 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     since = _done_before(facts, number) if is_old else _since(facts, run)
     if _is_unneeded(state, number, run):
         stands, since = "is not needed", ""
-        findings.append(unneeded_finding(facts, run))
-    elif state is not None and number is not None and state.is_hopeless(number):
-        stands = _HOPELESS
+        findings += unneeded_findings(facts, run)
+    elif state is not None and number is not None:
+        stands = _state(state, number)
     headline = f"Node {message(name)} of {facts.name} {stands}{since}."
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
 
@@ -182,7 +180,7 @@ def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Finding
 def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
     """The nodes before it that are to end first: the last in each chain keeps all others."""
     is_waiting = state.status[node] in (NodeStatus.NOT_READY, NodeStatus.FUTILE)
-    if not is_waiting or state.is_hopeless(node):
+    if not is_waiting or node in state.hopeless:
         return
     chains = state.blockers(node)
     chains = [chain for chain in chains if len(chain) > 1]
@@ -203,18 +201,12 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
 
 
 def _is_lost(state: GraphState, node: int) -> bool:
-    return state.status[node] is NodeStatus.ERROR or state.is_hopeless(node)
+    return state.status[node] is NodeStatus.ERROR or node in state.hopeless
 
 
 def _parents(state: GraphState, node: int) -> str:
     """How many parents a node waits for."""
-    own = EnoughsOfDag.of(state.dag)
-    number = own.enough_of.get(node)
-    if number is None:
-        return number_of(len(state.unmet(node)), "parent")
-    of = number_of(len(state.enough.members[number]), "parent")
-    line = message(words(own.enoughs[number]))
-    return f"enough of its {of} ({line}: {progress(state, number)})"
+    return awaited_parents(state, node) or number_of(len(state.unmet(node)), "parent")
 
 
 def _standing(state: GraphState, chains: list[list[int]]) -> str:
@@ -225,9 +217,7 @@ def _standing(state: GraphState, chains: list[list[int]]) -> str:
 
 
 def _state(state: GraphState, node: int) -> str:
-    if state.is_hopeless(node):
-        return _HOPELESS
-    return _STATES[state.status[node]]
+    return state.hopeless.get(node) or _STATES[state.status[node]]
 
 
 def _chain(state: GraphState, chain: list[int]) -> str:

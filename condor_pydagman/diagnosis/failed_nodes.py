@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight
+from condor_pydagman.diagnosis.feature_findings import advice_of_features
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
@@ -14,7 +15,6 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import message
-from condor_pydagman.trace.growth_seen import REFUSED
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
@@ -47,16 +47,6 @@ _ADVICE = {
     " after that, submit the DAG again.",
     "node.failed": "Look for the node's name in {out}.",
 }
-_CONDITION_ADVICE = (
-    "condor_dag_checker -lint reports names that no parent publishes. An expression can handle"
-    " undefined values with isUndefined(...), =?= and ifThenElse(...)."
-)
-
-_GROWTH_ADVICE = (
-    "{out} has all errors, with their lines and what can be done; condor_dag_checker -lint looks at"
-    " the file as it is now."
-)
-
 _UNKNOWN = "the logs do not say why"
 
 
@@ -197,10 +187,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
     elif failure.cause == "node.exit":
         is_data = _is_of_kind(failure.node, facts.dag, NodeKind.DATA)
         advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
-    elif failure.cause == "node.failed" and failure.reason.startswith("RUN_IF "):
-        advice = _CONDITION_ADVICE
-    elif failure.cause == "node.failed" and failure.reason.startswith(REFUSED):
-        advice = _GROWTH_ADVICE.format(out=facts.out)
+    elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
+        advice = known.format(out=facts.out)
     elif failure.cause == "node.signal":
         advice = _SIGNAL_ADVICE.get(failure.value, "")
     else:

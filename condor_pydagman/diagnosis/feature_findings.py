@@ -4,14 +4,25 @@ The module `explain` of a feature may have:
 
 - `findings(facts, state)`: what is to be said of the DAG.
 - `halted_by(facts)`: who has halted or ended the DAG, if it has.
+- `hopeless(state)`: nodes that can't run, and why (`GraphState.hopeless`).
+- `waits_for(state, node)`: what a node waits for in place of all its parents; '' if it does not.
+- `explains_failure(facts)`: whether the DAG has failed because of the feature.
+- `goes_on(facts)`: what the DAG does not end before, beside its nodes; '' if nothing.
+- `ADVICE`: by the beginning of a reason why nodes have failed what can be done; {out} is the name
+  of `.dagman.out`.
+- `unneeded(facts, run)`: why a node that counts as done is not needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from condor_pydagman import features
-from condor_pydagman.diagnosis.explanation import Evidence
+from condor_pydagman.diagnosis.explanation import Evidence, Finding
+from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.run_history import NodeRun
 
 
 class HaltedBy(NamedTuple):
@@ -34,3 +45,37 @@ def halted_by(facts: Facts) -> HaltedBy | None:
     """The first feature that has halted or ended the DAG; None if none has."""
     found = (ask(facts) for ask in features.told("explain", "halted_by"))
     return next((one for one in found if one is not None), None)
+
+
+def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
+    """What features say of the DAG; without its edges, `state` is None."""
+    for find in features.told("explain", "findings"):
+        yield from find(facts, state)
+
+
+def awaited_parents(state: GraphState, node: int) -> str:
+    """What a node waits for in place of all its parents, by the first feature that knows; '' if it
+    waits for all."""
+    found = (ask(state, node) for ask in features.told("explain", "waits_for"))
+    return next(filter(None, found), "")
+
+
+def unneeded_findings(facts: Facts, run: NodeRun) -> list[Finding]:
+    """Why a node that counts as done is not needed."""
+    return [ask(facts, run) for ask in features.told("explain", "unneeded")]
+
+
+def is_failure_explained(facts: Facts) -> bool:
+    """Whether a feature says why the DAG has failed."""
+    return any(explains(facts) for explains in features.told("explain", "explains_failure"))
+
+
+def going_on(facts: Facts) -> list[str]:
+    """What the DAG does not end before, beside its nodes."""
+    return [what for ask in features.told("explain", "goes_on") if (what := ask(facts))]
+
+
+def advice_of_features(reason: str) -> str:
+    """What can be done about nodes that have failed for that reason; '' if no feature knows it."""
+    known = (pair for advice in features.told("explain", "ADVICE") for pair in advice.items())
+    return next((advice for begin, advice in known if reason.startswith(begin)), "")

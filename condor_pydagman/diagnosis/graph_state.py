@@ -6,11 +6,11 @@ The logs do not tell that a node has become ready, or that it can't run any more
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
-from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
-from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman import features
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.countdown import Countdown
@@ -19,11 +19,6 @@ from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
-_COUNTED = {
-    NodeStatus.DONE: State.DONE,
-    NodeStatus.ERROR: State.FAILED,
-    NodeStatus.FUTILE: State.FUTILE,
-}
 _WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)
 
 
@@ -36,16 +31,16 @@ class GraphState:
             stands before it.
         futile: how many nodes can't run because of a failed one; a node that several stand before
             counts for one of them.
-        enough: how many nodes of each ENOUGH are done, not needed, or can't be done.
+        of: what features have counted, by their names.
     """
 
     def __init__(self, dag: Dag, run: Run) -> None:
         self.dag = dag
         self._runs = run.nodes
         self.status = [self._told(number) for number in range(len(dag))]
-        self._mark_ready(run.enough)
+        self._mark_ready(run)
         self.futile = self._mark_futile()
-        self.enough = self._count_enough()
+        self.of: dict[str, Any] = {}
 
     def run_of(self, node: int) -> NodeRun | None:
         """What has happened to a node, None if nothing has."""
@@ -65,11 +60,15 @@ class GraphState:
         parents = dict.fromkeys(self.dag.parents(node))
         return [parent for parent in parents if not self._has_ended_for(parent, node)]
 
-    def is_hopeless(self, node: int) -> bool:
-        """Whether enough of its parents (ENOUGH PARENTS) can't be done any more."""
-        number = EnoughsOfDag.of(self.dag).enough_of.get(node)
-        is_futile = self.status[node] is NodeStatus.FUTILE
-        return number is not None and is_futile and self.enough.is_hopeless(number)
+    @cached_property
+    def hopeless(self) -> Mapping[int, str]:
+        """Nodes that can't run, by what features have counted, whatever else becomes of the nodes
+        before them; and why, in words."""
+        return {
+            node: why
+            for find in features.told("explain", "hopeless")
+            for node, why in find(self).items()
+        }
 
     def is_unneeded(self, node: int) -> bool:
         """Whether it counts as done since an ENOUGH does not need it."""
@@ -91,7 +90,7 @@ class GraphState:
         waiting, ends = deque([node]), []
         while waiting:
             now = waiting.popleft()
-            waits = self.status[now] in _WAIT and not self.is_hopeless(now)
+            waits = self.status[now] in _WAIT and now not in self.hopeless
             unmet = self.unmet(now) if waits else []
             if not unmet:
                 ends.append(now)
@@ -115,8 +114,8 @@ class GraphState:
         run = self.run_of(node)
         return run.status if run is not None else NodeStatus.NOT_READY
 
-    def _mark_ready(self, enough: Collection[str]) -> None:
-        countdown, status = Countdown(self.dag, enough), self.status
+    def _mark_ready(self, run: Run) -> None:
+        countdown, status = Countdown(self.dag, run), self.status
         for node, now in enumerate(status):
             if now in _ENDED:
                 countdown.ended(node, failed=now is NodeStatus.ERROR)
@@ -127,18 +126,8 @@ class GraphState:
     def _mark_futile(self) -> dict[int, int]:
         """FUTILE for all that a failed node stands before; how many for each of these."""
         found = FutileNodes(self.dag, lambda node: self.status[node] is NodeStatus.NOT_READY)
-        any_of_parents = EnoughsOfDag.of(self.dag).enough_of
-        for node in filter(self.is_unneeded, range(len(self.dag) if any_of_parents else 0)):
-            found.leave(node)
+        found.leave_all(self.is_unneeded)
         counts = {node: len(found.fail(node)) for node in self.of_status(NodeStatus.ERROR)}
         for node in found.nodes:
             self.status[node] = NodeStatus.FUTILE
-        return counts
-
-    def _count_enough(self) -> EnoughCounts:
-        counts = EnoughCounts(self.dag)
-        for node in counts.of:
-            if self.is_unneeded(node):
-                counts.mark(node, FOLLOWS)
-            counts.moved(node, State.WAITING, _COUNTED.get(self.status[node], State.WAITING))
         return counts

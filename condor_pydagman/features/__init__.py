@@ -39,7 +39,6 @@ class Entry(NamedTuple):
         runs: whether it has a part in runs, its module `run`.
         after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
             an old log wants it, whatever its DAG.
-        traced: names of journal records that its module `trace` takes.
     """
 
     name: str
@@ -50,7 +49,6 @@ class Entry(NamedTuple):
     records: tuple[str, ...] = ()
     runs: bool = True
     after_replay: str = ""
-    traced: tuple[str, ...] = ()
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
@@ -59,7 +57,7 @@ FEATURES = (
     # It counts nodes, so it knows new ones before others have them move.
     Entry("shared_limits", ("limit_uses",), after_replay="all_restart_pre_rate"),
     Entry("timeout", uses=("TIMEOUT",)),
-    Entry("brake", uses=("BRAKE",), traced=("BRAKED", "BRAKES_OFF")),
+    Entry("brake", uses=("BRAKE",)),
     Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),
     # A person may yet give a RUN_IF to a node of an ENOUGH PARENTS: rescue files are ready for it.
     Entry("run_if", ("decided",), uses=("RUN_IF",)),
@@ -76,8 +74,15 @@ FEATURES = (
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
-# In the order in which people are told of them.
-TOLD = ("brake",)
+# Those that readers know something of, in the order in which people are told of them: with the
+# names of the journal records that the module `trace` takes.
+TOLD: dict[str, tuple[str, ...]] = {
+    "brake": ("BRAKED", "BRAKES_OFF"),
+    "growth": ("GROWN", "LET_GO", "GROWTH_FAILED"),
+    "feeder": ("GROWN", "FEEDER_FAILED"),
+    "enough": ("ENOUGH",),
+    "run_if": (),
+}
 _BEFORE = f"{__name__}."
 _guards: list[Callable[[str], None]] = []
 
@@ -117,7 +122,7 @@ def load_all() -> None:
 @cache
 def traced(record: str) -> tuple[Any, ...]:
     """The modules `trace` that take the journal records of that name."""
-    return tuple(part(entry.name, "trace") for entry in FEATURES if record in entry.traced)
+    return tuple(part(name, "trace") for name, records in TOLD.items() if record in records)
 
 
 @cache

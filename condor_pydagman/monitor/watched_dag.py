@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from condor_pydagman import features
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.shared_limits.overview import OwnPart
@@ -153,7 +154,9 @@ class WatchedDag:
     def _take_growth(self) -> None:
         """Read the DAG anew if it has grown since it was read."""
         plan, run, began = self._plan, self._monitor.run, time.monotonic()
-        if plan is None or run.pieces <= {piece.number for piece in plan.dag.pieces}:
+        if plan is None:
+            return
+        if not any(has(plan.dag, run) for has in features.told("trace", "has_grown")):
             return
         if began < self._next_reading:
             return

@@ -63,10 +63,7 @@ _DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}
 _WORDS: Events = {
     "dag.start": lambda event: "DAGMan started",
     "dag.halt": lambda event: "halted",
-    "dag.grow": lambda event: "nodes were added to the DAG",
-    "dag.feeder": lambda event: f"the FEEDER {event.data['state']}{printable(why(event))}",
     "dag.resume": lambda event: "resumed",
-    "dag.enough": lambda event: printable(f"{event.data['enough']} is reached{why(event)}"),
     "dag.limits": _limits,
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",

@@ -123,10 +123,6 @@ def _notes(subject: Subject) -> Iterator[str]:
         until = subject.clock(halt.ended) if halt.ended else "the end"
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
     yield from feature_words.notes(run, subject.clock)
-    if run.feeding.state == "failed":
-        yield f"The FEEDER failed: {run.feeding.reason}"
-    for line, reached in run.enough.items():
-        yield f"{line} was reached: {reached.counts}; the remaining nodes are not needed."
     if run.aborted:
         yield run.aborted
     if run.removed:

@@ -67,12 +67,6 @@ def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) 
         lines += _wrapped(_limit(limit), room, " ")
     for pieces, space in overview_flows(seen):
         lines += _wrapped(pieces, room, space)
-    if seen.feeder:
-        words = printable(f"feeder: {seen.feeder}").split(" ")
-        lines += _wrapped([(word, "") for word in words], room, " ")
-    for line, counts in seen.enough.items():
-        words = printable(f"{line}: {counts}").split(" ")
-        lines += _wrapped([(word, "bright_black") for word in words], room, " ")
     if depth == 0:
         lines += _details(seen, room, clock)
     for inner in seen.subdags:

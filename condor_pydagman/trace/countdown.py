@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-from condor_pydagman.features.enough.graph import EnoughsOfDag, words
+from condor_pydagman import features
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 
@@ -17,15 +16,14 @@ class Countdown:
 
     Args:
         dag: the DAG.
-        enough: ENOUGH lines that are reached: of the parents that they are about enough are done.
+        run: what is known of its run: features may have nodes wait for no parent any more.
     """
 
-    def __init__(self, dag: Dag, enough: Collection[str] = ()) -> None:
+    def __init__(self, dag: Dag, run: Run) -> None:
         self.dag = dag
         self._left = dag.edges.predecessor_counts()
-        own = EnoughsOfDag.of(dag)
         self._open = {
-            node for node, number in own.enough_of.items() if words(own.enoughs[number]) in enough
+            node for opened in features.told("trace", "opened") for node in opened(dag, run)
         }
 
     def is_free(self, node: int) -> bool:

@@ -1,7 +1,7 @@
 """Nodes that can't run any more because one before them has failed: no log names them.
 
 The same as `engine.nodes` makes of it: what is below a failed node can't run, but for its children
-by weak edges; nor can a node of whose parents enough (ENOUGH PARENTS) can't be done any more, and
+by weak edges; nor can a node of whose parents, as a feature counts them, too few can be done, and
 what is below it.
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from condor_pydagman import features
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
-from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.run_history import NodeRun, Run
@@ -33,7 +32,8 @@ class FutileNodes:
         self.nodes: set[int] = set()
         self._dag, self._waits = dag, waits
         self._seen: set[int] = set()
-        self._enough = EnoughCounts(dag) if EnoughsOfDag.of(dag).enough_of else None
+        made = (make(dag) for make in features.told("trace", "limits_parents"))
+        self._limits = [one for one in made if one is not None]
 
     def fail(self, node: int) -> list[int]:
         """A node has failed; returns those that can't run because of it."""
@@ -42,15 +42,19 @@ class FutileNodes:
 
     def leave(self, node: int) -> list[int]:
         """A node is not needed; returns those that can't run because they would need it."""
-        if self._enough is not None:
-            self._enough.mark(node, FOLLOWS)
-            self._lose(node, State.DONE)
+        for limit in self._limits:
+            limit.leave(node)
         return list(self._hopeless())
+
+    def leave_all(self, is_left: Callable[[int], bool]) -> None:
+        """All nodes of which that holds are not needed."""
+        for node in filter(is_left, range(len(self._dag) if self._limits else 0)):
+            self.leave(node)
 
     def _lose(self, node: int, state: State) -> None:
         """It will not be done well."""
-        if self._enough is not None and node in self._enough.of:
-            self._enough.moved(node, State.WAITING, state)
+        for limit in self._limits:
+            limit.lose(node, state)
 
     def _below(self, vertices: Iterable[int]) -> Iterator[int]:
         todo = list(vertices)
@@ -64,13 +68,14 @@ class FutileNodes:
             todo += self._dag.successors(vertex)
 
     def _hopeless(self) -> Iterator[int]:
-        while self._enough is not None:
-            children = list(filter(self._waits, self._enough.pop_hopeless()))
-            if not set(children) - self.nodes:
-                return
-            for child in set(children) - self.nodes:
+        while found := self._pop_hopeless():
+            for child in found:
                 yield self._found(child)
                 yield from self._below(self._dag.successors(child))
+
+    def _pop_hopeless(self) -> set[int]:
+        found = {node for limit in self._limits for node in limit.pop_hopeless()}
+        return set(filter(self._waits, found)) - self.nodes
 
     def _found(self, node: int) -> int:
         self.nodes.add(node)
@@ -83,7 +88,7 @@ def is_unneeded(dag: Dag, node: int, run: NodeRun | None) -> bool:
     an earlier one."""
     if run is not None and (run.attempts or run.why or run.status is not NodeStatus.DONE):
         return run.is_unneeded
-    return node in EnoughsOfDag.of(dag).not_needed
+    return any(was(dag, node) for was in features.told("trace", "was_unneeded"))
 
 
 def mark_futile(run: Run, dag: Dag) -> None:
@@ -97,9 +102,7 @@ def mark_futile(run: Run, dag: Dag) -> None:
         return found is not None and found.status is NodeStatus.NOT_READY
 
     futile = FutileNodes(dag, waits)
-    for number in range(len(dag) if EnoughsOfDag.of(dag).enough_of else 0):
-        if is_unneeded(dag, number, run_of(number)):
-            futile.leave(number)
+    futile.leave_all(lambda node: is_unneeded(dag, node, run_of(node)))
     failed = [name for name, node in run.nodes.items() if node.status is NodeStatus.ERROR]
     for place in map(dag.find, failed):
         if place is not None:

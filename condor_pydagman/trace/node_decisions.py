@@ -1,17 +1,14 @@
-"""What DAGMan has decided of nodes: RUN_IF and CACHE before they start, and that an ENOUGH does not
-need them."""
+"""What DAGMan has decided of nodes: RUN_IF and CACHE before they start."""
 
 from __future__ import annotations
 
-import re
 from typing import Any, Protocol
 
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.run_history import NodeRun
-from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 
 RECORDS = (JournalRecord.CONDITION, JournalRecord.CACHED)
-_UNNEEDED = re.compile(rf"{UNNEEDED_WORDS}: (.+?)(?: \(by user \S+\))?")
 UNCHANGED = "nothing has changed since it was last done"
 
 
@@ -26,13 +23,6 @@ class Tracker(Protocol):
 
     def not_needed(self, node: NodeRun, why: str, time: float) -> None:
         """It is skipped."""
-
-
-def unneeded_by(reason: str) -> str:
-    """The ENOUGH line by which a node is not needed, by the reason why its jobs were removed; '' if
-    that is another one."""
-    found = _UNNEEDED.fullmatch(reason)
-    return found[1] if found is not None else ""
 
 
 def take_record(tracker: Tracker, node: NodeRun, read: RecordRead, time: float) -> None:

@@ -16,7 +16,7 @@ from condor_pydagman.engine.node_settings import read_settings
 from condor_pydagman.features.steering.rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.trace import acting_brakes, growth_seen, node_decisions
+from condor_pydagman.trace import node_decisions
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
@@ -388,9 +388,6 @@ class NodeTracker:
         if read is None:
             self._placement(event)
             return
-        for grown in growth_seen.take_record(self.run, read, event.time):
-            if self._say is not None:
-                self._say(grown)
         node = self.node(read.node) if read.node else None
         for feature in features.traced(read.record.name):
             feature.RECORDS[read.record](self, node, read, event.time)
@@ -401,8 +398,6 @@ class NodeTracker:
         elif read.record is JournalRecord.SUBMIT_FAILED:
             self.submit_failed(node, read.text, event.time)
             self.failed(node, event.time, None, read.text)
-        elif read.record is JournalRecord.GROWTH_FAILED:
-            self.failed(node, event.time, None, growth_seen.refusal(read.text))
         elif read.record is JournalRecord.STEERED:
             self._steered(node, read.text, event.time)
         elif read.record in node_decisions.RECORDS:
@@ -411,10 +406,6 @@ class NodeTracker:
             self.failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
             self._group_record(node, read, event.time)
-        elif read.record in acting_brakes.RECORDS:
-            said = acting_brakes.take_record(self.run, read, event.time)
-            if said is not None and self._say is not None:
-                self._say(said)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
             lost = read.record is JournalRecord.JOB_LOST
             job = event._replace(cluster=read.cluster, proc=read.proc)
@@ -495,8 +486,10 @@ class NodeTracker:
         if self._groups.is_leaving((plan := self.plan(node)).group):
             why = "its group leaves its site"
             return self.set_status(node, NodeStatus.NOT_READY, time, reason=why)
-        if line := node_decisions.unneeded_by(attempt.reason):
-            return self.not_needed(node, line, time)
+        if self.run.of or attempt.reason:
+            for before in features.told("trace", "before_failed"):
+                if before(self, node, attempt, time):
+                    return None
         limit = plan.retries if node.retries is None else node.retries
         is_last = node.no_retry or _ends_retries(plan, value)
         if attempt.number < node.anew_from + limit and not is_last:

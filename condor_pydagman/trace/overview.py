@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman import features
-from condor_pydagman.features.feeder.report import feeder_text
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.ad_attributes import FEEDER
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, GroupSite, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
@@ -32,7 +30,6 @@ _THROTTLES = {
 }
 _NO_SITE = GroupSite()
 _LAST = ("sites", "brakes", "feeder", "enough", "shared_limits")
-_FED = ("ended", "failed")  # what a FEEDER that adds no more says of itself
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -90,7 +87,7 @@ class Overview(NamedTuple):
         counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
         per_second: nodes done in a second, lately; 0.0 if that is not known.
         remaining_s: estimated seconds until the end of all but held nodes; None if there is no
-            estimate, as while a FEEDER may add more.
+            estimate, as while a feature may add more.
         stalled_s: how long no node was done, if that is long; 0.0 otherwise.
         longest: nodes whose jobs have run longest, that first.
         held: held jobs by their reasons, the most frequent first.
@@ -103,8 +100,6 @@ class Overview(NamedTuple):
             they ended, `leaving`, `waiting` for a site, `without`: others that have one no more;
             `first`, a few of those that wait, and `reason`, why, as DAGMan has last said; empty if
             no group has begun.
-        feeder: how the FEEDER of the DAG does, '' if there is none, or nothing is known of it.
-        enough: how many nodes were done when each ENOUGH was reached that is, by its line.
         shared_limits: those that the DAG keeps to, while it may have a part of them.
         of_features: what features have to show, by names of fields.
     """
@@ -129,8 +124,6 @@ class Overview(NamedTuple):
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
     sites: Mapping[str, Any] = {}
-    feeder: str = ""
-    enough: Mapping[str, str] = {}
     shared_limits: Sequence[OwnPart] = ()
     of_features: Mapping[str, Any] = {}
 
@@ -172,8 +165,8 @@ def overview(
     rate = tally.per_second(now) if goes_on else 0.0
     stalled_s = _stalled_s(tally, rate, now) if goes_on else 0.0
     left = sum(counts[name] for name in STATES if name not in _NO_PROGRESS)
-    feeder = _feeder(run, ad)
-    can_tell = bool(rate and left and not stalled_s) and not _is_fed(tally, feeder)
+    may_grow = any(may(tally, ad) for may in features.told("trace", "may_grow"))
+    can_tell = bool(rate and left and not stalled_s) and not may_grow
     return Overview(
         dag,
         state,
@@ -195,8 +188,6 @@ def overview(
         subdags,
         total(run.placements).as_json() if run.placements else {},
         _sites(tally, running),
-        feeder,
-        {line: reached.counts for line, reached in run.enough.items()},
         shared_limits,
         _of_features(tally, ad, running=running),
     )
@@ -207,23 +198,6 @@ def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[
     for show in features.told("trace", "overview"):
         shown.update(show(tally, ad, running=running))
     return shown
-
-
-def _feeder(run: Run, ad: Mapping[str, Any]) -> str:
-    """As DAGMan says it, or else the nodes log."""
-    told, feeding = ad.get(FEEDER), run.feeding
-    if isinstance(told, str) and told and not feeding.state:
-        return told
-    if not feeding.time:
-        return ""
-    return feeder_text(feeding.state, feeding.number, error=feeding.reason)
-
-
-def _is_fed(tally: Tally, feeder: str) -> bool:
-    """Whether there may be more nodes to come, nobody knows how many."""
-    if tally.run.feeding.state or feeder.startswith(_FED):
-        return False
-    return bool(feeder) or (tally.dag is not None and tally.dag.feeder is not None)
 
 
 def _sites(tally: Tally, running: bool) -> dict[str, Any]:

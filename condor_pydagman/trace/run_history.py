@@ -302,29 +302,6 @@ class GroupSite(NamedTuple):
         return {**told, "reason": self.reason} if self.reason else told
 
 
-class ReachedEnough(NamedTuple):
-    """An ENOUGH is reached: how many nodes were done then, in words, and when."""
-
-    counts: str
-    time: float
-
-
-class FeederSeen(NamedTuple):
-    """What the FEEDER of the DAG has given.
-
-    Attributes:
-        number: of the last feeding, from 1; 0 for none in this run.
-        state: "ended" or "failed"; '' if it is neither.
-        reason: why it has failed.
-        time: of the last record about it.
-    """
-
-    number: int = 0
-    state: str = ""
-    reason: str = ""
-    time: float = 0.0
-
-
 class Start(NamedTuple):
     """DAGMan was started.
 
@@ -397,9 +374,6 @@ class Run:
         placements: of DATA nodes, by node.
         groups: where groups of nodes that need a site are, by name.
         no_site_yet: why DAGMan has last said that a group waits for a site, and when, by name.
-        enough: ENOUGH lines that are reached.
-        pieces: numbers of what has been added to the DAG.
-        feeding: what its FEEDER has given of that.
         of: what is known of features, by their names; those of which nothing is known are not
             there.
     """
@@ -408,9 +382,6 @@ class Run:
         self.of: dict[str, Seen] = {}
         self.groups: dict[str, GroupSite] = {}
         self.no_site_yet: dict[str, tuple[str, float]] = {}
-        self.enough: dict[str, ReachedEnough] = {}
-        self.pieces: set[int] = set()
-        self.feeding = FeederSeen()
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.starts: list[Start] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 
+from condor_pydagman import features
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.countdown import Countdown
@@ -63,7 +64,7 @@ class Tally:
             self._ended(node, node.status, node.since)
 
     def _new_countdown(self) -> Countdown | None:
-        return Countdown(self.dag, self.run.enough) if self.dag is not None else None
+        return Countdown(self.dag, self.run) if self.dag is not None else None
 
     def _find_ready(self) -> set[str]:
         """Counts all anew."""
@@ -96,7 +97,7 @@ class Tally:
         for event in events:
             if event.name == "node.state":
                 self._change(event)
-            self._stale |= event.name == "dag.enough"  # a node may wait for no parent any more
+            self._stale |= any(event.name in names for names in features.told("trace", "OPENS"))
         if self._stale:
             self._stale = False
             self._countdown = self._new_countdown()

@@ -7,6 +7,13 @@ those in; a record may be in the log twice.  It may have, too:
 - `before_failed(tracker, node, attempt, time)`: an attempt has failed.  True: something else has
   become of the node.
 - `overview(tally, ad, *, running)`: its fields of an Overview, by name.
+- `opened(dag, run)`: nodes that wait for no parent any more, whether or not all have ended.
+- `OPENS`: kinds of events after which there may be more of these.
+- `limits_parents(dag)`: what finds nodes that can't run, as too few of their parents can be done;
+  None if there is no such limit (`futile.FutileNodes`).
+- `was_unneeded(dag, node)`: whether an earlier run did not need a node.
+- `may_grow(tally, ad)`: whether there may be more nodes to come, nobody knows how many.
+- `has_grown(dag, run)`: whether a run has more nodes than the DAG, as it was read.
 """
 
 from __future__ import annotations

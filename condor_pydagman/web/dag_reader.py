@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
-from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.limits_in_use import LimitsInUse
@@ -195,9 +194,7 @@ class DagReader:
             self._futile = None
             return
         self._futile = FutileNodes(dag, lambda node: self.states[node] in (WAITING, FUTILE))
-        for node in range(len(dag) if EnoughsOfDag.of(dag).enough_of else 0):
-            if is_unneeded(dag, node, runs.get(self._keys[node])):
-                self._futile.leave(node)
+        self._futile.leave_all(lambda node: is_unneeded(dag, node, runs.get(self._keys[node])))
         for node, state in enumerate(self.states):
             if state == FAILED:
                 self._futile.fail(node)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from condor_pydagman.named_tuple import NamedTuple
 
+ATTRIBUTE = "PYDAGMAN_Feeder"  # of DAGMan's job ad, which shows it
+
 
 class FeederReport(NamedTuple):
     """How a FEEDER does.

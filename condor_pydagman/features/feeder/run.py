@@ -19,7 +19,7 @@ from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.feeder.progress import Progress
-from condor_pydagman.features.feeder.report import FeederReport
+from condor_pydagman.features.feeder.report import ATTRIBUTE, FeederReport
 from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Feeder
@@ -244,4 +244,4 @@ class Feeding(Feature):
         report = self.report()
         if report is None:
             return ()
-        return (Shown("Feeder", report.text, attribute="PYDAGMAN_Feeder", answer=report._asdict()),)
+        return (Shown("Feeder", report.text, attribute=ATTRIBUTE, answer=report._asdict()),)

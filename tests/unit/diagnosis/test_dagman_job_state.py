@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.known_facts import DagmanJob, RescueFile
-from condor_pydagman.trace.run_history import DagState, FeederSeen, Halted, Run
+from condor_pydagman.trace.run_history import DagState, Halted, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
 
@@ -138,12 +138,6 @@ def test_an_idle_dagman_that_could_not_go_on() -> None:
     facts.run.exit_code = 3
     (finding,) = dagman_findings(facts)
     assert "it could not continue, and the schedd starts it again" in finding.sentence
-
-
-def test_a_dag_whose_feeder_has_failed_is_explained_by_that() -> None:
-    facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1, errors=("ERROR: the FEEDER",))
-    facts.run.feeding = FeederSeen(0, "failed", "feeding 1: no table", NOW)
-    assert not dagman_findings(facts)
 
 
 def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:

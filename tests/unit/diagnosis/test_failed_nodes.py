@@ -10,7 +10,7 @@ from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, failure_of, futile_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
-from condor_pydagman.trace.growth_seen import refusal
+from condor_pydagman.features.growth.trace import refusal
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import attempt, facts_of, script, texts, without_jobs

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.trace.run_history import ReachedEnough
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import attempt, facts_of
 
@@ -58,39 +57,3 @@ def test_blockers_are_the_ends_of_chains_upwards() -> None:
     assert state.blockers(2) == [[2, 1, 0]]
     assert state_of(PRODUCT, A=NodeStatus.DONE).blockers(3) == [[3, 1]]
     assert state.blockers(3) == [[3]]
-
-
-MERGED = (
-    "".join(f"JOB {name} a.sub\n" for name in "ABCDE")
-    + "PARENT A B C CHILD D\nPARENT D CHILD E\nENOUGH PARENTS D 2\n"
-)
-
-
-def test_a_node_of_whose_parents_enough_are_done() -> None:
-    known = {name: (NodeStatus.DONE, [attempt(value=0)]) for name in "AB"}
-    facts = facts_of(MERGED, known)
-    assert facts.dag is not None
-    assert letters(GraphState(facts.dag, facts.run)) == "DDrNN"
-    facts.run.enough["ENOUGH PARENTS D 2"] = ReachedEnough("2 of 3 nodes are done", 5.0)
-    state = GraphState(facts.dag, facts.run)
-    assert letters(state) == "DDrrN"
-    assert (state.enough.done, state.enough.spare) == ([2], [0])
-
-
-def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
-    state = state_of(MERGED, A=NodeStatus.ERROR, B=NodeStatus.ERROR)
-    assert letters(state) == "EErFF"
-    assert sorted(state.futile.values()) == [0, 2]
-    assert [state.is_hopeless(node) for node in range(5)] == [False, False, False, True, False]
-    assert state.blockers(4) == [[4, 3]], "what its other parent does makes no difference"
-
-
-def test_nodes_that_are_not_needed() -> None:
-    facts = facts_of(MERGED, {"A": (NodeStatus.ERROR, []), "B": (NodeStatus.DONE, [])})
-    assert facts.dag is not None
-    node = facts.run.nodes["B"]
-    node.skipped, node.why = True, "ENOUGH CATEGORY c 1; it had failed: exit code 1"
-    assert node.unneeded_by == "ENOUGH CATEGORY c 1"
-    state = GraphState(facts.dag, facts.run)
-    assert (letters(state), state.is_unneeded(1)) == ("EDrFF", True)
-    assert (state.enough.spare, state.enough.lost, state.enough.left(0)) == ([1], [1], 1)

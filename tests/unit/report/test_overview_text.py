@@ -8,7 +8,7 @@ from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import FeederSeen, GroupSite, Run
+from condor_pydagman.trace.run_history import GroupSite
 from tests.unit.trace.test_overview import a_run, seen
 
 
@@ -101,13 +101,6 @@ def test_groups_that_wait_for_a_site() -> None:
         in shown
     )
     assert "is full (\\x1b)" in shown
-
-
-def test_a_feeder() -> None:
-    run = Run()
-    run.feeding = FeederSeen(2, "failed", "feeding 3: no table", 5.0)
-    shown = " ".join(text(seen(run)).split())
-    assert "feeder: failed, 2 feedings; feeding 3: no table" in shown
 
 
 def test_shared_limits() -> None:

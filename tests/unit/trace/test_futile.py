@@ -146,7 +146,7 @@ NODES = "".join(f"JOB {name} a.sub\n" for name in "ABCD")
 
 def countdown_of(text: str) -> tuple[Countdown, Dag]:
     dag = build(["t.dag"], lambda _: iter([NODES + text]), BuildOptions(use_join_nodes=False))
-    return Countdown(dag), dag
+    return Countdown(dag, Run()), dag
 
 
 def test_a_junction_hands_on() -> None:
@@ -172,9 +172,3 @@ def test_a_node_with_a_condition_is_never_free() -> None:
     countdown, _ = countdown_of("PARENT A CHILD B\nRUN_IF B true\n")
     assert countdown.ended(0, failed=False) == []
     assert not countdown.is_free(1)
-
-
-def test_the_node_of_an_enough_that_is_reached() -> None:
-    _, dag = countdown_of("PARENT A B CHILD C\nENOUGH PARENTS C 1\n")
-    assert not Countdown(dag).is_free(2)
-    assert Countdown(dag, {"ENOUGH PARENTS C 1": "1 of 2"}).is_free(2)

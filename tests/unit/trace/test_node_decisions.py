@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.records.own_events import RecordRead
-from condor_pydagman.trace.node_decisions import UNCHANGED, take_record, unneeded_by
+from condor_pydagman.trace.node_decisions import UNCHANGED, take_record
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 
@@ -72,11 +72,3 @@ def test_why_a_node_runs(tracker: Tracker) -> None:
 def test_conditions(tracker: Tracker, value: int, after: list[Any]) -> None:
     take_record(tracker, NodeRun("A"), read(JournalRecord.CONDITION, value, "n is 3"), 5.0)
     assert tracker.told == [("node.decided", {"value": value, "reason": "n is 3"}), *after]
-
-
-def test_why_jobs_were_removed_that_are_not_needed() -> None:
-    words = "DAG Enough: the node is not needed"
-    line = "ENOUGH ALL_NODES OF S 3"
-    assert unneeded_by(f"{words}: {line}") == line
-    assert unneeded_by(f"{words}: {line} (by user ann)") == line
-    assert unneeded_by("via condor_rm (by user ann)") == unneeded_by(words) == ""

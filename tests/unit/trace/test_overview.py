@@ -9,7 +9,6 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.trace.overview import STATES, Overview, overview
 from condor_pydagman.trace.run_history import (
     Attempt,
-    FeederSeen,
     GroupSite,
     Halted,
     Hold,
@@ -90,18 +89,6 @@ def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
     assert (one.remaining_s, one.stalled_s) == (None, 499.0)
     run.nodes["done3"].since = 900.0
     assert seen(run).stalled_s == 0  # in 400 s there should have been 8
-
-
-def test_no_end_is_foretold_while_a_feeder_may_add_more() -> None:
-    text = ["FEEDER BELOW 9 PROGRAM feed\n"]
-    fed = build(["t.dag"], lambda _: iter(text), BuildOptions())
-    run = a_run()
-    assert overview("t.dag", "running", Tally(run, fed), NOW, exact=True, ad={}).remaining_s is None
-    told = {"PYDAGMAN_Feeder": "waits, 3 feedings, 30 nodes"}
-    assert seen(run, ad=told).remaining_s is None
-    assert seen(run, ad={"PYDAGMAN_Feeder": "ended, 3 feedings, 30 nodes"}).remaining_s
-    run.feeding = FeederSeen(3, "ended")
-    assert seen(run, ad=told).remaining_s
 
 
 def test_nodes_that_were_let_go_before_the_run_count_as_done() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodeRun, ReachedEnough, Run
+from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.trace.tally import WINDOW_S, Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -77,16 +77,3 @@ def test_service_nodes_are_not_counted() -> None:
     for one in (tally, Tally(run, dag)):
         assert +one.by_status == {NodeStatus.NOT_READY: 1}
         assert (one.ready, one.in_queue) == ({"A"}, {})
-
-
-def test_the_node_of_an_enough_that_is_reached_is_ready() -> None:
-    text = "JOB A x\nJOB B x\nJOB C x\nPARENT A B CHILD C\nENOUGH PARENTS C 1\n"
-    dag = build(["t.dag"], lambda _: iter([text]), BuildOptions())
-    run = a_run(A=NodeStatus.DONE, B=NodeStatus.SUBMITTED, C=NodeStatus.NOT_READY)
-    tally = Tally(run, dag)
-    assert not tally.ready
-    run.enough["ENOUGH PARENTS C 1"] = ReachedEnough("1 of 2 nodes are done", 150.0)
-    tally.take([DagEvent("dag.enough", 150.0, data={"enough": "ENOUGH PARENTS C 1"})])
-    assert tally.ready == Tally(run, dag).ready == {"C"}
-    tally.take([change(run, "C", "SUBMITTED")])
-    assert not tally.ready

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.grammar import PARENTS
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of, words
+from condor_pydagman.features.enough.trace import EnoughSeen
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 
 _LOST = (NodeStatus.ERROR, NodeStatus.FUTILE)
+_COUNTED = {
+    NodeStatus.DONE: State.DONE,
+    NodeStatus.ERROR: State.FAILED,
+    NodeStatus.FUTILE: State.FUTILE,
+}
 
 
-def enough_findings(facts: Facts, state: GraphState | None) -> list[Finding]:
+def counts_of(state: GraphState) -> EnoughCounts:
+    """How many nodes of each ENOUGH are done, not needed, or can't be done."""
+    counts = state.of.get("enough")
+    if not isinstance(counts, EnoughCounts):
+        counts = state.of["enough"] = EnoughCounts(state.dag)
+        for node in counts.of:
+            if state.is_unneeded(node):
+                counts.mark(node, FOLLOWS)
+            counts.moved(node, State.WAITING, _COUNTED.get(state.status[node], State.WAITING))
+    return counts
+
+
+def hopeless(state: GraphState) -> Mapping[int, str]:
+    """Nodes of whose parents enough can't be done any more."""
+    why = "can't run, because too few of its parents can still be done"
+    return {
+        node: why
+        for node, number in EnoughsOfDag.of(state.dag).enough_of.items()
+        if state.status[node] is NodeStatus.FUTILE and counts_of(state).is_hopeless(number)
+    }
+
+
+def waits_for(state: GraphState, node: int) -> str:
+    """How many of its parents a node waits for."""
+    number = EnoughsOfDag.of(state.dag).enough_of.get(node)
+    if number is None:
+        return ""
+    of = number_of(len(counts_of(state).members[number]), "parent")
+    return f"enough of its {of} ({_line(state, number)}: {_progress(state, number)})"
+
+
+def findings(facts: Facts, state: GraphState | None) -> list[Finding]:
     """A finding for each ENOUGH of which there is something to be said."""
-    reached = [_reached(facts, line) for line in facts.run.enough]
+    reached = [_reached(facts, line) for line in EnoughSeen.of(facts.run).reached]
     return [*reached, *(_not_reached(facts, state) if state is not None else ())]
 
 
 def _reached(facts: Facts, line: str) -> Finding:
-    counts, time = facts.run.enough[line]
+    counts, time = EnoughSeen.of(facts.run).reached[line]
     names = tuple(
         run.name for run in facts.run.nodes.values() if run.is_unneeded and line in run.why
     )
@@ -35,10 +74,10 @@ def _reached(facts: Facts, line: str) -> Finding:
 
 def _not_reached(facts: Facts, state: GraphState) -> Iterator[Finding]:
     for number, enough in enumerate(enoughs_of(state.dag)):
-        if words(enough) in facts.run.enough:
+        if words(enough) in EnoughSeen.of(facts.run).reached:
             continue
         may_grow = enough.members != PARENTS and _may_grow(facts)
-        if state.enough.is_hopeless(number) and not may_grow:
+        if counts_of(state).is_hopeless(number) and not may_grow:
             yield _out_of_reach(facts, state, number)
         elif facts.run.starts:
             yield _on_its_way(facts, state, number)
@@ -51,15 +90,16 @@ def _may_grow(facts: Facts) -> bool:
 
 
 def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:
-    lost, members = state.enough.lost[number], state.enough.members[number]
+    counts = counts_of(state)
+    lost, members = counts.lost[number], counts.members[number]
     failed = [node for node in members if state.status[node] in _LOST]
-    spare = state.enough.spare[number]
+    spare = counts.spare[number]
     unneeded = f" and {spare} {does(spare, 'be')} not needed" if spare else ""
-    child = state.enough.children.get(number)
+    child = counts.children.get(number)
     sentence = (
         f"{_line(state, number)} can no longer be reached: of {_members(state, number)} {lost}"
-        f" failed or can't run{unneeded}, so at most {state.enough.left(number)} can be done, and"
-        f" {state.enough.goal(number)} would be enough."
+        f" failed or can't run{unneeded}, so at most {counts.left(number)} can be done, and"
+        f" {counts.goal(number)} would be enough."
     )
     if child is not None:
         failed.append(child)
@@ -70,19 +110,19 @@ def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:
 def _on_its_way(facts: Facts, state: GraphState, number: int) -> Finding:
     sentence = (
         f"{_line(state, number)} is not reached{' yet' * facts.is_live}: of"
-        f" {_members(state, number)} {progress(state, number)}."
+        f" {_members(state, number)} {_progress(state, number)}."
     )
     return Finding("enough.open", Weight.NOTE, sentence, (), _place(state, number))
 
 
-def progress(state: GraphState, number: int) -> str:
+def _progress(state: GraphState, number: int) -> str:
     """`3 are done, 5 are enough`."""
-    done, goal = state.enough.done[number], state.enough.goal(number)
+    done, goal = counts_of(state).done[number], counts_of(state).goal(number)
     return f"{done} {does(done, 'be')} done, {goal} {does(goal, 'be')} enough"
 
 
 def _members(state: GraphState, number: int) -> str:
-    return number_of(len(state.enough.members[number]), "node")
+    return number_of(len(counts_of(state).members[number]), "node")
 
 
 def _line(state: GraphState, number: int) -> str:
@@ -97,11 +137,12 @@ def _place(state: GraphState, number: int) -> tuple[Evidence, ...]:
 # Of one node.
 
 
-def unneeded_finding(facts: Facts, run: NodeRun) -> Finding:
+def unneeded(facts: Facts, run: NodeRun) -> Finding:
     """Why a node that counts as done is not needed."""
     line = run.unneeded_by
-    if line in facts.run.enough:
-        counts, time = facts.run.enough[line]
+    reached = EnoughSeen.of(facts.run).reached
+    if line in reached:
+        counts, time = reached[line]
         sentence = f"It is not needed: {message(line)} is reached, as {message(counts)}."
         evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
         return Finding("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.dagman_job_state import rescue_findings
+from condor_pydagman.diagnosis.dagman_job_state import dagman_findings, rescue_findings
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explanation import Finding, Weight
-from condor_pydagman.diagnosis.feeder_state import feeder_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.trace.run_history import DagState, FeederSeen
+from condor_pydagman.features.feeder.explain import findings
+from condor_pydagman.features.feeder.trace import FeederSeen
+from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, texts
 
@@ -23,9 +24,9 @@ def found(
     told: str, states: Any = DONE, seen: FeederSeen | None = None, dag: str = TEXT
 ) -> list[Finding]:
     facts = facts_of(dag, states, ad={"PYDAGMAN_Feeder": told} if told else {})
-    facts.run.feeding = seen or FeederSeen()
+    facts.run.of["feeder"] = seen or FeederSeen()
     assert facts.dag is not None
-    return list(feeder_findings(facts, GraphState(facts.dag, facts.run)))
+    return list(findings(facts, GraphState(facts.dag, facts.run)))
 
 
 def test_it_has_failed() -> None:
@@ -38,7 +39,7 @@ def test_it_has_failed() -> None:
 def test_it_is_the_first_cause_when_the_dag_has_ended(states: Any) -> None:
     facts = facts_of(TEXT, states, state=DagState.FAILED, exit_code=1, errors=("ERROR: x",))
     facts.run.ended = NOW
-    facts.run.feeding = FeederSeen(0, "failed", "feeding 1: no table", NOW)
+    facts.run.of["feeder"] = FeederSeen(0, "failed", "feeding 1: no table", NOW)
     first = explain_dag(facts).findings[0]
     assert first.cause == "dag.feeder"
     assert first.sentence == "The FEEDER failed too often, so the DAG is not complete."
@@ -67,6 +68,12 @@ def test_a_dag_with_failed_nodes_does_not_end_before_its_feeder() -> None:
     failed = facts_of(TEXT, {"A": (NodeStatus.ERROR, [attempt(value=1)])})
     (finding,) = rescue_findings(failed)
     assert "When they and the FEEDER have ended, the DAG fails" in finding.sentence
-    failed.run.feeding = FeederSeen(2, "ended")
+    failed.run.of["feeder"] = FeederSeen(2, "ended")
     (finding,) = rescue_findings(failed)
     assert "When they have ended, the DAG fails" in finding.sentence
+
+
+def test_a_dag_whose_feeder_has_failed_is_explained_by_that() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1, errors=("ERROR: the FEEDER",))
+    facts.run.of["feeder"] = FeederSeen(0, "failed", "feeding 1: no table", NOW)
+    assert not dagman_findings(facts)

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.features.feeder.report import ATTRIBUTE
+from condor_pydagman.features.feeder.trace import FeederSeen
 from condor_pydagman.printable import message
-from condor_pydagman.records.ad_attributes import FEEDER
 from condor_pydagman.vocabulary import NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
 
 
-def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
+def findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
     """What is to be said of it, if the DAG has one."""
-    seen, told = facts.run.feeding, facts.ad.get(FEEDER)
+    seen, told = FeederSeen.of(facts.run), facts.ad.get(ATTRIBUTE)
     if seen.state == "failed":
         evidence = Evidence(facts.nodes_log, message(seen.reason), seen.time)
         advice = "Fix the program, then submit the DAG again to run it again (docs/growth.md)."
@@ -36,5 +37,16 @@ def feeder_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]
         sentence = "The DAG is waiting for its FEEDER, which has not said that it is done."
     else:
         return
-    evidence = Evidence(f"{FEEDER} of job {facts.cluster}", message(told))
+    evidence = Evidence(f"{ATTRIBUTE} of job {facts.cluster}", message(told))
     yield Finding("dag.feeder", Weight.WAITING, sentence, (), (evidence,))
+
+
+def explains_failure(facts: Facts) -> bool:
+    """Whether the DAG has failed since the FEEDER has."""
+    return FeederSeen.of(facts.run).state == "failed"
+
+
+def goes_on(facts: Facts) -> str:
+    """What the DAG does not end before, beside its nodes; '' if that is over."""
+    has_one = facts.dag is not None and facts.dag.feeder is not None
+    return "the FEEDER" if has_one and not FeederSeen.of(facts.run).state else ""

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.enough_state import enough_findings
 from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.features.enough.explain import findings
 from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
 from condor_pydagman.graph.model import DONE
-from condor_pydagman.trace.run_history import DagState, ReachedEnough
+from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, texts
 
@@ -38,12 +39,12 @@ def facts_with(text: str, failed: str = "", done: str = "", left: str = "", **mo
 
 def found(facts: Facts) -> list[Finding]:
     assert facts.dag is not None
-    return enough_findings(facts, GraphState(facts.dag, facts.run))
+    return findings(facts, GraphState(facts.dag, facts.run))
 
 
 def reached(**more: Any) -> Facts:
     facts = facts_with(SEARCH, done="AB", left="CD", **more)
-    facts.run.enough[LINE] = ReachedEnough("2 of 4 nodes are done", NOW - 5)
+    EnoughSeen.put(facts.run).reached[LINE] = ReachedEnough("2 of 4 nodes are done", NOW - 5)
     return facts
 
 
@@ -59,7 +60,7 @@ def test_it_is_reached() -> None:
     )
     assert finding.nodes == ("C", "D")
     assert texts(finding) == ["t.dag.nodes.log: ENOUGH CATEGORY c 2: 2 of 4 nodes are done"]
-    (again,) = enough_findings(reached()._replace(dag=None), None)
+    (again,) = findings(reached()._replace(dag=None), None)
     assert again == finding, "without the DAG's files, too"
 
 

@@ -1,0 +1,54 @@
+"""How a DAG has grown: from records in the nodes log."""
+
+from __future__ import annotations
+
+from condor_pydagman.features.feeder.trace import FeederSeen
+from condor_pydagman.features.growth.trace import GrowthSeen
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.report.event_words import event_words
+from condor_pydagman.trace.run_history import Run
+from condor_pydagman.vocabulary import JournalRecord
+from tests.features.taking import take
+
+
+def grown(number: int, text: str) -> RecordRead:
+    return RecordRead(JournalRecord.GROWN, "", 0, number, text)
+
+
+def known(run: Run) -> tuple[int, str, str, float]:
+    seen = FeederSeen.of(run)
+    return seen.number, seen.state, seen.reason, seen.time
+
+
+def test_pieces_of_a_feeder_until_it_ends() -> None:
+    run = Run()
+    assert [one.data for one in take(run, grown(1, "d"), 5.0)] == [{"piece": 1}]
+    assert not take(run, grown(1, "d"), 5.0)
+    assert "feeder" not in run.of
+    (event,) = take(run, grown(2, "e FEEDING 1"), 6.0)
+    assert event.data == {"piece": 2, "feeding": 1}
+    assert event_words(event) == "nodes were added to the DAG"
+    assert known(run) == (1, "", "", 6.0)
+    assert not take(run, grown(2, "e FEEDING 1"), 7.0)
+    assert known(run) == (1, "", "", 6.0)
+    _, event = take(run, grown(3, "f FEEDING 2 LAST"), 8.0)
+    assert (event.name, event.data) == ("dag.feeder", {"state": "ended", "feedings": 2})
+    assert event_words(event) == "the FEEDER ended"
+    assert known(run) == (2, "ended", "", 8.0)
+
+
+def test_a_feeder_that_fails() -> None:
+    run = Run()
+    read = RecordRead(JournalRecord.FEEDER_FAILED, "", 0, 0, "feeding 1: no table")
+    (event,) = take(run, read, 5.0)
+    assert event_words(event) == "the FEEDER failed: feeding 1: no table"
+    assert known(run) == (0, "failed", "feeding 1: no table", 5.0)
+    assert not take(run, read, 6.0)
+
+
+def test_damaged_records_tell_what_can_be_read() -> None:
+    run = Run()
+    for number, text in enumerate(("", "d FEEDING", "d FEEDING x", f"d FEEDING {'9' * 5000}"), 1):
+        assert [one.data for one in take(run, grown(number, text), 5.0)] == [{"piece": number}]
+    take(run, RecordRead(JournalRecord.LET_GO, "", 0, 0, "x 2 -"), 6.0)
+    assert GrowthSeen.of(run).pieces == {1, 3, 4}
