@@ -81,7 +81,10 @@ TOLD: dict[str, tuple[str, ...]] = {
     "growth": ("GROWN", "LET_GO", "GROWTH_FAILED"),
     "feeder": ("GROWN", "FEEDER_FAILED"),
     "enough": ("ENOUGH",),
-    "run_if": (),
+    "run_if": ("CONDITION",),
+    "publish": ("NODE_RESULT",),
+    "cache": ("CACHED",),
+    "steering": ("STEERED",),
 }
 _BEFORE = f"{__name__}."
 _guards: list[Callable[[str], None]] = []

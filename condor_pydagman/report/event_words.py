@@ -59,7 +59,6 @@ def _site(event: DagEvent) -> str:
     return printable(str(event.data["site"]))
 
 
-_DECISIONS = {1: "is true", 0: "is false", -1: "can't be evaluated"}
 _WORDS: Events = {
     "dag.start": lambda event: "DAGMan started",
     "dag.halt": lambda event: "halted",
@@ -75,13 +74,6 @@ _WORDS: Events = {
     "group.no_site": lambda event: f"{_group(event)} gets no site{why(event)}",
     "node.state": _state,
     "node.retry": lambda event: f"is retried, retry {event.data['retry']}",
-    "node.looked_up": lambda event: (
-        "CACHE: done already" if event.data["value"] else f"CACHE: needs to run{why(event)}"
-    ),
-    "node.decided": lambda event: f"its RUN_IF {_DECISIONS[event.data['value']]}{why(event)}",
-    "node.steered": lambda event: printable(
-        f"{event.data['command']}, asked by {event.data['by']}"
-    ),
     "node.submit_failed": lambda event: f"could not be submitted{why(event)}",
     "job.submit": lambda event: f"{_job(event)} submitted",
     "job.execute": lambda event: f"{_job(event)} runs on {printable(event.data['host'])}",

@@ -12,11 +12,8 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.engine.decisions import failures_allowed
-from condor_pydagman.engine.node_settings import read_settings
-from condor_pydagman.features.steering.rules import RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.trace import node_decisions
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
@@ -26,17 +23,13 @@ from condor_pydagman.trace.nodes_log_text import NodesLogEvent, job_id, noop_of
 from condor_pydagman.trace.run_history import Attempt, Hold, NodePlan, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
-    RETURN_NO_RESULT,
     SHARED_CLUSTER,
     EventKind,
     JournalRecord,
-    NodeCommand,
     NodeStatus,
 )
 
 _NO_PLAN = NodePlan()
-_MARKS = (NodeCommand.DONE, NodeCommand.SKIP)
-_BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
 
 
@@ -398,12 +391,6 @@ class NodeTracker:
         elif read.record is JournalRecord.SUBMIT_FAILED:
             self.submit_failed(node, read.text, event.time)
             self.failed(node, event.time, None, read.text)
-        elif read.record is JournalRecord.STEERED:
-            self._steered(node, read.text, event.time)
-        elif read.record in node_decisions.RECORDS:
-            node_decisions.take_record(self, node, read, event.time)
-        elif read.record is JournalRecord.NODE_RESULT and read.value < 0:
-            self.failed(node, event.time, RETURN_NO_RESULT, read.text)
         elif read.record in EVENTS:
             self._group_record(node, read, event.time)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
@@ -435,34 +422,6 @@ class NodeTracker:
         node.attempts[-1].over = True
         node.begin_anew()
         self.set_status(node, NodeStatus.NOT_READY, time)
-
-    def _steered(self, node: NodeRun, text: str, time: float) -> None:
-        """A person's command, which DAGMan obeys unless it comes too late."""
-        words = read_text(text)
-        if words is None:
-            return
-        command = words.command
-        data = {"command": command.value, "by": words.by, "options": words.options}
-        self.tell("node.steered", time, node, **data)
-        ended = node.status in (NodeStatus.DONE, NodeStatus.ERROR)
-        if command is NodeCommand.RERUN and ended:
-            node.begin_anew()
-            self.set_status(node, NodeStatus.READY, time)
-        elif command in _MARKS and node.status not in _BUSY:
-            node.skipped = not node.attempts
-            self.set_status(node, NodeStatus.DONE, time, skipped=command is NodeCommand.SKIP)
-            node.why = f"{command.value} by {words.by}"
-        elif command is NodeCommand.SET:
-            settings = read_settings(words.options)
-            if settings is not None and settings.retries is not None:
-                node.retries = settings.retries
-        elif command is NodeCommand.CANCEL and not ended:
-            node.no_retry = RETRY not in words.options.split()
-            is_busy = node.status in _BUSY
-            if node.no_retry or not is_busy:
-                node.cancelled_by = node.cancelled_by or words.by
-            if not is_busy:
-                self.set_status(node, NodeStatus.ERROR, time, reason=f"cancelled by {words.by}")
 
     def _placement(self, event: NodesLogEvent) -> None:
         """A note of a DATA node's worker."""

@@ -7,8 +7,11 @@ from condor_pydagman.features.growth.trace import GrowthSeen
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.trace.run_history import Run
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.features.taking import take
+from tests.unit.trace.bench import Bench
+
+ERROR = NodeStatus.ERROR
 
 
 def grown(number: int, text: str) -> RecordRead:
@@ -52,3 +55,19 @@ def test_damaged_records_tell_what_can_be_read() -> None:
         assert [one.data for one in take(run, grown(number, text), 5.0)] == [{"piece": number}]
     take(run, RecordRead(JournalRecord.LET_GO, "", 0, 0, "x 2 -"), 6.0)
     assert GrowthSeen.of(run).pieces == {1, 3, 4}
+
+
+def test_a_node_whose_addition_is_refused_has_failed(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7)
+    bench.record(JournalRecord.GROWTH_FAILED, text="ERROR: it is wrong")
+    node = bench.node()
+    assert (node.status, node.attempts[-1].over) == (ERROR, True)
+    assert node.why == "what it adds to the DAG is refused: it is wrong"
+
+
+def test_the_dag_grows_once_by_each_piece(bench: Bench) -> None:
+    for number in (1, 1, 2):
+        bench.record(JournalRecord.GROWN, number, text="d")
+    bench.track()
+    assert [event.data for event in bench.told("dag.grow")] == [{"piece": 1}, {"piece": 2}]

@@ -1,0 +1,16 @@
+"""What nodes publish, as the nodes log tells: only that it can't be read makes a difference."""
+
+from __future__ import annotations
+
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.trace.tracker import Records, Tracker
+from condor_pydagman.vocabulary import RETURN_NO_RESULT, JournalRecord
+
+
+def _result(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
+    if node is not None and read.value < 0:
+        tracker.failed(node, time, RETURN_NO_RESULT, read.text)
+
+
+RECORDS: Records = {JournalRecord.NODE_RESULT: _result}

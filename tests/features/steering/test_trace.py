@@ -1,0 +1,70 @@
+"""What people have asked of nodes: from records in the nodes log."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from tests.unit.trace.bench import Bench
+
+DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
+
+
+def steered(bench: Bench, text: str) -> None:
+    bench.record(JournalRecord.STEERED, 1, text=text)
+
+
+def test_a_failed_node_that_runs_again_has_its_retries_once_more(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=3)
+    bench.submit("A", 8)
+    bench.terminate(8, value=3)
+    steered(bench, "ann rerun descendants")
+    bench.submit("A", 9)
+    bench.terminate(9, value=3)
+    assert bench.node(retries=1).status is READY
+    (told,) = bench.told("node.steered")
+    assert told.data == {"command": "rerun", "by": "ann", "options": "descendants"}
+
+
+@pytest.mark.parametrize(("command", "status"), [("skip", DONE), ("done", DONE), ("cancel", ERROR)])
+def test_a_node_that_has_not_begun_is_steered(
+    bench: Bench, command: str, status: NodeStatus
+) -> None:
+    steered(bench, f"ann {command}")
+    node = bench.node()
+    assert (node.status, node.attempts) == (status, [])
+
+
+def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann cancel begun")
+    bench.terminate(7, value=3)
+    assert bench.node(retries=3).status is ERROR
+
+
+def test_who_has_cancelled_a_node_is_known_until_it_runs_again(bench: Bench) -> None:
+    steered(bench, "ann cancel")
+    steered(bench, "ann rerun")
+    steered(bench, "bob cancel")
+    assert bench.node().cancelled_by == "bob"
+
+
+def test_a_cancelled_node_fails_though_its_post_script_succeeds(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann cancel begun")
+    bench.terminate(7, value=3)
+    bench.post("A", 0)
+    assert bench.node(has_post=1).status is ERROR
+
+
+def test_a_retry_after_a_cancelled_attempt_is_not_cancelled(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann cancel begun retry")
+    assert bench.node().cancelled_by == ""
+
+
+def test_a_command_of_a_later_version_is_passed_over(bench: Bench) -> None:
+    steered(bench, "ann teleport")
+    bench.track()
+    assert not bench.told("node.steered")
