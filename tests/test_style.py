@@ -47,6 +47,7 @@ OUTER = (
     ("report",),
     ("features.words",),
     ("transfer",),
+    ("features.outside",),
     ("monitor",),
     ("diagnosis",),
     ("features.explain",),

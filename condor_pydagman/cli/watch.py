@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.limits_in_use import limits_of_files
+from condor_pydagman.monitor.outside_facts import watchers
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.printable import printable
+from condor_pydagman.report.feature_words import has_more_to_explain
 from condor_pydagman.report.overview_text import (
     ASCII_MARKS,
     Line,
@@ -88,8 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG.
     """
     found = [find_dag(dag) for dag in arguments.dags] or my_dags()
-    limits = limits_of_files()
-    watched = [WatchedDag(dag, limits=limits) for dag in found]
+    outside = watchers()
+    watched = [WatchedDag(dag, outside=outside) for dag in found]
     if arguments.once:
         seen = [dag.look() for dag in watched]
         _printer(arguments)(seen)
@@ -234,8 +235,7 @@ def _advice(seen: Overview) -> list[Line]:
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
     wrong = seen.failures or seen.held or seen.note or seen.exit_code
-    waits = any(limit.waiting for limit in seen.shared_limits) or seen.sites.get("waiting")
-    if wrong or waits or seen.throttles:
+    if wrong or has_more_to_explain(seen) or seen.throttles:
         return [[(f"to see why, and what to do: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
         return [[(f"to see where the time went: condor_pydagman report {dag}", "bright_black")]]

@@ -10,7 +10,6 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
 from condor_pydagman.diagnosis.feature_findings import feature_findings
-from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.full_throttles import idle_jobs, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.held_jobs import held_job_findings
@@ -18,7 +17,6 @@ from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.diagnosis.phrases import nodes_named
-from condor_pydagman.diagnosis.waiting_groups import group_findings
 from condor_pydagman.printable import number_of
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -88,8 +86,6 @@ def explain_dag(facts: Facts) -> Explanation:
         *held_job_findings(facts),
         *idle_job_findings(facts),
         *throttle_findings(facts, state),
-        *limit_findings(facts),
-        *group_findings(facts),
         *running_findings(facts, state),
         *_running_subdags(facts, inner),
         *rescue_findings(facts),

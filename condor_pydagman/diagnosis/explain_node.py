@@ -20,12 +20,11 @@ from condor_pydagman.diagnosis.failed_nodes import (
     failure_of,
     failure_sentence,
 )
-from condor_pydagman.diagnosis.feature_findings import awaited_parents, unneeded_findings
+from condor_pydagman.diagnosis.feature_findings import awaited_parents, held_back, unneeded_findings
 from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import names_of
-from condor_pydagman.diagnosis.waiting_groups import waiting_findings
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
@@ -252,9 +251,7 @@ def _itself(
 
 
 def _ready(facts: Facts, dag: Dag, node: int) -> Finding:
-    number = dag.group_of.get(node)
-    group = dag.site_groups[number].name if number is not None else None
-    for found in waiting_findings([known for known in facts.groups if known.name == group], facts):
+    for found in held_back(facts, dag, node):
         return found
     sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit it."
     return Finding("node.state", Weight.NOTE, sentence, (dag.names[node],))

@@ -15,7 +15,6 @@ from condor_pydagman.adapters.files import (
     working_directory,
 )
 from condor_pydagman.adapters.local_time import logged_minute
-from condor_pydagman.adapters.request_client import groups_of, limits_trouble_of
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.diagnosis.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
@@ -23,13 +22,13 @@ from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, Res
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.limit_places import limit_places
+from condor_pydagman.monitor.outside_facts import asked_of_features
 from condor_pydagman.monitor.plan import Plan, is_of_earlier_run, read_plan
 from condor_pydagman.monitor.queue import queued_dagman_ad
 from condor_pydagman.printable import printable
@@ -85,7 +84,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         rescue=_rescue(found, run),
         submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
     )
-    facts = _with_limits(_with_groups(_with_queue(facts, found), found), found)
+    facts = _with_features(_with_queue(facts, found), found)
     failures = [
         failure for group in failures_by_kind(run, facts.dag) for failure in _first(group, node)
     ]
@@ -97,33 +96,12 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     )
 
 
-def _with_groups(facts: Facts, found: FoundDag) -> Facts:
-    """What DAGMan says of groups that run at sites, if the DAG has any."""
-    if not facts.is_live or facts.dag is None or not facts.dag.site_groups:
+def _with_features(facts: Facts, found: FoundDag) -> Facts:
+    """With what features ask DAGMan and others."""
+    if not facts.is_live or facts.dag is None:
         return facts
-    try:
-        groups = groups_of(found.paths.primary)
-    except PydagmanError as error:
-        sentence = f"DAGMan does not report the state of its groups of nodes: {error}"
-        return facts._replace(unknown=(*facts.unknown, sentence))
-    return facts._replace(groups=tuple(groups))
-
-
-def _with_limits(facts: Facts, found: FoundDag) -> Facts:
-    """What is taken of limits that the DAG shares with others, if it keeps to any, and whether
-    DAGMan can have places of them."""
-    if not facts.is_live or facts.dag is None or not facts.dag.limit_uses:
-        return facts
-    try:
-        facts = facts._replace(limits_trouble=limits_trouble_of(found.paths.primary))
-    except PydagmanError as error:
-        sentence = f"DAGMan does not report whether it can use the shared limits: {error}"
-        facts = facts._replace(unknown=(*facts.unknown, sentence))
-    try:
-        return facts._replace(limits=tuple(all_limits()))
-    except PydagmanError as error:
-        sentence = f"The use of shared limits is not known: {error}"
-        return facts._replace(unknown=(*facts.unknown, sentence))
+    known, unknown = asked_of_features(facts.dag, found.paths.primary)
+    return facts._replace(of=known, unknown=(*facts.unknown, *unknown))
 
 
 def _first(group: list[Failure], node: str) -> list[Failure]:

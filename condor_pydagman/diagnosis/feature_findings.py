@@ -3,9 +3,11 @@
 The module `explain` of a feature may have:
 
 - `findings(facts, state)`: what is to be said of the DAG.
+- `held_back(facts, dag, node)`: why a node that waits for no other does not start.
 - `halted_by(facts)`: who has halted or ended the DAG, if it has.
 - `hopeless(state)`: nodes that can't run, and why (`GraphState.hopeless`).
-- `waits_for(state, node)`: what a node waits for in place of all its parents; '' if it does not.
+- `awaited_parents(state, node)`: what a node waits for in place of all its parents; '' if it waits
+  for all.
 - `explains_failure(facts)`: whether the DAG has failed because of the feature.
 - `goes_on(facts)`: what the DAG does not end before, beside its nodes; '' if nothing.
 - `ADVICE`: by the beginning of a reason why nodes have failed what can be done; {out} is the name
@@ -21,6 +23,7 @@ from condor_pydagman import features
 from condor_pydagman.diagnosis.explanation import Evidence, Finding
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.run_history import NodeRun
 
@@ -56,7 +59,7 @@ def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding
 def awaited_parents(state: GraphState, node: int) -> str:
     """What a node waits for in place of all its parents, by the first feature that knows; '' if it
     waits for all."""
-    found = (ask(state, node) for ask in features.told("explain", "waits_for"))
+    found = (ask(state, node) for ask in features.told("explain", "awaited_parents"))
     return next(filter(None, found), "")
 
 
@@ -79,3 +82,9 @@ def advice_of_features(reason: str) -> str:
     """What can be done about nodes that have failed for that reason; '' if no feature knows it."""
     known = (pair for advice in features.told("explain", "ADVICE") for pair in advice.items())
     return next((advice for begin, advice in known if reason.startswith(begin)), "")
+
+
+def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Finding]:
+    """Why a node that waits for no other does not start."""
+    for ask in features.told("explain", "held_back"):
+        yield from ask(facts, dag, node)

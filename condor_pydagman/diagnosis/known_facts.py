@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.engine.report import GroupReport
-from condor_pydagman.features.shared_limits.overview import LimitRow
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.run_history import DagState, Hold, Run
@@ -128,9 +126,7 @@ class Facts(NamedTuple):
         rescue: the newest rescue file, None if there is none.
         submit_command: what submits the DAG again; '' if another DAG does that.
         errors: what DAGMan has called an error, of the last run.
-        groups: of nodes that run at one site, as DAGMan says; () if it was not asked.
-        limits: that DAGs share; () if the DAG keeps to none.
-        limits_trouble: why the DAG can't have places of them, as DAGMan says; '' if it can.
+        of: what features have asked of a DAG that runs, by their names (`monitor.outside_facts`).
         inner: what is known of sub-DAGs, by the names of their nodes.
         unknown: what could not be found out, and why: sentences.
     """
@@ -155,9 +151,7 @@ class Facts(NamedTuple):
     rescue: RescueFile | None = None
     submit_command: str = ""
     errors: tuple[str, ...] = ()
-    groups: tuple[GroupReport, ...] = ()
-    limits: tuple[LimitRow, ...] = ()
-    limits_trouble: str = ""
+    of: Mapping[str, Any] = {}
     inner: Mapping[str, Facts] = {}
     unknown: tuple[str, ...] = ()
 

@@ -12,6 +12,7 @@ What people's programs ask for, of those in `TOLD`:
 
 - `trace`: what the logs tell of it (`trace.tracker`).
 - `words`: the same for people (`report.feature_words`).
+- `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
 - `explain`: what it has to do with a DAG that does not go on (`diagnosis.feature_findings`).
 """
 
@@ -77,6 +78,8 @@ OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.record
 # Those that readers know something of, in the order in which people are told of them: with the
 # names of the journal records that the module `trace` takes.
 TOLD: dict[str, tuple[str, ...]] = {
+    "sites": ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
+    "shared_limits": (),
     "brake": ("BRAKED", "BRAKES_OFF"),
     "growth": ("GROWN", "LET_GO", "GROWTH_FAILED"),
     "feeder": ("GROWN", "FEEDER_FAILED"),
@@ -131,8 +134,10 @@ def traced(record: str) -> tuple[Any, ...]:
 @cache
 def told(module: str, name: str) -> tuple[Any, ...]:
     """The functions, or tables, of that name in a module of features, in the order of `TOLD`."""
-    modules = (part(one, module) for one in TOLD)
-    return tuple(getattr(one, name) for one in modules if hasattr(one, name))
+    modules = [part(one, module) for one in TOLD]
+    found = [(one, getattr(one, name)) for one in modules if hasattr(one, name)]
+    # What a module imports is not its own.
+    return tuple(own for one, own in found if getattr(own, "__module__", "") in ("", one.__name__))
 
 
 def home(kind: type) -> str:

@@ -10,13 +10,12 @@ from typing import Any
 from condor_pydagman import features
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
-from condor_pydagman.monitor.limits_in_use import LimitsInUse, limits_of_files
+from condor_pydagman.monitor.outside_facts import OutsideFacts, watchers
 from condor_pydagman.monitor.plan import Plan, read_small_plan, read_whole_plan
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
@@ -32,7 +31,7 @@ READING_SHARE = 20  # a DAG that grows is read again after this many times as lo
 MAX_DEPTH = 4  # of sub-DAGs
 MAX_DAGS = 100  # with its sub-DAGs
 _LIVE = (DagState.RUNNING, DagState.HALTED)
-_HAS_PLACES = (*_LIVE, DagState.HELD, DagState.INTERRUPTED)
+_HAS_CLAIMS = (*_LIVE, DagState.HELD, DagState.INTERRUPTED)
 _OVER = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
@@ -47,7 +46,7 @@ class WatchedDag:
         schedd: gives the ad of DAGMan's job in the queue, {} if it is not there, or raises
             PoolError; without it the schedd is asked in this thread.
         heard: takes what has happened, as it is read.
-        limits: knows what is taken of limits that DAGs share; without it their directory is read.
+        outside: what features know that is not in files of the DAG; without it they find out.
 
     Attributes:
         over: whether it has ended, and nothing more will come.
@@ -62,10 +61,10 @@ class WatchedDag:
         whole: bool = False,
         schedd: Callable[[int], Mapping[str, Any]] | None = None,
         heard: Callable[[Sequence[DagEvent]], None] | None = None,
-        limits: LimitsInUse | None = None,
+        outside: Sequence[OutsideFacts] | None = None,
     ) -> None:
         self.found = found
-        self._limits = limits or limits_of_files()
+        self._outside = watchers() if outside is None else outside
         self._claimant = found.cluster  # by what its claims are known
         self._whole, self._schedd, self._heard = whole, schedd, heard
         self._depth = depth
@@ -133,7 +132,7 @@ class WatchedDag:
             note=self._note or self._hold_reason() or self._removal(),
             running=self._state in (DagState.RUNNING, DagState.HALTED),
             subdags=self._subdags(),
-            shared_limits=self._shared_limits(),
+            outside=self._seen_outside(),
         )
         if self.over:
             return seen._replace(exit_code=self.exit_code)
@@ -253,11 +252,14 @@ class WatchedDag:
             else ""
         )
 
-    def _shared_limits(self) -> Sequence[OwnPart]:
-        if self._state not in _HAS_PLACES:
-            return ()
+    def _seen_outside(self) -> dict[str, Any]:
         dag = self._plan.dag if self._plan is not None else None
-        return self._limits.of(dag, self._claimant or self.found.cluster)
+        claimant = self._claimant or self.found.cluster
+        has_any = self._state in _HAS_CLAIMS
+        shown: dict[str, Any] = {}
+        for one in self._outside:
+            shown.update(one.shown(dag, claimant, has_any=has_any))
+        return shown
 
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""
@@ -290,7 +292,7 @@ class WatchedDag:
                 self._depth - 1,
                 self._followed,
                 schedd=self._schedd,
-                limits=self._limits,
+                outside=self._outside,
             )
         return self._inner[node]
 

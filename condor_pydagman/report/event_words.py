@@ -51,14 +51,6 @@ def _moved(event: DagEvent) -> str:
     return f"{size} in {event.data['seconds']:.1f} s by {printable(event.data['way'])}"
 
 
-def _group(event: DagEvent) -> str:
-    return printable(f"group {event.data['group']}")
-
-
-def _site(event: DagEvent) -> str:
-    return printable(str(event.data["site"]))
-
-
 _WORDS: Events = {
     "dag.start": lambda event: "DAGMan started",
     "dag.halt": lambda event: "halted",
@@ -67,11 +59,6 @@ _WORDS: Events = {
     "dag.status": _status,
     "dag.rescue": lambda event: f"rescue file {printable(event.data['file'])} is written",
     "dag.end": lambda event: f"DAGMan ended, exit code {event.data['exit_code']}",
-    "group.match": lambda event: f"{_group(event)} is matched to site {_site(event)}",
-    "group.leave": lambda event: f"{_group(event)} leaves site {_site(event)}{why(event)}",
-    "group.left": lambda event: f"{_group(event)} has left site {_site(event)}",
-    "group.cleaned": lambda event: f"{_group(event)} was cleaned up",
-    "group.no_site": lambda event: f"{_group(event)} gets no site{why(event)}",
     "node.state": _state,
     "node.retry": lambda event: f"is retried, retry {event.data['retry']}",
     "node.submit_failed": lambda event: f"could not be submitted{why(event)}",

@@ -4,7 +4,9 @@ The module `words` of a feature may have:
 
 - `EVENTS`: by kinds of events of the stream the functions that put these in words.
 - `overview_lines(seen)`: what a glance at the DAG says of it.
+- `waits(seen)`: whether something waits that `condor_pydagman explain` says more of.
 - `notes(run, clock)`: what the report says of it, a sentence each.
+- `sections(run, end)`: its tables in the report, at the end of which what goes on is cut off.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import Run
 
 Piece = tuple[str, str]  # text, style
+SPACE = "  "
 Clock = Callable[[float], str]  # local time of seconds since the epoch
 Events = Mapping[str, Callable[[DagEvent], str]]
 
@@ -28,6 +31,24 @@ class Flow(NamedTuple):
 
     pieces: Sequence[Piece]
     space: str = " "
+
+
+class Section(NamedTuple):
+    """A table of the report.
+
+    Attributes:
+        anchor, title: of its heading.
+        caption, head: of the table.
+        rows: texts.
+        texts: columns that are no numbers.
+    """
+
+    anchor: str
+    title: str
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    texts: Sequence[int]
 
 
 def flow(text: str, style: str) -> Flow:
@@ -60,3 +81,14 @@ def notes(run: Run, clock: Clock) -> Iterator[str]:
     """What features say in a report, a sentence each."""
     for said in features.told("words", "notes"):
         yield from said(run, clock)
+
+
+def sections(run: Run, end: float) -> Iterator[Section]:
+    """Tables of features in a report."""
+    for made in features.told("words", "sections"):
+        yield from made(run, end)
+
+
+def has_more_to_explain(seen: Overview) -> bool:
+    """Whether something of a feature waits."""
+    return any(waits(seen) for waits in features.told("words", "waits"))

@@ -13,7 +13,6 @@ from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, ti
 from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path
 from condor_pydagman.report.groups import failure_kinds, group_names, groups, resources
-from condor_pydagman.report.site_table import sites_used
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.trace.node_placements import total
@@ -81,7 +80,7 @@ def html_report(subject: Subject) -> Iterator[str]:
         yield from _path(subject, by_node, begin, end)
         yield from _groups(run, found, names)
         yield from _resources(run, names)
-        yield from _sites(run, end)
+        yield from _sections(run, end)
         yield from _placements(run)
         yield from _retries(run)
         yield from _holds(run, subject.clock)
@@ -272,21 +271,11 @@ def _groups(run: Run, found: Sequence[Span], names: dict[str, str]) -> Iterator[
     yield from _table("Mean time of an attempt, and the longest", head, rows, (0,))
 
 
-def _sites(run: Run, end: float) -> Iterator[str]:
-    used = sites_used(run, end)
-    if not used:
-        return
-    yield "<h2 id='sites'>Sites</h2>\n"
-    rows = [
-        (
-            _text(use.name),
-            *(f"{count:,}" if count else "" for count in use[1:5]),
-            duration(use.ran_s),
-        )
-        for use in used[:MAX_TABLE_ROWS]
-    ]
-    head = ("site", "groups", "nodes done", "attempts", "failed or removed", "running in all")
-    yield from _table("Where groups of nodes ran", head, rows, (0,))
+def _sections(run: Run, end: float) -> Iterator[str]:
+    for one in feature_words.sections(run, end):
+        yield f"<h2 id='{one.anchor}'>{one.title}</h2>\n"
+        rows = [list(map(_text, row)) for row in one.rows[:MAX_TABLE_ROWS]]
+        yield from _table(one.caption, one.head, rows, one.texts)
 
 
 def _resources(run: Run, names: dict[str, str]) -> Iterator[str]:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
-from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.printable import number_of, printable, size_text
-from condor_pydagman.report.feature_words import Clock, Piece, overview_flows
+from condor_pydagman.report.feature_words import SPACE, Clock, Piece, overview_flows
 from condor_pydagman.trace.overview import STATES, Overview
 from condor_pydagman.trace.tally import WINDOW_S
 from condor_pydagman.words import duration, number, rate, result
@@ -39,8 +38,6 @@ _STATE_STYLES = {
 }
 _NAMES = {"pre": "PRE", "post": "POST"}
 MIN_WIDTH = 10
-MAX_SITES = 12
-SPACE = "  "
 
 
 def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) -> list[Line]:
@@ -59,12 +56,6 @@ def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) 
         lines += _wrapped(_pace(seen, clock), room)
     if seen.placements:
         lines += _wrapped(_placements(seen.placements), room)
-    if seen.sites:
-        lines += _wrapped(_sites(seen.sites), room)
-        words = _waiting_groups(seen.sites).split()
-        lines += _wrapped([(word, "yellow") for word in words], room, " ")
-    for limit in seen.shared_limits:
-        lines += _wrapped(_limit(limit), room, " ")
     for pieces, space in overview_flows(seen):
         lines += _wrapped(pieces, room, space)
     if depth == 0:
@@ -180,45 +171,6 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
     if of["reasons"] and (of["retried"] or of["failed"]):
         pieces.append((f"last: {printable(of['reasons'][-1])}", "bright_black"))
     return pieces
-
-
-def _sites(of: Mapping[str, Any]) -> list[Piece]:
-    """Where groups of nodes run."""
-    if not (of["at"] or of["leaving"] or of["without"]):
-        return []
-    most = sorted(of["at"].items(), key=lambda pair: (-pair[1], pair[0]))
-    pieces = [("groups at sites:", "")]
-    pieces += [(f"{printable(site)} {number(count)}", "") for site, count in most[:MAX_SITES]]
-    if len(most) > MAX_SITES:
-        pieces.append((f"{number(len(most) - MAX_SITES)} more sites", "bright_black"))
-    if of["leaving"]:
-        pieces.append((f"{number(of['leaving'])} leaving", "yellow"))
-    if of["without"]:
-        pieces.append((f"{number(of['without'])} without a site", "yellow"))
-    return pieces
-
-
-def _waiting_groups(of: Mapping[str, Any]) -> str:
-    """Which groups wait for a site, and why."""
-    if not of["waiting"]:
-        return ""
-    more = of["waiting"] - len(of["first"])
-    names = ", ".join(of["first"]) + (f" and {number(more)} more" if more else "")
-    many = of["waiting"] > 1
-    text = f"{number(of['waiting'])} group{'s are' if many else ' is'} waiting for a site ({names})"
-    return printable(f"{text}: {of['reason']}" if of["reason"] else text)
-
-
-def _limit(limit: OwnPart) -> list[Piece]:
-    """What is taken of a limit that DAGs share, and what waits for it: a piece for each word."""
-    taken = f"{number(limit.taken)} of {number(limit.most)} {limit.what} in use"
-    text = f"shared limit {limit.name}: {taken}, {number(limit.own)} by this DAG"
-    waits = ""
-    if limit.waiting:
-        text += ","
-        verb = "s are" if limit.waiting > 1 else " is"
-        waits = f"{number(limit.waiting)} {limit.waits}{verb} waiting"
-    return [(word, "") for word in text.split()] + [(word, "yellow") for word in waits.split()]
 
 
 def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:

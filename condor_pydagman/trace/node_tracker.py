@@ -12,11 +12,10 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.engine.decisions import failures_allowed
-from condor_pydagman.records.own_events import RecordRead, parse_record
+from condor_pydagman.records.own_events import parse_record
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.group_sites import ENDS_AT_SITE, EVENTS, GroupSites
 from condor_pydagman.trace.job_table import JobTable
 from condor_pydagman.trace.node_placements import NodePlacements, event_fields
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent, job_id, noop_of
@@ -53,7 +52,6 @@ class NodeTracker:
         self.plans = plans if plans is not None else {}
         self._say = say
         self._jobs = JobTable()
-        self._groups = GroupSites(run, self.plans)
         self._do: dict[int, Callable[[NodesLogEvent], None]] = {
             EventKind.SUBMIT: self._submit,
             EventKind.CLUSTER_SUBMIT: self._submit,
@@ -99,10 +97,14 @@ class NodeTracker:
         if not node.attempts or node.attempts[-1].over:
             node.attempts.append(Attempt(len(node.attempts)))
             node.no_retry = False
-            plan = self.plan(node)
-            if plan.group:
-                node.attempts[-1].site = self._groups.site_of(plan.group)
+            if self.run.of:
+                node.attempts[-1].site = self._site_of(node)
         return node.attempts[-1]
+
+    def _site_of(self, node: NodeRun) -> str:
+        plan = self.plan(node)
+        found = (where(self.run, plan) for where in features.told("trace", "site_of"))
+        return next(filter(None, found), "")
 
     def _last(self, node: NodeRun) -> Attempt:
         """The newest attempt, even if it is over."""
@@ -391,8 +393,6 @@ class NodeTracker:
         elif read.record is JournalRecord.SUBMIT_FAILED:
             self.submit_failed(node, read.text, event.time)
             self.failed(node, event.time, None, read.text)
-        elif read.record in EVENTS:
-            self._group_record(node, read, event.time)
         elif read.record in (JournalRecord.JOB_LOST, JournalRecord.JOB_ENDED):
             lost = read.record is JournalRecord.JOB_LOST
             job = event._replace(cluster=read.cluster, proc=read.proc)
@@ -401,27 +401,6 @@ class NodeTracker:
                 value = RETURN_JOB_ABORTED if lost else read.value
                 self.tell("job.abort" if lost else "job.terminate", event.time, node, job_id(job))
                 self._proc_ended(job, *found, value)
-
-    def _group_record(self, node: NodeRun, read: RecordRead, time: float) -> None:
-        """The node's group has a site, or leaves it; then all its nodes are to run anew."""
-        group = self.plan(node).group
-        if not group:
-            return
-        if not self._groups.take(group, read.record, read.value, read.text, time):
-            return
-        if self._say is not None:
-            data = {"group": group, **self.run.groups[group].as_json()}
-            self._say(DagEvent(EVENTS[read.record], time, data=data))
-        if read.record in ENDS_AT_SITE:
-            for name in self._groups.members(group):
-                self._start_over(self.node(name), time)
-
-    def _start_over(self, node: NodeRun, time: float) -> None:
-        if not node.attempts:
-            return  # it has not begun, or is done by what the DAG says
-        node.attempts[-1].over = True
-        node.begin_anew()
-        self.set_status(node, NodeStatus.NOT_READY, time)
 
     def _placement(self, event: NodesLogEvent) -> None:
         """A note of a DATA node's worker."""
@@ -442,9 +421,7 @@ class NodeTracker:
         """The attempt has failed; the POST script of a failed job comes before this."""
         attempt = self._last(node)
         attempt.over = True
-        if self._groups.is_leaving((plan := self.plan(node)).group):
-            why = "its group leaves its site"
-            return self.set_status(node, NodeStatus.NOT_READY, time, reason=why)
+        plan = self.plan(node)
         if self.run.of or attempt.reason:
             for before in features.told("trace", "before_failed"):
                 if before(self, node, attempt, time):

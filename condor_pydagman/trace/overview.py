@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman import features
-from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import total
-from condor_pydagman.trace.run_history import Attempt, GroupSite, NodeRun, Run
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -28,8 +27,6 @@ _THROTTLES = {
     "DAGMan_MaxPreScripts": ("pre", "PRE scripts at once"),
     "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
 }
-_NO_SITE = GroupSite()
-_LAST = ("sites", "brakes", "feeder", "enough", "shared_limits")
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -96,11 +93,6 @@ class Overview(NamedTuple):
         subdags: of the nodes that are DAGs and in the queue.
         placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
             empty if there are none.
-        sites: of groups of nodes that run at sites: `at`, how many are at each site or were when
-            they ended, `leaving`, `waiting` for a site, `without`: others that have one no more;
-            `first`, a few of those that wait, and `reason`, why, as DAGMan has last said; empty if
-            no group has begun.
-        shared_limits: those that the DAG keeps to, while it may have a part of them.
         of_features: what features have to show, by names of fields.
     """
 
@@ -123,19 +115,16 @@ class Overview(NamedTuple):
     throttles: Sequence[str] = ()
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
-    sites: Mapping[str, Any] = {}
-    shared_limits: Sequence[OwnPart] = ()
     of_features: Mapping[str, Any] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
         fields = self._asdict()
-        for name in ("longest", "held", "failures", "shared_limits"):
+        for name in ("longest", "held", "failures"):
             fields[name] = [part._asdict() for part in fields[name]]
         fields["subdags"] = [part.as_json() for part in self.subdags]
-        fields.update(fields.pop("of_features"))
-        last = {name: fields.pop(name) for name in _LAST}
-        return {**fields, **last}
+        of_features = fields.pop("of_features")
+        return {**fields, **of_features}
 
 
 def overview(
@@ -150,7 +139,7 @@ def overview(
     note: str = "",
     running: bool = True,
     subdags: Sequence[Overview] = (),
-    shared_limits: Sequence[OwnPart] = (),
+    outside: Mapping[str, Any] = {},
 ) -> Overview:
     """One glance at a run.
 
@@ -158,6 +147,7 @@ def overview(
         exact: whether the tally has all nodes of the DAG; else DAGMan's own counts are taken.
         ad: of DAGMan's job, {} if it is not at hand.
         running: whether DAGMan runs.
+        outside: what is known of features beyond the files of the DAG, by names of fields.
     """
     run = tally.run
     counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
@@ -187,9 +177,7 @@ def overview(
         _full_throttles(run, counts, tally) if running else [],
         subdags,
         total(run.placements).as_json() if run.placements else {},
-        _sites(tally, running),
-        shared_limits,
-        _of_features(tally, ad, running=running),
+        {**_of_features(tally, ad, running=running), **outside},
     )
 
 
@@ -198,44 +186,6 @@ def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[
     for show in features.told("trace", "overview"):
         shown.update(show(tally, ad, running=running))
     return shown
-
-
-def _sites(tally: Tally, running: bool) -> dict[str, Any]:
-    groups, waiting = tally.run.groups, _waiting_groups(tally) if running else []
-    if not (groups or waiting):
-        return {}
-    at = Counter(found.site for name, found in groups.items() if name not in waiting)
-    without = at.pop("", 0)
-    return {
-        "at": dict(sorted(at.items())),
-        "leaving": sum(found.leaving for found in groups.values()),
-        "without": without,
-        "waiting": len(waiting),
-        "first": waiting[:MAX_LISTED],
-        "reason": _why_no_site(tally.run, waiting),
-    }
-
-
-def _waiting_groups(tally: Tally) -> list[str]:
-    """Groups without a site of which a node could start."""
-    dag, groups = tally.dag, tally.run.groups
-    if dag is None or not dag.site_groups:
-        return []
-    nodes = (dag.find(name) for name in tally.ready)
-    numbers = {dag.group_of.get(node, -1) for node in nodes if node is not None} - {-1}
-    names = (dag.site_groups[number].name for number in sorted(numbers))
-    return [name for name in names if groups.get(name, _NO_SITE).is_nowhere]
-
-
-def _why_no_site(run: Run, waiting: Sequence[str]) -> str:
-    """What DAGMan has last said of one of these groups, since it has no site."""
-    said = (
-        run.no_site_yet[name]
-        for name in waiting
-        if name in run.no_site_yet
-        and run.no_site_yet[name][1] >= int(run.groups.get(name, _NO_SITE).since)
-    )
-    return max(said, key=lambda one: one[1], default=("", 0.0))[0]
 
 
 def _stalled_s(tally: Tally, rate: float, now: float) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from condor_pydagman.features import home
 from condor_pydagman.graph.parts import Tolerance
@@ -272,36 +272,6 @@ class NodeRun:
         self.anew_from = len(self.attempts)
 
 
-class GroupSite(NamedTuple):
-    """Where a group of nodes is.
-
-    Attributes:
-        site: its name; '' if it has none.
-        round: how many sites it has been matched to.
-        old: the site that it has just left, where its clean-up node runs; '' otherwise.
-        leaving: whether what runs of it at the site is being removed.
-        reason: why it has been taken back, or gets no site; '' otherwise.
-        since: when it has come into this state.
-    """
-
-    site: str = ""
-    round: int = 0
-    old: str = ""
-    leaving: bool = False
-    reason: str = ""
-    since: float = 0.0
-
-    @property
-    def is_nowhere(self) -> bool:
-        """Whether nothing of it is at a site, or about to leave one."""
-        return not (self.site or self.old or self.leaving)
-
-    def as_json(self) -> dict[str, Any]:
-        """Fields of the events `group.*`, and of what tools print in JSON."""
-        told = {"site": self.site or self.old, "round": self.round}
-        return {**told, "reason": self.reason} if self.reason else told
-
-
 class Start(NamedTuple):
     """DAGMan was started.
 
@@ -372,16 +342,12 @@ class Run:
             (DAGMAN_NODE_JOB_FAILURE_TOLERANCE).
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
-        groups: where groups of nodes that need a site are, by name.
-        no_site_yet: why DAGMan has last said that a group waits for a site, and when, by name.
         of: what is known of features, by their names; those of which nothing is known are not
             there.
     """
 
     def __init__(self) -> None:
         self.of: dict[str, Seen] = {}
-        self.groups: dict[str, GroupSite] = {}
-        self.no_site_yet: dict[str, tuple[str, float]] = {}
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.starts: list[Start] = []

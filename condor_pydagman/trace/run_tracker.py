@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from condor_pydagman import features
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.node_tracker import NodeTracker
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
@@ -71,7 +72,7 @@ class RunTracker:
             OutKind.NO_RETRY: self._no_retry,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
             OutKind.SKIPPED: self._skipped,
-            OutKind.NO_SITE_YET: self._no_site_yet,
+            OutKind.NO_SITE_YET: self._of_feature,
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
@@ -204,9 +205,10 @@ class RunTracker:
     def _skipped(self, line: OutLine) -> None:
         self._nodes.not_needed(self._nodes.node(line.node), line.text, line.time)
 
-    def _no_site_yet(self, line: OutLine) -> None:
-        for group in line.node.split(", "):
-            self.run.no_site_yet[group] = line.text, line.time
+    def _of_feature(self, line: OutLine) -> None:
+        for lines in features.told("trace", "LINES"):
+            if line.what in lines:
+                lines[line.what](self.run, line)
 
     def _halt(self, line: OutLine) -> None:
         if not self.run.halted:

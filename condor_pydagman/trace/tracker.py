@@ -3,6 +3,7 @@
 The module `trace` of a feature has `RECORDS`, by kinds of journal records the functions that take
 those in; a record may be in the log twice.  It may have, too:
 
+- `LINES`: by kinds of lines of `.dagman.out` the functions that take them into a run.
 - `site_of(run, plan)`: where a node runs whose attempt begins; '' if it does not say.
 - `before_failed(tracker, node, attempt, time)`: an attempt has failed.  True: something else has
   become of the node.

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
+from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.limits_in_use import LimitsInUse
+from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.futile import FutileNodes, is_unneeded
-from condor_pydagman.trace.run_history import GroupSite, NodeRun, Run
+from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.web.shown_states import (
     FAILED,
     FUTILE,
@@ -27,7 +28,6 @@ from condor_pydagman.web.shown_states import (
 from condor_pydagman.web.site_places import SitePlaces, SitesSeen
 
 _NOTHING: Mapping[str, NodeRun] = {}
-_NO_SITE = GroupSite()
 
 
 class Glimpse(NamedTuple):
@@ -59,7 +59,7 @@ class DagReader:
 
     Args:
         found: the DAG.
-        schedd, limits: see WatchedDag.
+        schedd, outside: see WatchedDag.
 
     Attributes:
         names: of the nodes, by number.
@@ -70,11 +70,11 @@ class DagReader:
         self,
         found: FoundDag,
         schedd: Callable[[int], Mapping[str, Any]],
-        limits: LimitsInUse | None = None,
+        outside: Sequence[OutsideFacts] | None = None,
     ) -> None:
         self._touched: set[str] = set()
         self._watched = WatchedDag(
-            found, whole=True, schedd=schedd, heard=self._hear, limits=limits
+            found, whole=True, schedd=schedd, heard=self._hear, outside=outside
         )
         self.names: Sequence[str] = []
         self.states = bytearray()
@@ -109,7 +109,7 @@ class DagReader:
 
     def group_site(self, name: str) -> GroupSite:
         """Where a group is, as the logs tell."""
-        return self._groups().get(name, _NO_SITE)
+        return self._groups().get(name, NO_SITE)
 
     def find(self, name: str) -> int | None:
         """The number of the node with this name, as the logs have it."""
@@ -158,7 +158,7 @@ class DagReader:
                 self._places = places
 
     def _groups(self) -> Mapping[str, GroupSite]:
-        return self._watched.tally.run.groups if self._watched.shows_run else {}
+        return GroupSites.of(self._watched.tally.run).groups if self._watched.shows_run else {}
 
     def _hear(self, events: Iterable[DagEvent]) -> None:
         if self._sites is not None:

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from condor_pydagman.features.sites.trace import GroupSite
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.trace.run_history import GroupSite
 
 Shares = Mapping[int, Counter[int]]  # by box: how many of its nodes are in each group
 

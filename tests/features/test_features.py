@@ -16,7 +16,7 @@ from tests.unit.graph.texts import JOBS
 
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
 WITH_WORDS = [one for one in FEATURES if one.uses or one.defines]
-OF_READERS = ("trace", "words", "explain")
+OF_READERS = ("trace", "words", "outside", "explain")
 FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
 
 

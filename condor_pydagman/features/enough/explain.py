@@ -46,7 +46,7 @@ def hopeless(state: GraphState) -> Mapping[int, str]:
     }
 
 
-def waits_for(state: GraphState, node: int) -> str:
+def awaited_parents(state: GraphState, node: int) -> str:
     """How many of its parents a node waits for."""
     number = EnoughsOfDag.of(state.dag).enough_of.get(node)
     if number is None:

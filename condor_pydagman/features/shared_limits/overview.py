@@ -84,6 +84,14 @@ class OwnPart(NamedTuple):
     waits: str
 
 
+class LimitsAsked(NamedTuple):
+    """What an explanation knows: all limits; and why the DAG can't have places of them, as DAGMan
+    says, '' if it can."""
+
+    rows: tuple[LimitRow, ...] = ()
+    trouble: str = ""
+
+
 class Owned(NamedTuple):
     """What one DAGMan says, and whose it is."""
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from condor_pydagman.trace.run_history import GroupSite, NodePlan
+from typing import Any
+
+from condor_pydagman.features.sites.trace import GroupSite, GroupSites
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.trace.out_log_text import OutKind
+from condor_pydagman.trace.overview import overview
+from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run
+from condor_pydagman.trace.run_tracker import RunTracker
+from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.trace.bench import Bench
+from tests.unit.trace.test_overview import NOW
+from tests.unit.trace.test_run_tracker import line
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
 
@@ -18,7 +28,8 @@ def test_the_site_of_a_group(bench: Bench) -> None:
     bench.submit("B", 7)
     bench.submit("C", 8)
     run = bench.track(GROUP)
-    assert run.groups == {"g": GroupSite("the north", 1, since=run.groups["g"].since)}
+    groups = GroupSites.of(run).groups
+    assert groups == {"g": GroupSite("the north", 1, since=groups["g"].since)}
     assert (run.nodes["B"].attempts[0].site, run.nodes["C"].attempts[0].site) == ("the north", "")
     (event,) = bench.told("group.match")
     assert (event.node, event.data) == ("", {"group": "g", "site": "the north", "round": 1})
@@ -47,7 +58,7 @@ def test_nodes_of_a_group_that_leaves_its_site_have_not_failed(bench: Bench) -> 
     bench.events.clear()
     run = bench.track(GROUP)
     assert run.nodes["A"].status is NodeStatus.NOT_READY
-    assert run.groups["g"].as_json() == {
+    assert GroupSites.of(run).groups["g"].as_json() == {
         "site": "north", "round": 1, "reason": "a person has asked",
     }  # fmt: skip
 
@@ -87,10 +98,113 @@ def test_retries_at_a_new_site_are_counted_anew(bench: Bench) -> None:
 def test_a_group_without_a_site(bench: Bench) -> None:
     bench.record(JournalRecord.NO_SITE, 3, text="none fits")
     run = bench.track(GROUP)
-    assert run.groups == {"g": GroupSite(reason="none fits", since=run.last)}
+    assert GroupSites.of(run).groups == {"g": GroupSite(reason="none fits", since=run.last)}
 
 
 def test_records_of_groups_without_the_dag(bench: Bench) -> None:
     bench.record(MATCHED, 1, text="d1 north")
     bench.submit("A", 7)
     assert bench.track().nodes["A"].attempts[0].site == ""
+
+
+def test_why_groups_have_no_site_yet() -> None:
+    tracker = RunTracker()
+    tracker.take(line(OutKind.NO_SITE_YET, node="a, b", text="none"))
+    tracker.take(line(OutKind.NO_SITE_YET, 2.0, node="b", text="full"))
+    assert GroupSites.of(tracker.run).no_site_yet == {"a": ("none", 1.0), "b": ("full", 2.0)}
+
+
+# What is known of a run, as values.
+
+
+PLANS = {"A": NodePlan(group="g"), "B": NodePlan(group="g"), "C": NodePlan()}
+
+
+def test_members() -> None:
+    sites = GroupSites()
+    assert sites.members("g", PLANS) == ["A", "B"]
+    assert sites.members("other", PLANS) == []
+
+
+def test_a_group_without_a_record() -> None:
+    sites = GroupSites()
+    assert sites.site_of("g") == ""
+    assert not sites.is_leaving("g")
+
+
+def test_from_one_site_to_the_next() -> None:
+    sites = GroupSites()
+    assert sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 the north")
+    assert not sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 the north")
+    assert sites.site_of("g") == "the north"
+    assert sites.take("g", JournalRecord.SITE_TAKEN_BACK, 1, "it was told to")
+    assert sites.is_leaving("g")
+    assert sites.take("g", JournalRecord.SITE_LEFT, 1, "")
+    assert sites.site_of("g") == "the north"  # where its clean-up node runs
+    assert not sites.is_leaving("g")
+    assert sites.take("g", JournalRecord.SITE_CLEANED, 1, "")
+    assert sites.site_of("g") == ""
+    assert sites.groups == {"g": GroupSite(round=1, reason="it was told to")}
+
+
+def test_no_site() -> None:
+    sites = GroupSites()
+    assert sites.take("g", JournalRecord.NO_SITE, 0, "none fits")
+    assert sites.groups == {"g": GroupSite(reason="none fits")}
+
+
+def test_since_when() -> None:
+    sites = GroupSites()
+    sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 north", 10.0)
+    assert not sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 north", 20.0)
+    assert sites.groups["g"].since == 10.0
+    sites.take("g", JournalRecord.SITE_TAKEN_BACK, 1, "it was told to", 30.0)
+    assert sites.groups["g"].since == 30.0
+
+
+# In a glance at a DAG.
+
+
+GROUPS = (
+    "JOB A1 x\nJOB A2 x\nPARENT A1 CHILD A2\nJOB B x\nJOB C x\nJOB D x\nPARENT A1 CHILD D\n"
+    "SITE_GROUP a NODES A1 A2\nSITE_GROUP b NODES B\nSITE_GROUP c NODES C\nSITE_GROUP d NODES D\n"
+)
+
+
+def sites_of(run: Run, **how: Any) -> Any:
+    dag = build(["t.dag"], lambda _: iter([GROUPS]), BuildOptions())
+    for name in dag.names:
+        run.nodes.setdefault(name, NodeRun(name))
+    how = {"exact": True, "ad": {}, **how}
+    return overview("t.dag", "running", Tally(run, dag), NOW, **how).of_features["sites"]
+
+
+def test_groups_that_wait_for_a_site() -> None:
+    run = Run()
+    seen = GroupSites.put(run)
+    seen.groups = {
+        "b": GroupSite("north", 1, since=800.0),
+        "c": GroupSite(round=1, reason="IDLE 2h", since=900.5),
+    }
+    seen.no_site_yet = {"c": ("all are full", 900.0), "d": ("no collector", 950.0)}
+    found = sites_of(run)
+    assert found == {
+        "at": {"north": 1}, "leaving": 0, "without": 0, "waiting": 2, "first": ["a", "c"],
+        "reason": "all are full",
+    }  # fmt: skip
+    seen.groups["c"] = seen.groups["c"]._replace(since=901.0)
+    assert sites_of(run)["reason"] == "", "it was said before the group had a site"
+    seen.groups["c"] = GroupSite(old="north", leaving=True)
+    found = sites_of(run)
+    assert (found["waiting"], found["first"], found["without"]) == (1, ["a"], 1)
+    assert sites_of(run, running=False)["waiting"] == 0
+    run = Run()
+    run.nodes["A1"] = NodeRun("A1", NodeStatus.DONE)
+    assert sites_of(run)["first"] == ["a", "b", "c", "d"]
+
+
+def test_a_dag_in_which_no_group_has_begun() -> None:
+    run = Run()
+    for name in ("A1", "B", "C"):
+        run.nodes[name] = NodeRun(name, NodeStatus.PRERUN)
+    assert sites_of(run) == {}

@@ -6,7 +6,6 @@ from typing import Any
 
 from condor_pydagman.diagnosis.explain_node import explain_node, life_of
 from condor_pydagman.diagnosis.explanation import Explanation, Weight
-from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
@@ -42,17 +41,6 @@ def test_it_waits_for_a_node_that_runs() -> None:
     explanation = explained("N1", NodeStatus.SUBMITTED, attempt(running=1, started=NOW))
     assert explanation.findings[0].weight is Weight.WAITING
     assert not explanation.is_wrong
-
-
-def test_a_node_of_a_group_waits_for_its_site() -> None:
-    dag = "JOB A a.sub\nJOB B a.sub\nSITE_GROUP g NODES A\nSITE_GROUP h NODES B\n"
-    facts = facts_of(dag, {}, state=DagState.RUNNING)
-    waits = GroupReport("g", "WAITING", "", 0, 1, 0)._replace(since=NOW - 5, reason="none is there")
-    facts = facts._replace(groups=(waits, waits._replace(name="h", state="MATCHED", site="s")))
-    (found,) = explain_node(facts, "A").findings
-    assert found.sentence == "Group g is waiting for a site, the longest for 5 s."
-    assert found.evidence[0].text == "none is there"
-    assert "throttles permit" in explain_node(facts, "B").findings[0].sentence
 
 
 def test_a_failed_node() -> None:

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from condor_pydagman.diagnosis.explanation import Finding
-from condor_pydagman.diagnosis.full_limits import limit_findings
 from condor_pydagman.diagnosis.full_throttles import retry_delay_left, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
-from condor_pydagman.trace.run_history import DagState, Halted, Run
+from condor_pydagman.trace.run_history import DagState, Halted
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
 
@@ -116,42 +114,3 @@ def test_a_node_that_waits_for_its_delay_does_not_wait_for_a_throttle() -> None:
         {"A": (NodeStatus.READY, [attempt(0, 1)]), "B": QUEUED},
     )
     assert not findings(limited(facts, MaxJobs=1))
-
-
-# What is said of nodes that wait for shared limits.
-
-
-def part(name: str, cluster: int, taken: int, waiting: int = 0) -> DagPart:
-    return DagPart(name, "ann", cluster, taken, waiting, 940.0 if waiting else 0.0, True)
-
-
-def said(*parts: DagPart, kind: str = "JOBS") -> list[str]:
-    taken, waiting = sum(one.taken for one in parts), sum(one.waiting for one in parts)
-    row = LimitRow("tape", kind, 1000, False, taken, waiting, parts)
-    facts = Facts("t.dag", DagState.RUNNING, 1000.0, Run(), cluster=7, limits=(row,))
-    return [finding.sentence for finding in limit_findings(facts)]
-
-
-def test_who_has_how_much_of_the_limit() -> None:
-    parts = (part("a.dag", 1, 400), part("b.dag", 2, 350), part("c.dag", 3, 200))
-    assert said(*parts, part("t.dag", 7, 50, 1200)) == [
-        "1,200 nodes are waiting for the shared limit tape: 1,000 of 1,000 jobs are in use, 400 by"
-        " a.dag, 350 by b.dag, 200 by c.dag, the rest by 1 other DAG."
-    ]
-    assert said(part("t.dag", 7, 0, 1), kind="PRE") == [
-        "1 PRE script is waiting for the shared limit tape: 0 of 1,000 PRE scripts are in use."
-    ]
-
-
-def test_a_dag_that_does_not_wait_is_told_nothing() -> None:
-    assert said(part("t.dag", 7, 50), part("a.dag", 1, 3, 5)) == []
-
-
-def test_why_no_places_can_be_had() -> None:
-    facts = Facts("t.dag", DagState.RUNNING, 1000.0, Run(), limits_trouble="it is locked")
-    (finding,) = limit_findings(facts)
-    assert finding.cause == "limit.trouble"
-    assert finding.sentence == (
-        "DAGMan can't use the shared limits, so no node that is subject to one can"
-        " start: it is locked."
-    )

@@ -23,7 +23,6 @@ from condor_pydagman.records.own_events import record_event
 from condor_pydagman.vocabulary import EXIT_RESTART, JournalRecord
 from tests import locks, make
 from tests.dag_logs import BEGIN, DagLogs
-from tests.unit.monitor.test_limits_in_use import Limits
 
 PIECE = "JOB X x.sub\nJOB Y x.sub\nRETRY X 1\n"
 DAG = "JOB A a.sub\nJOB B a.sub\nSUBDAG EXTERNAL S inner.dag\n"
@@ -31,6 +30,11 @@ DAG = "JOB A a.sub\nJOB B a.sub\nSUBDAG EXTERNAL S inner.dag\n"
 
 @pytest.fixture
 def logs(tmp_path: Path) -> DagLogs:
+    return started(tmp_path)
+
+
+def started(tmp_path: Path) -> DagLogs:
+    """The logs of a DAG that has just been started, and its files."""
     (tmp_path / "t.dag").write_text(DAG)
     (tmp_path / "inner.dag").write_text("JOB I a.sub\n")
     made = DagLogs(tmp_path)
@@ -144,25 +148,6 @@ def test_a_dag_that_runs_is_not_asked_for(logs: DagLogs, monkeypatch: pytest.Mon
     monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: 1 / 0)
     with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
         assert watched(logs).look().state == "running"
-
-
-def test_shared_limits_while_the_dag_runs(
-    logs: DagLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "t.dag").write_text(f"{DAG}SHARED_LIMIT tape ALL_NODES\n")
-    limits = Limits()
-    with locks.held(tmp_path / "t.dag.lock", "7\n"):
-        dag = watched(logs, limits=limits)
-        assert [(part.name, part.waiting) for part in dag.look().shared_limits] == [("Tape", 4)]
-        logs.submit("S", 8)
-        inner = DagLogs(tmp_path, "inner.dag")
-        inner.start()
-        assert not dag.look().subdags[0].shared_limits, "it keeps to none"
-    logs.end(0)
-    (tmp_path / "t.dag.lock").unlink()
-    asked = limits.asked
-    assert not dag.look().shared_limits
-    assert limits.asked == asked
 
 
 def test_what_was_before_the_submission_is_not_about_this_run(

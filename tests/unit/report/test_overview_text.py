@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import GroupSite
 from tests.unit.trace.test_overview import a_run, seen
 
 
@@ -73,46 +71,3 @@ def test_the_end_and_one_line() -> None:
 def test_old_counts_are_said_to_be_old() -> None:
     one = seen(a_run())._replace(counted=700.0)
     assert "(counted 5 min ago)" in text(one)
-
-
-def test_the_sites_of_groups() -> None:
-    run = a_run()
-    assert "groups at sites" not in text(seen(run))
-    names = [f"s{number:02}" for number in range(14)]
-    run.groups = {name: GroupSite(name, 1) for name in names}
-    run.groups["one more"] = GroupSite("s13", 1, leaving=True)
-    run.groups["no"] = GroupSite(reason="none fits")
-    shown = " ".join(text(seen(run)).split())
-    assert "groups at sites: s13 2 s00 1 s01 1" in shown
-    assert "s10 1 2 more sites 1 leaving 1 without a site" in shown
-    assert seen(run).as_json()["sites"]["at"]["s13"] == 2
-
-
-def test_groups_that_wait_for_a_site() -> None:
-    of = {"at": {}, "leaving": 0, "without": 0, "waiting": 1, "first": ["one"], "reason": ""}
-    shown = text(seen(a_run())._replace(sites=of))
-    assert "\n1 group is waiting for a site (one)\n" in shown
-    assert "groups at sites" not in shown
-    full = "of 1 site, 1 is full (\x1b)"
-    of = {**of, "at": {"s": 2}, "waiting": 1207, "first": ["a", "b"], "reason": full}
-    shown = " ".join(text(seen(a_run())._replace(sites=of)).split())
-    assert (
-        "groups at sites: s 2 1,207 groups are waiting for a site (a, b and 1,205 more): of 1"
-        in shown
-    )
-    assert "is full (\\x1b)" in shown
-
-
-def test_shared_limits() -> None:
-    tape = OwnPart("tape", "JOBS", 1000, "jobs", 950, 120, 43, "node")
-    pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
-    one = seen(a_run(), shared_limits=[tape, pre, tape._replace(name="free", waiting=0)])
-    shown = " ".join(text(one).split())
-    assert (
-        "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG, 43 nodes are waiting"
-        in shown
-    )
-    assert "5 of 5 PRE scripts in use, 1 by this DAG, 1 PRE script is waiting" in shown
-    assert "shared limit free: 950 of 1,000 jobs in use, 120 by this DAG shared" not in shown
-    assert one.as_json()["shared_limits"][0]["waiting"] == 43
-    assert "shared limit" not in text(seen(a_run()))

@@ -9,7 +9,6 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.trace.overview import STATES, Overview, overview
 from condor_pydagman.trace.run_history import (
     Attempt,
-    GroupSite,
     Halted,
     Hold,
     NodeRun,
@@ -157,47 +156,3 @@ def test_as_json() -> None:
     found = json.loads(json.dumps(seen(a_run(), subdags=[inner]).as_json()))
     assert found["longest"][0]["node"] == "long"
     assert found["subdags"][0]["held"][0]["code"] == 13
-
-
-GROUPS = (
-    "JOB A1 x\nJOB A2 x\nPARENT A1 CHILD A2\nJOB B x\nJOB C x\nJOB D x\nPARENT A1 CHILD D\n"
-    "SITE_GROUP a NODES A1 A2\nSITE_GROUP b NODES B\nSITE_GROUP c NODES C\nSITE_GROUP d NODES D\n"
-)
-
-
-def sites_of(run: Run, **how: Any) -> Any:
-    dag = build(["t.dag"], lambda _: iter([GROUPS]), BuildOptions())
-    for name in dag.names:
-        run.nodes.setdefault(name, NodeRun(name))
-    how = {"exact": True, "ad": {}, **how}
-    return overview("t.dag", "running", Tally(run, dag), NOW, **how).sites
-
-
-def test_groups_that_wait_for_a_site() -> None:
-    run = Run()
-    run.groups = {
-        "b": GroupSite("north", 1, since=800.0),
-        "c": GroupSite(round=1, reason="IDLE 2h", since=900.5),
-    }
-    run.no_site_yet = {"c": ("all are full", 900.0), "d": ("no collector", 950.0)}
-    found = sites_of(run)
-    assert found == {
-        "at": {"north": 1}, "leaving": 0, "without": 0, "waiting": 2, "first": ["a", "c"],
-        "reason": "all are full",
-    }  # fmt: skip
-    run.groups["c"] = run.groups["c"]._replace(since=901.0)
-    assert sites_of(run)["reason"] == "", "it was said before the group had a site"
-    run.groups["c"] = GroupSite(old="north", leaving=True)
-    found = sites_of(run)
-    assert (found["waiting"], found["first"], found["without"]) == (1, ["a"], 1)
-    assert sites_of(run, running=False)["waiting"] == 0
-    run = Run()
-    run.nodes["A1"] = NodeRun("A1", NodeStatus.DONE)
-    assert sites_of(run)["first"] == ["a", "b", "c", "d"]
-
-
-def test_a_dag_in_which_no_group_has_begun() -> None:
-    run = Run()
-    for name in ("A1", "B", "C"):
-        run.nodes[name] = NodeRun(name, NodeStatus.PRERUN)
-    assert sites_of(run) == {}

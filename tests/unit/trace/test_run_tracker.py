@@ -161,16 +161,6 @@ def test_a_script_that_is_deferred_does_not_run_meanwhile() -> None:
     assert (node.status, len(node.attempts)) == (NodeStatus.PRERUN, 1)
 
 
-def test_why_groups_have_no_site_yet() -> None:
-    tracker = RunTracker()
-    names(tracker, line(OutKind.NO_SITE_YET, node="a, b", text="none"))
-    names(tracker, line(OutKind.NO_SITE_YET, 2.0, node="b", text="full"))
-    assert tracker.run.no_site_yet == {"a": ("none", 1.0), "b": ("full", 2.0)}
-
-
-# What is known of a run, as values.
-
-
 def test_an_attempt_names_its_first_job_if_it_has_one() -> None:
     attempt = Attempt(0)
     assert (attempt.job, attempt.in_queue) == ("", False)

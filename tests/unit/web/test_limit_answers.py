@@ -14,7 +14,7 @@ from condor_pydagman.web import limit_answers
 from condor_pydagman.web.limit_answers import LimitAnswers
 from tests import locks
 from tests.dag_logs import DagLogs
-from tests.unit.monitor.test_limits_in_use import ROW, a_dag
+from tests.features.shared_limits.test_outside import ROW, a_dag
 from tests.unit.web.conftest import DAG
 from tests.unit.web.page_client import a_page, event, run
 
@@ -57,8 +57,8 @@ def test_nothing_is_asked_unless_somebody_wants_it(child: Child) -> None:
 def test_what_is_asked_for_is_there_at_a_later_look(
     child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("condor_pydagman.monitor.limits_in_use.FRESH_S", 0.0)
-    monkeypatch.setattr("condor_pydagman.monitor.limits_in_use.SHARE", 0)
+    monkeypatch.setattr("condor_pydagman.features.shared_limits.outside.FRESH_S", 0.0)
+    monkeypatch.setattr("condor_pydagman.features.shared_limits.outside.SHARE", 0)
     monkeypatch.setattr(limit_answers, "FRESH_S", 0.0)
 
     async def look(limits: LimitAnswers) -> list[str]:
@@ -85,7 +85,7 @@ def test_what_is_asked_for_is_there_at_a_later_look(
 def test_the_page_is_told(
     logs: DagLogs, dag_file: Path, child: Child, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    monkeypatch.setattr("condor_pydagman.monitor.limits_in_use.FRESH_S", 0.0)
+    monkeypatch.setattr("condor_pydagman.features.shared_limits.outside.FRESH_S", 0.0)
     dag_file.write_text(DAG + line)
 
     async def test() -> None:

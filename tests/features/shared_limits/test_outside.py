@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import pytest
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.shared_limits import listing, own_file
+from condor_pydagman.features.shared_limits import listing, outside, own_file
+from condor_pydagman.features.shared_limits.outside import LimitsInUse, watcher
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.graph.limit_uses import LimitUse
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.monitor import limits_in_use
-from condor_pydagman.monitor.limits_in_use import LimitsInUse, limits_of_files
 from tests import make
 
 ROW = LimitRow("Tape", "JOBS", 9, False, 9, 4, (DagPart("t.dag", "ann", 7, 5, 4, 90.0, True),))
@@ -62,8 +61,8 @@ def test_a_dag_that_is_too_large_to_be_read_is_known_by_its_claims() -> None:
 
 
 def test_a_directory_that_can_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_in_use, "FRESH_S", 0.0)
-    monkeypatch.setattr(limits_in_use, "SHARE", 0)
+    monkeypatch.setattr(outside, "FRESH_S", 0.0)
+    monkeypatch.setattr(outside, "SHARE", 0)
     limits = Limits()
     limits.problem = True
     assert limits.of(a_dag("tape"), 7) == []
@@ -75,7 +74,7 @@ def test_a_directory_that_can_not_be_read(monkeypatch: pytest.MonkeyPatch) -> No
 def test_by_the_directory_of_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listing.LimitsListing, "rows", lambda listing: [ROW])
     monkeypatch.setattr(own_file, "has_file", lambda path, cluster: cluster == 7)
-    limits = limits_of_files()
+    limits = watcher()
     assert limits.of(None, 8) == ()
     assert [part.name for part in limits.of(None, 7)] == ["Tape"]
     assert [part.name for part in limits.of(a_dag("tape"), 7)] == ["Tape"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.diagnosis.explain_dag import explain_dag
-from condor_pydagman.diagnosis.waiting_groups import group_findings
+from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.features.sites.explain import findings
 from condor_pydagman.trace.run_history import DagState
 from tests.unit.diagnosis import NOW, facts_of
 
@@ -16,11 +17,11 @@ def group(name: str, state: str, **more: object) -> GroupReport:
 
 
 def found(*groups: GroupReport) -> list[tuple[str, str]]:
-    facts = facts_of(DAG, {}, state=DagState.RUNNING)._replace(groups=groups)
-    findings = group_findings(facts)
+    facts = facts_of(DAG, {}, state=DagState.RUNNING)._replace(of={"sites": groups})
+    own = findings(facts, None)
     told = explain_dag(facts).findings
-    assert all(finding in told for finding in findings)
-    return [(finding.cause, finding.sentence) for finding in findings]
+    assert all(finding in told for finding in own)
+    return [(finding.cause, finding.sentence) for finding in own]
 
 
 def test_groups_that_wait_for_the_same_reason_are_told_together() -> None:
@@ -50,3 +51,16 @@ def test_groups_that_leave_and_groups_that_get_none() -> None:
 
 def test_a_dag_without_groups_is_as_before() -> None:
     assert found() == []
+
+
+def test_a_node_of_a_group_waits_for_its_site() -> None:
+    dag = "JOB A a.sub\nJOB B a.sub\nSITE_GROUP g NODES A\nSITE_GROUP h NODES B\n"
+    facts = facts_of(dag, {}, state=DagState.RUNNING)
+    waits = GroupReport("g", "WAITING", "", 0, 1, 0)._replace(since=NOW - 5, reason="none is there")
+    facts = facts._replace(
+        of={"sites": (waits, waits._replace(name="h", state="MATCHED", site="s"))}
+    )
+    (found,) = explain_node(facts, "A").findings
+    assert found.sentence == "Group g is waiting for a site, the longest for 5 s."
+    assert found.evidence[0].text == "none is there"
+    assert "throttles permit" in explain_node(facts, "B").findings[0].sentence

@@ -1,4 +1,4 @@
-"""What watched DAGs have of limits that DAGs share; of a DAG without SHARED_LIMIT nothing is read.
+"""What DAGs have of limits that DAGs share; of a DAG without SHARED_LIMIT nothing is read.
 
 The files of all DAGMans of the access point are read, so only so often, and once for all DAGs that
 are watched together.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.shared_limits.overview import LimitRow, OwnPart, parts_of
+from condor_pydagman.features.shared_limits.overview import LimitRow, LimitsAsked, OwnPart, parts_of
 from condor_pydagman.graph.model import Dag
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ class LimitsInUse:
         keeps_to_some = bool(names) if names is not None else self._has_claim(cluster)
         return parts_of(self._fresh(), cluster, names) if keeps_to_some else ()
 
+    def shown(self, dag: Dag | None, cluster: int, *, has_any: bool) -> dict[str, Any]:
+        """Those that the DAG keeps to, while it may have a part of them."""
+        parts = self.of(dag, cluster) if has_any else ()
+        return {"shared_limits": [part._asdict() for part in parts]}
+
     def _fresh(self) -> Sequence[LimitRow]:
         begun = time.monotonic()
         if begun >= self._next:
@@ -60,7 +65,7 @@ class LimitsInUse:
         return self._known
 
 
-def limits_of_files() -> LimitsInUse:
+def watcher() -> LimitsInUse:
     """By the directory of claims."""
     directory = _Directory()
     return LimitsInUse(directory.rows, directory.has_claim)
@@ -84,3 +89,23 @@ class _Directory:
         from condor_pydagman.features.shared_limits.own_file import has_file
 
         return has_file(claims_path(), cluster)
+
+
+def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What is taken of the limits that the DAG keeps to, and whether DAGMan can have places of
+    them; see `monitor.outside_facts`."""
+    if not dag.limit_uses:
+        return {}, ()
+    from condor_pydagman.adapters.request_client import limits_trouble_of
+    from condor_pydagman.features.shared_limits.listing import all_limits
+
+    found, unknown = LimitsAsked(), []
+    try:
+        found = found._replace(trouble=limits_trouble_of(primary))
+    except PydagmanError as error:
+        unknown.append(f"DAGMan does not report whether it can use the shared limits: {error}")
+    try:
+        found = found._replace(rows=tuple(all_limits()))
+    except PydagmanError as error:
+        unknown.append(f"The use of shared limits is not known: {error}")
+    return {"shared_limits": found}, tuple(unknown)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.phrases import capitalized, names_of
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.printable import does, message
 from condor_pydagman.words import duration
 
@@ -16,16 +18,29 @@ _LEAVES = (GroupState.LEAVING.name, GroupState.CLEANING.name)
 _LOOK = "To list the sites: condor_pydagman sites list"
 
 
-def group_findings(facts: Facts) -> list[Finding]:
+def findings(facts: Facts, _state: GraphState | None) -> list[Finding]:
     """Findings about groups, by what the running DAGMan says of them."""
-    return [*_without(facts), *waiting_findings(facts.groups, facts), *_leaving(facts)]
+    groups = _groups(facts)
+    return [*_without(groups), *_waiting(groups, facts), *_leaving(groups)]
+
+
+def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Finding]:
+    """Why a node that waits for nothing else does not start: its group waits for a site."""
+    number = dag.group_of.get(node)
+    group = dag.site_groups[number].name if number is not None else None
+    return _waiting([known for known in _groups(facts) if known.name == group], facts)
+
+
+def _groups(facts: Facts) -> Sequence[GroupReport]:
+    found: Sequence[GroupReport] = facts.of.get("sites", ())
+    return found
 
 
 def _named(groups: list[GroupReport]) -> str:
     return f"group{'s' * (len(groups) > 1)} {names_of([group.name for group in groups])}"
 
 
-def waiting_findings(groups: Iterable[GroupReport], facts: Facts) -> Iterator[Finding]:
+def _waiting(groups: Iterable[GroupReport], facts: Facts) -> Iterator[Finding]:
     """One finding for each reason why some of these groups wait for a site."""
     by_reason: dict[str, list[GroupReport]] = {}
     for group in groups:
@@ -41,8 +56,8 @@ def waiting_findings(groups: Iterable[GroupReport], facts: Facts) -> Iterator[Fi
         yield Finding("group.no_site", Weight.WAITING, sentence, evidence=evidence, advice=(_LOOK,))
 
 
-def _without(facts: Facts) -> Iterator[Finding]:
-    for group in facts.groups:
+def _without(groups: Iterable[GroupReport]) -> Iterator[Finding]:
+    for group in groups:
         if group.state == GroupState.SITELESS.name:
             sentence = f"Group {message(group.name)} can no longer get a site, so its nodes fail."
             evidence = (Evidence("DAGMan", message(group.reason)),)
@@ -52,8 +67,8 @@ def _without(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _leaving(facts: Facts) -> Iterator[Finding]:
-    found = [group for group in facts.groups if group.state in _LEAVES]
+def _leaving(groups: Iterable[GroupReport]) -> Iterator[Finding]:
+    found = [group for group in groups if group.state in _LEAVES]
     if found:
         sentence = (
             f"{capitalized(_named(found))} {does(len(found), 'be')} leaving"

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
+from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.features.shared_limits.overview import WORDS, LimitRow, waits_for
+from condor_pydagman.features.shared_limits.overview import WORDS, LimitRow, LimitsAsked, waits_for
 from condor_pydagman.printable import message
 from condor_pydagman.words import duration
 
 _MAX_DAGS = 3
 
 
-def limit_findings(facts: Facts) -> Iterator[Finding]:
+def findings(facts: Facts, _state: GraphState | None) -> Iterator[Finding]:
     """Why the DAG can have no places, and a finding for each limit that it waits for."""
-    if facts.limits_trouble:
+    known = facts.of.get("shared_limits", LimitsAsked())
+    if known.trouble:
         yield Finding(
             "limit.trouble",
             Weight.WAITING,
             "DAGMan can't use the shared limits, so no node that is subject to one can start:"
-            f" {message(facts.limits_trouble)}.",
+            f" {message(known.trouble)}.",
             advice=("To list the limits: condor_pydagman limits",),
         )
-    for row in waits_for(facts.limits, facts.cluster):
+    for row in waits_for(known.rows, facts.cluster):
         (mine,) = [one for one in row.dags if one.cluster == facts.cluster]
         what, taken = WORDS[row.kind]
         s = "s" if mine.waiting > 1 else ""

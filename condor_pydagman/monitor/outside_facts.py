@@ -1,0 +1,50 @@
+"""What features know of DAGs that is not in their files.
+
+The module `outside` of a feature may have:
+
+- `watcher()`: its `OutsideFacts`, for DAGs that are watched together.
+- `asked(dag, primary)`: what an explanation asks DAGMan and others, see `asked_of_features`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from condor_pydagman import features
+from condor_pydagman.graph.model import Dag
+
+
+class OutsideFacts(Protocol):
+    """What a feature knows of DAGs that are looked at again and again."""
+
+    def shown(self, dag: Dag | None, cluster: int, *, has_any: bool) -> Mapping[str, Any]:
+        """Its fields of an Overview, by name.
+
+        Args:
+            dag: None if it is too large to be read.
+            cluster: of its DAGMan job, or the number of its process.
+            has_any: whether the DAG may have something outside of its files.
+        """
+
+
+def watchers() -> Sequence[OutsideFacts]:
+    """Those of all features."""
+    return [make() for make in features.told("outside", "watcher")]
+
+
+def asked_of_features(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What features ask DAGMan and others of a DAG that runs, by their names; and sentences on what
+    can't be found out.
+
+    Args:
+        dag: the graph.
+        primary: path of its first DAG file.
+    """
+    known: dict[str, Any] = {}
+    unknown: tuple[str, ...] = ()
+    for ask in features.told("outside", "asked"):
+        found, problems = ask(dag, primary)
+        known.update(found)
+        unknown += problems
+    return known, unknown

@@ -1,0 +1,56 @@
+"""What is said of nodes that wait for shared limits."""
+
+from __future__ import annotations
+
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.features.shared_limits.explain import findings
+from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow, LimitsAsked
+from condor_pydagman.trace.run_history import DagState, Run
+
+
+def part(name: str, cluster: int, taken: int, waiting: int = 0) -> DagPart:
+    return DagPart(name, "ann", cluster, taken, waiting, 940.0 if waiting else 0.0, True)
+
+
+def facts_with(known: LimitsAsked) -> Facts:
+    of = {"shared_limits": known}
+    return Facts("t.dag", DagState.RUNNING, 1000.0, Run(), cluster=7, of=of)
+
+
+def said(*parts: DagPart, kind: str = "JOBS") -> list[str]:
+    taken, waiting = sum(one.taken for one in parts), sum(one.waiting for one in parts)
+    row = LimitRow("tape", kind, 1000, False, taken, waiting, parts)
+    facts = Facts(
+        "t.dag",
+        DagState.RUNNING,
+        1000.0,
+        Run(),
+        cluster=7,
+        of={"shared_limits": LimitsAsked((row,))},
+    )
+    return [finding.sentence for finding in findings(facts, None)]
+
+
+def test_who_has_how_much_of_the_limit() -> None:
+    parts = (part("a.dag", 1, 400), part("b.dag", 2, 350), part("c.dag", 3, 200))
+    assert said(*parts, part("t.dag", 7, 50, 1200)) == [
+        "1,200 nodes are waiting for the shared limit tape: 1,000 of 1,000 jobs are in use, 400 by"
+        " a.dag, 350 by b.dag, 200 by c.dag, the rest by 1 other DAG."
+    ]
+    assert said(part("t.dag", 7, 0, 1), kind="PRE") == [
+        "1 PRE script is waiting for the shared limit tape: 0 of 1,000 PRE scripts are in use."
+    ]
+
+
+def test_a_dag_that_does_not_wait_is_told_nothing() -> None:
+    assert said(part("t.dag", 7, 50), part("a.dag", 1, 3, 5)) == []
+
+
+def test_why_no_places_can_be_had() -> None:
+    facts = facts_with(LimitsAsked(trouble="it is locked"))
+    (finding,) = findings(facts, None)
+    assert finding.cause == "limit.trouble"
+    assert finding.sentence == (
+        "DAGMan can't use the shared limits, so no node that is subject to one can"
+        " start: it is locked."
+    )

@@ -1,0 +1,53 @@
+"""What people are told of shared limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from condor_pydagman.features.shared_limits.overview import OwnPart
+from condor_pydagman.trace.overview import Overview
+from tests import locks
+from tests.dag_logs import DagLogs
+from tests.features.shared_limits.test_outside import Limits
+from tests.unit.monitor.test_watched_dag import DAG, started, watched
+from tests.unit.report.test_overview_text import text
+from tests.unit.trace.test_overview import a_run, seen
+
+
+def in_use(one: Overview) -> Any:
+    return one.of_features["shared_limits"]
+
+
+def test_shared_limits_while_the_dag_runs(tmp_path: Path) -> None:
+    logs = started(tmp_path)
+    (tmp_path / "t.dag").write_text(f"{DAG}SHARED_LIMIT tape ALL_NODES\n")
+    limits = Limits()
+    with locks.held(tmp_path / "t.dag.lock", "7\n"):
+        dag = watched(logs, outside=[limits])
+        assert [(one["name"], one["waiting"]) for one in in_use(dag.look())] == [("Tape", 4)]
+        logs.submit("S", 8)
+        inner = DagLogs(tmp_path, "inner.dag")
+        inner.start()
+        assert not in_use(dag.look().subdags[0]), "it keeps to none"
+    logs.end(0)
+    (tmp_path / "t.dag.lock").unlink()
+    asked = limits.asked
+    assert not in_use(dag.look())
+    assert limits.asked == asked
+
+
+def test_shared_limits() -> None:
+    tape = OwnPart("tape", "JOBS", 1000, "jobs", 950, 120, 43, "node")
+    pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
+    limits = [tape, pre, tape._replace(name="free", waiting=0)]
+    one = seen(a_run(), outside={"shared_limits": [limit._asdict() for limit in limits]})
+    shown = " ".join(text(one).split())
+    assert (
+        "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG, 43 nodes are waiting"
+        in shown
+    )
+    assert "5 of 5 PRE scripts in use, 1 by this DAG, 1 PRE script is waiting" in shown
+    assert "shared limit free: 950 of 1,000 jobs in use, 120 by this DAG shared" not in shown
+    assert one.as_json()["shared_limits"][0]["waiting"] == 43
+    assert "shared limit" not in text(seen(a_run()))
