@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 # Each is a field of `Kinds`, and an option of `tests.sim.run`.
@@ -28,3 +29,12 @@ class Kinds(NamedTuple):
     growing: bool = False
     fed: bool = False
     cached: bool = False
+
+
+# Each feature meets each other one: the worlds of two kinds.
+PAIRS = tuple(combinations(MEANINGS, 2))
+
+
+def pair_of(seed: int) -> tuple[str, str]:
+    """The two kinds of the world of that seed, so that seeds in a row have all pairs."""
+    return PAIRS[seed % len(PAIRS)]

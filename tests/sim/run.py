@@ -1,5 +1,6 @@
 """Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
-`--matched`, `--decided`, `--braked`, `--enough`, `--growing`, `--fed` or `--cached`.
+`--matched`, `--decided`, `--braked`, `--enough`, `--growing`, `--fed` or `--cached`; `--pairs`: all
+two of them in turn.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """
@@ -13,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.sim.kinds import MEANINGS
+from tests.sim.kinds import MEANINGS, pair_of
 from tests.sim.world import World
 
 SEEDS = Path(__file__).with_name("seeds.txt")
@@ -59,6 +60,8 @@ def show(seed: int, verdict: Verdict, *, trace: bool) -> None:
 
 def _judged(seed: int, options: argparse.Namespace) -> Verdict:
     kinds = {kind: getattr(options, kind) for kind in MEANINGS}
+    if options.pairs:
+        kinds.update(dict.fromkeys(pair_of(seed), True))
     return judge(seed, together=not options.apart, **kinds)
 
 
@@ -75,6 +78,7 @@ def main() -> int:
     parser.add_argument("--quiet", action="store_true", help="no traces of failing seeds")
     for kind, meaning in MEANINGS.items():
         parser.add_argument(f"--{kind}", action="store_true", help=meaning)
+    parser.add_argument("--pairs", action="store_true", help="each seed has two kinds, in turn")
     parser.add_argument("--apart", action="store_true", help="no nodes are submitted together")
     parser.add_argument("--twice", action="store_true", help="same seed, same trace?")
     options = parser.parse_args()

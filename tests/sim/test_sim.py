@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.sim import faults
+from tests.sim.kinds import PAIRS
 from tests.sim.run import judge, known_seeds
 from tests.sim.verdicts import Violation
 from tests.sim.world import World
@@ -36,9 +37,12 @@ FRESH = {
     "cached matched growing": 25,
     "cached braked steered": 25,
 }
+for _pair in PAIRS:
+    if not any(set(kinds.split()) == set(_pair) for kinds in FRESH):
+        FRESH[" ".join(_pair)] = 2
 SLICE = 25
 FEW = 6  # of each kind that are tried in each run of the tests
-SLICES = [(kinds, 1, FEW) for kinds in FRESH]
+SLICES = [(kinds, 1, min(FEW, count)) for kinds, count in FRESH.items()]
 MORE = [
     (kinds, first, min(SLICE, count + 1 - first))
     for kinds, count in FRESH.items()
