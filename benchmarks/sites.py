@@ -29,8 +29,8 @@ from condor_pydagman.features.sites.adapters.ads import sites_of
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.graph import SitePolicy
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
-from condor_pydagman.graph.site_policy import SitePolicy
 from tests import make
 
 STEPS = 4  # nodes of a group

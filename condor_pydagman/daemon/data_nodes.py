@@ -175,7 +175,7 @@ class DataNodes:
             return
         if not run.rescue_number:
             _remove_journals(self._directory)
-        for group in run.dag.site_groups:
+        for group in run.dag.groups:
             if not group.matched:
                 self.forget(group.nodes)
 

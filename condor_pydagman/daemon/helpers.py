@@ -92,7 +92,7 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
 def wanted(dag: Dag) -> list[str]:
     """The helpers that a DAG wants."""
     wants = {
-        "sites": dag.site_groups,
+        "sites": dag.features.get("sites"),
         "limits": dag.limit_uses,
         "conditions": dag.features.get("run_if") or _publishes(dag),
         "cache": dag.features.get("cache"),

@@ -23,6 +23,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import BY_HAND, Cl
 from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.graph import groups_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
@@ -192,11 +193,11 @@ def open_helper(helpers: Helpers) -> SiteHelper:
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:
     """What is wrong with the expressions of the DAG's policies; '' if nothing is."""
     yield from ()
-    for policy in {group.policy: None for group in dag.site_groups}:
+    for policy in {group.policy: None for group in groups_of(dag)}:
         try:
             group_ad(policy, {})
         except BadPolicy as error:
-            names = [group.name for group in dag.site_groups if group.policy == policy]
+            names = [group.name for group in groups_of(dag) if group.policy == policy]
             return f"SITE_POLICY of group {names[0]}: {error}"
     return ""
 
@@ -209,7 +210,7 @@ def _forget(run: DagRun) -> None:
 
 
 def _matcher(run: DagRun) -> Matcher:
-    groups = run.dag.site_groups
+    groups = groups_of(run.dag)
     kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
     dag_file = os.path.abspath(run.paths.primary)
     facts: dict[str, Any] = {

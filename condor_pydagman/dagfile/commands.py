@@ -313,36 +313,6 @@ class ToleranceLine(NamedTuple):
     fail_fast: bool | None = None
 
 
-class SiteGroupLine(NamedTuple):
-    """SITE_GROUP: nodes that run at one site.
-
-    `members` is NODES, SPLICE or ALL_NODES; `names` are of the nodes, or of the splice.
-    """
-
-    line: int
-    name: str
-    members: str
-    names: tuple[str, ...] = ()
-
-
-class SitePolicyLine(NamedTuple):
-    """SITE_POLICY: `key` as in `dagfile.site_lines.POLICY_KEYS`, which says what `value` is."""
-
-    line: int
-    group: str
-    key: str
-    value: str | int | tuple[str, str] | tuple[str, int]
-
-
-class SiteMatched(NamedTuple):
-    """SITE_MATCHED: the site at which a group's work has begun, the `round`th that it is at."""
-
-    line: int
-    group: str
-    site: str
-    round: int
-
-
 class SharedLimit(NamedTuple):
     """SHARED_LIMIT: nodes that keep to a limit which DAGs share.
 

@@ -142,18 +142,6 @@ _TABLE = (
     _uses("CATEGORY <node> <name>", "Puts the node into a category."),
     _uses("MAXJOBS <category> <value>", "How many nodes of a category may be in the queue."),
     _uses(
-        "SITE_GROUP <name> (NODES <node1> [<node2> ...]|SPLICE <splice>|ALL_NODES)",
-        "Nodes that run at one site, which is chosen when the first of them is ready.",
-    )._replace(extension=True),
-    _uses(
-        "SITE_POLICY <group> <key> <value>",
-        "How the site of a group is chosen, and when the group has to leave it.",
-    )._replace(extension=True),
-    _uses(
-        "SITE_MATCHED <group> <site> <round>",
-        "The site of a group whose work has begun there, as in a rescue file.",
-    )._replace(extension=True),
-    _uses(
         "SHARED_LIMIT <limit> (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2> ...])",
         "Nodes that keep to a limit which several DAGs share.",
     )._replace(extension=True),

@@ -17,7 +17,6 @@ from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
-from condor_pydagman.dagfile import site_lines as site
 from condor_pydagman.dagfile import sweep_lines as sweep
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, name_word
@@ -126,9 +125,6 @@ _SPLICE = name("Missing splice(s) to connect")
 _PRIORITY = whole_number("Missing priority value", "Invalid priority value '{}'")
 _EXIT_CODE = whole_number("Missing exit code", "Invalid exit code '{}'")
 _LIMIT = whole_number("No throttle limit specified", "Invalid throttle limit '{}'", 0)
-_GROUP = name("Missing name of the group")
-_SITE = name("Missing name of the site")
-_ROUND = whole_number("Missing number of the round", "Invalid number of the round '{}'", 1)
 _PIECE = whole_number("Missing number of the piece", "Invalid number of the piece '{}'", 1)
 _DIGEST = name("Missing digest of the piece")
 _ATTRIBUTE = rest("No attribute line (key = value) provided")
@@ -181,9 +177,6 @@ _TABLE = (
     Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
     fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
-    Syntax("SITE_GROUP", commands.SiteGroupLine, site.read_site_group, site.write_site_group),
-    Syntax("SITE_POLICY", commands.SitePolicyLine, site.read_site_policy, site.write_site_policy),
-    fixed("SITE_MATCHED", commands.SiteMatched, _GROUP, _SITE, _ROUND),
     Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),

@@ -112,7 +112,7 @@ def by_group(nodes: Nodes, name: str) -> list[int]:
     Raises:
         SelectionError: there is no such group.
     """
-    groups = nodes.dag.site_groups
+    groups = nodes.dag.groups
     for group in groups:
         if group.name == name:
             return list(group.nodes)
@@ -124,5 +124,8 @@ def by_group(nodes: Nodes, name: str) -> list[int]:
 
 def one_of_each_group(dag: Dag, chosen_nodes: Iterable[int]) -> list[int]:
     """Of nodes of the same group the first one alone; nodes of none stay."""
-    found = {dag.group_of.get(node, ~node): node for node in reversed(list(chosen_nodes))}
+    found: dict[int, int] = {}
+    for node in chosen_nodes:
+        group = dag.group_of(node)
+        found.setdefault(~node if group is None else group, node)
     return sorted(found.values())

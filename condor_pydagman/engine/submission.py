@@ -316,7 +316,7 @@ def _may_join(run: RunState, other: int, node: int) -> bool:
     return (
         _is_plain(run, other)
         and other not in run.retrying.on_hold
-        and other not in run.dag.group_of  # each has the macros of its site
+        and run.dag.group_of(other) is None  # each has the macros of its site
         and other not in run.submission.attempts  # it may be why the reply for others was lost
         and _file(run, other) == _file(run, node)
     )

@@ -78,8 +78,8 @@ def _parents(run: RunState) -> None:
         for parent in run.dag.parents(node):
             if node in run.nodes.errors and state == State.FAILED:
                 continue  # a person may have cancelled it before its parents had ended
-            group = run.dag.group_of.get(parent)
-            elsewhere = group not in (None, run.dag.group_of.get(node))
+            group = run.dag.group_of(parent)
+            elsewhere = group not in (None, run.dag.group_of(node))
             if elsewhere and parent in run.retrying.extra_retries:
                 continue  # it goes on with what its parent has done before it began anew
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
@@ -128,7 +128,7 @@ def _grown(run: RunState) -> None:
     nodes, dag = run.nodes, run.dag
     assert len(nodes.states) == len(nodes.clusters) == len(dag), len(dag)
     assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
-    if not dag.pieces or dag.site_groups or run.nodes.stale:
+    if not dag.pieces or dag.groups or run.nodes.stale:
         return
     left = dict.fromkeys(dag.vertices(), 0)
     for vertex in dag.vertices():

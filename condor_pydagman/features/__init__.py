@@ -66,7 +66,7 @@ FEATURES = (
     Entry("steering", records=("STEERED",)),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",)),
-    Entry("sites", ("site_groups",)),
+    Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
     Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
     Entry("growth", ("extensions", "feeder", "pieces"), records=("GROWN", "LET_GO")),

@@ -19,7 +19,6 @@ from condor_pydagman.graph import (
     growers,
     limit_uses,
     modify,
-    site_groups,
     sweeps,
 )
 from condor_pydagman.graph.building import Building
@@ -90,9 +89,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Category: modify.category,
     commands.Done: modify.done,
     commands.NotDone: modify.not_done,
-    commands.SiteGroupLine: site_groups.site_group,
-    commands.SitePolicyLine: site_groups.site_policy,
-    commands.SiteMatched: site_groups.site_matched,
     commands.SharedLimit: limit_uses.shared_limit,
     commands.ExtendLine: growers.extend,
     commands.ScatterLine: growers.scatter,

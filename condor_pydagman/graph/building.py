@@ -113,7 +113,7 @@ class Building:
         scope: the file that the next command is of.
         file: name of that file, as default names of save points need it.
         special: the FINAL, PROVISIONER and SERVICE nodes.
-        site_groups: by full name, a site group's number, and what its nodes' names begin with.
+        of_features: what features keep while files are read, by their names.
         has_splices: whether any SPLICE has been read: `+` in a name means something then.
         has_parents, has_children: by node, as of the last `mark_ends`.
     """
@@ -124,7 +124,7 @@ class Building:
         self.scope = Scope()
         self.file = ""
         self.special: set[int] = set()
-        self.site_groups: dict[str, tuple[int, str]] = {}
+        self.of_features: dict[str, Any] = {}
         self.has_splices = False
         self.has_parents = bytearray()
         self.has_children = bytearray()
@@ -143,8 +143,6 @@ class Building:
         building.scope.limits = dag.category_limits
         building.scope.descriptions = dag.descriptions
         building.scope.add(0, len(dag))
-        for number, group in enumerate(dag.site_groups):
-            building.site_groups[group.name] = number, ""
         for kind in NodeKind:
             if kind not in ORDINARY_KINDS:
                 building.special.update(dag.of_kind(kind))

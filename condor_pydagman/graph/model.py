@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.notify_lines import Notification
@@ -29,7 +29,6 @@ from condor_pydagman.graph.parts import (
     LimitUse,
     Retry,
     Script,
-    SiteGroup,
     Splice,
     StatusFile,
     Tolerance,
@@ -56,7 +55,6 @@ __all__ = [
     "LimitUse",
     "Retry",
     "Script",
-    "SiteGroup",
     "Splice",
     "StatusFile",
     "Tolerance",
@@ -113,8 +111,6 @@ class Dag:
         self.free: list[int] = []  # numbers of nodes that were let go; their names are ''
         self.free_junctions: list[int] = []
         self.feeder: Feeder | None = None
-        self.site_groups: list[SiteGroup] = []
-        self.group_of: dict[int, int] = {}  # number of a node's site group
         self.limit_uses: list[LimitUse] = []
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.status_file: StatusFile | None = None
@@ -163,6 +159,23 @@ class Dag:
         """What it holds of features, in the order of FEATURES; none is empty."""
         found = (self.features.get(entry.name) for entry in FEATURES)
         return (data for data in found if data)
+
+    @property
+    def groups(self) -> Sequence[NodeGroup]:
+        """Groups of nodes that stay together, as a feature keeps them."""
+        for data in self.features.values():
+            found = data.groups()
+            if found:
+                return found
+        return ()
+
+    def group_of(self, node: int) -> int | None:
+        """Which of the groups a node is in; None if it is in none."""
+        for data in self.features.values():
+            number = data.group_of(node)
+            if number is not None:
+                return number
+        return None
 
     def named(self) -> Iterator[tuple[int, str]]:
         """All nodes in their order, with their names."""
@@ -366,13 +379,6 @@ class Dag:
         yield
         for name in BY_NODE:
             setattr(self, name, {new[node]: value for node, value in getattr(self, name).items()})
-        self.site_groups = [
-            group._replace(
-                nodes=tuple(sorted(new[node] for node in group.nodes)),
-                clean_up=group.clean_up if group.clean_up < 0 else new[group.clean_up],
-            )
-            for group in self.site_groups
-        ]
         self.limit_uses = [
             use
             if use.nodes is None
@@ -387,6 +393,22 @@ class Dag:
         if not self.free:
             self.edges.renumber(new)
         self.places.renumber(order)
+
+
+class NodeGroup(Protocol):
+    """Nodes that stay together."""
+
+    @property
+    def name(self) -> str:
+        """Its full name."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Its nodes, in DAG order."""
+
+    @property
+    def matched(self) -> str:
+        """Where an earlier run of the DAG had begun it, '' if none."""
 
 
 _Data = TypeVar("_Data", bound="FeatureData")
@@ -484,6 +506,14 @@ class FeatureData:
         """What the submit description of a node gets, behind its own lines."""
         return ""
 
+    def groups(self) -> Sequence[NodeGroup]:
+        """Groups of nodes that stay together; one feature at most has any."""
+        return ()
+
+    def group_of(self, node: int) -> int | None:
+        """Which of these groups a node is in; None if it is in none."""
+        return None
+
     def categories(self) -> Iterable[str]:
         """The categories that it names."""
         return ()
@@ -534,5 +564,4 @@ BY_NODE = (
     "decided",
     "extensions",
     "categories",
-    "group_of",
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.graph.site_policy import NO_POLICY, SitePolicy
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -67,26 +66,6 @@ class Splice(NamedTuple):
     directory: str
     begin: int
     end: int
-
-
-class SiteGroup(NamedTuple):
-    """A SITE_GROUP command, with what SITE_POLICY commands say of it.
-
-    Attributes:
-        name: its full name, with those of the splices that it is in.
-        nodes: its nodes, in DAG order.
-        policy: how its site is chosen.
-        clean_up: the node of the group that cleans up at an old site, -1 if there is none.
-        matched: the site at which an earlier run of the DAG had begun it, '' if none.
-        round: how many sites it had been matched to by then.
-    """
-
-    name: str
-    nodes: tuple[int, ...]
-    policy: SitePolicy = NO_POLICY
-    clean_up: int = -1
-    matched: str = ""
-    round: int = 0
 
 
 class LimitUse(NamedTuple):

@@ -30,7 +30,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NO_NODE
 
 # REJECT, too, was written once: it stops the DAG.
-_OF_RUN = (*(commands.SiteMatched, commands.GrownLine, commands.LetGoLine, commands.NotDone),)
+_OF_RUN = (commands.GrownLine, commands.LetGoLine, commands.NotDone)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.Category, commands.Vars)

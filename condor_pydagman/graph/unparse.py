@@ -20,9 +20,8 @@ from operator import gt, lt
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY
+from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY, NODES
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.dagfile.site_lines import NODES
 from condor_pydagman.graph.model import (
     DONE,
     LEFT_OUT,
@@ -34,7 +33,6 @@ from condor_pydagman.graph.model import (
     Feeder,
     LimitUse,
     Retry,
-    SiteGroup,
 )
 from condor_pydagman.vocabulary import NodeKind
 
@@ -67,8 +65,6 @@ def _commands(dag: Dag) -> Iterator[Command]:
     features = sorted(dag.all_features(), key=lambda data: data.place)
     for node in range(len(dag)):
         yield from _modifiers(dag, features, node)
-    for group in dag.site_groups:
-        yield from site_group_lines(dag, group)
     for data in features:
         if data.place < 0:
             yield from data.lines(dag)
@@ -178,17 +174,6 @@ def retry_line(name: str, retry: Retry) -> commands.RetryLine:
         None if retry.backoff == 1 else retry.backoff,
         retry.max_delay or None,
     )
-
-
-def site_group_lines(dag: Dag, group: SiteGroup) -> Iterator[Command]:
-    """SITE_GROUP, SITE_POLICY and SITE_MATCHED lines of a group."""
-    names = tuple(dag.names[node] for node in group.nodes)
-    yield commands.SiteGroupLine(_NO_LINE, group.name, NODES, names)
-    for key, value in group.policy.lines():
-        said = (dag.names[group.clean_up], value[1]) if key == "CLEAN_UP" else value
-        yield commands.SitePolicyLine(_NO_LINE, group.name, key, said)
-    if group.matched:
-        yield commands.SiteMatched(_NO_LINE, group.name, group.matched, group.round)
 
 
 def _limit_line(dag: Dag, use: LimitUse) -> Command:

@@ -6,7 +6,6 @@ import re
 from array import array
 from itertools import chain
 
-from condor_pydagman.dagfile.expression_text import free_names
 from condor_pydagman.features import part
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Retry
@@ -16,7 +15,6 @@ from condor_pydagman.lint.script_rules import check_scripts
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, ScriptKind
 
 _PREFIX = re.compile("^warning: ", re.IGNORECASE)
-_ADS = ("my", "target")  # the words for them in an expression
 _NO_OPTIONS = Retry(0)[2:]  # of RETRY, beyond UNLESS-EXIT
 # Warnings of the builder that have a code of their own here.
 _COVERED_BY_RULES = ("Warning: category ", "Warning: exit code 0 for a PRE_SKIP")
@@ -35,7 +33,6 @@ def check_graph(dag: Dag, findings: Findings) -> None:
     _pre_skips(dag, findings)
     _retries_and_aborts(dag, findings)
     _features(dag, findings)
-    _site_policies(dag, findings)
     check_scripts(dag, findings)
     check_characters(dag, findings)
     _not_of_stock(dag, findings)
@@ -243,20 +240,6 @@ def _features(dag: Dag, findings: Findings) -> None:
         rules = part(name, "lint")
         if rules is not None:
             rules.check(dag, findings)
-
-
-def _site_policies(dag: Dag, findings: Findings) -> None:
-    for group in dag.site_groups:
-        policy = group.policy
-        known = {*_ADS, *(name.lower() for name, _ in policy.attributes)}
-        for key in ("requirements", "rank", "rematch_if"):
-            names = (name.partition(".") for name in free_names(getattr(policy, key)))
-            for scope in dict.fromkeys(word for word, point, _ in names if point):
-                if scope.lower() not in known and not scope.startswith("'"):
-                    message = (
-                        f"{key.upper()} of group {group.name}: '{scope}.' is an unknown prefix"
-                    )
-                    findings.add("DAG414", message, words=("SITE_POLICY", group.name, key.upper()))
 
 
 def _not_of_stock(dag: Dag, findings: Findings) -> None:

@@ -173,17 +173,15 @@ class _Locator:
         if isinstance(command, commands.SubmitDescription):
             return [(word, command.name)]
         if home(type(command)):
-            subject = getattr(part(home(type(command)), "lint"), "subject", None)
-            if subject is not None:
-                return [(word, subject(command))]
+            is_about = getattr(part(home(type(command)), "lint"), "is_about", None)
+            if is_about is not None:
+                prefixes = "", place.scope.prefix, prefix
+                own = [key for key in self._wanted if key[0] == word]
+                return [key for key in own if is_about(command, key[1:], prefixes)]
         if isinstance(command, commands.FeederLine):
             return [(word, command.program.split()[0])]
         if isinstance(command, commands.NotifyLine):
             return [(word, command.target.split()[0])]
-        if isinstance(command, commands.SitePolicyLine):
-            is_all = command.group.upper() == "ALL_GROUPS"
-            found = [key for key in self._wanted if key[0] == word and key[2] == command.key]
-            return [key for key in found if is_all or key[1] == prefix + command.group]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
             return [key for key in self._wanted if key[0] == word]

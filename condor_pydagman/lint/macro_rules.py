@@ -168,7 +168,7 @@ class _Variables:
             low = name.lower()
             if low in lower or low in text.values or low in text.loops or low in SPECIAL:
                 continue
-            if low.startswith("match_") and node in self._dag.group_of:
+            if low.startswith("match_") and self._dag.group_of(node) is not None:
                 continue  # the match of its group to a site sets it
             if low not in KEYWORDS:
                 first, count = self._unset.get((number, name), (node, 0))

@@ -86,7 +86,7 @@ def _name(dag: Dag, node: int) -> str:
 def macros_of(dag: Dag, node: int, text: str) -> dict[str, str]:
     """The macros that VARS sets for a node's request, and those that a match to a site will."""
     known = {one.key: one.value for one in dag.variables.get(node, ())}
-    if node in dag.group_of:
+    if dag.group_of(node) is not None:
         matched = (name for one in (text, *known.values()) for name in _OF_MATCH.findall(one))
         known.update(dict.fromkeys(matched, "1"))
     return known

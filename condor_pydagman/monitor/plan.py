@@ -162,7 +162,8 @@ def _node_plans(dag: Dag) -> dict[str, NodePlan]:
     plans = dict.fromkeys(map(logged_name, dag.names), _NONE)
     special = {*dag.retries, *dag.scripts, *dag.tolerances, *dag.pre_skips, *dag.aborts}
     special |= {node for node in range(len(dag)) if dag.kinds[node] == NodeKind.SUBDAG}
-    special |= {node for node in range(len(dag)) if dag.flags[node]} | set(dag.group_of)
+    special |= {node for node in range(len(dag)) if dag.flags[node]}
+    special.update(node for group in dag.groups for node in group.nodes)
     for node in special:
         plans[logged_name(dag.names[node])] = _node_plan(dag, node)
     return plans
@@ -170,7 +171,7 @@ def _node_plans(dag: Dag) -> dict[str, NodePlan]:
 
 def _node_plan(dag: Dag, node: int) -> NodePlan:
     retry, scripts = dag.retries.get(node), dag.scripts.get(node, {})
-    abort = dag.aborts.get(node)
+    abort, group = dag.aborts.get(node), dag.group_of(node)
     return NodePlan(
         retries=retry.limit if retry is not None else 0,
         has_pre=ScriptKind.PRE in scripts,
@@ -182,5 +183,5 @@ def _node_plan(dag: Dag, node: int) -> NodePlan:
         unless_exit=retry.unless_exit if retry is not None else (),
         only_if=retry.only_if if retry is not None else (),
         abort_on=abort.status if abort is not None else None,
-        group=dag.site_groups[dag.group_of[node]].name if node in dag.group_of else "",
+        group=dag.groups[group].name if group is not None else "",
     )

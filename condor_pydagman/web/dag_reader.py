@@ -183,7 +183,7 @@ class DagReader:
             WAITING if node is None else shown_state(node, self._ready) for node in found
         )
         self._mark_futile()
-        self._sites = SitesSeen(dag) if dag is not None and dag.site_groups else None
+        self._sites = SitesSeen(dag) if dag is not None and dag.groups else None
         self._places, self._have_moved = None, True
         self._counts = [self.states.count(state) for state in range(len(LEGEND))]
 

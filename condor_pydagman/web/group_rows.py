@@ -12,7 +12,7 @@ from typing import Any, Callable
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
-from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.graph.model import Dag, NodeGroup
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
@@ -128,9 +128,9 @@ def _site(reader: DagReader, group: str, told: Told) -> str:
     return told[group].site if group in told else logged.site or logged.old
 
 
-def groups_of(reader: DagReader) -> Sequence[SiteGroup]:
+def groups_of(reader: DagReader) -> Sequence[NodeGroup]:
     """The groups of the DAG; none if its files can't be read."""
-    return reader.dag.site_groups if reader.dag is not None else ()
+    return reader.dag.groups if reader.dag is not None else ()
 
 
 def row_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def row_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:
     return row
 
 
-def _state(reader: DagReader, group: SiteGroup) -> tuple[int, str]:
+def _state(reader: DagReader, group: NodeGroup) -> tuple[int, str]:
     """How many nodes are done, and the state, by the logs."""
     found = reader.group_site(group.name)
     states = [reader.states[node] for node in group.nodes]
@@ -204,5 +204,5 @@ def _nodes(reader: DagReader, numbers: Iterable[int]) -> Iterable[dict[str, Any]
 
 def group_of_node(reader: DagReader, node: int) -> dict[str, Any]:
     """The row of a node's group, by the logs; {} if it is in none."""
-    number = reader.dag.group_of.get(node) if reader.dag is not None else None
+    number = reader.dag.group_of(node) if reader.dag is not None else None
     return {} if number is None else {"group": row_of(reader, number, {})}

@@ -74,7 +74,7 @@ class _Picture:
     def __init__(self, found: Unfolded, dag: Dag) -> None:
         sketch = found.sketch
         self._of = sketch.of[: len(dag)]
-        self._groups, self._group_count = shares(dag, self._of), len(dag.site_groups)
+        self._groups, self._group_count = shares(dag, self._of), len(dag.groups)
         faces = [face(box) for box in sketch.boxes]
         placement = _placed(sketch, [(one.width, one.height) for one in faces])
         self._boxes = [

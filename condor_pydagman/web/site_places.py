@@ -52,7 +52,7 @@ class SitesSeen:
     """
 
     def __init__(self, dag: Dag) -> None:
-        self._groups = dag.site_groups
+        self._groups = dag.groups
         self._numbers: dict[str, int] = {}
 
     def places(self, found: Mapping[str, GroupSite]) -> SitePlaces:
@@ -74,9 +74,9 @@ def shares(dag: Dag, boxes: Iterable[int]) -> Shares:
         boxes: by node, the number of its box.
     """
     found: dict[int, Counter[int]] = {}
-    if dag.site_groups:
+    if dag.groups:
         for node, box in enumerate(boxes):
-            group = dag.group_of.get(node)
+            group = dag.group_of(node)
             if group is not None:
                 found.setdefault(box, Counter())[group] += 1
     return found

@@ -23,16 +23,19 @@ from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
-from condor_pydagman.graph.site_policy import SitePolicy
+from condor_pydagman.graph.model import Dag
 
 
 def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], groups: Any) -> Any:
     """What the first round brings."""
     schedd = ScheddProcess(ScheddAdapter(cluster))
     policy = SitePolicy(requirements=f'TARGET.Scene == "{scene}"')
+    dag = Dag()
+    GroupsOfDag.put(dag).site_groups = [SiteGroup(n, (), policy) for n in "012"]
     run: Any = SimpleNamespace(
-        dag=SimpleNamespace(site_groups=[SimpleNamespace(name=n, policy=policy) for n in "012"]),
+        dag=dag,
         paths=SimpleNamespace(primary="t.dag", sites=f"{directory}.sites"),
         out=SimpleNamespace(say=lambda *_: None),
         files=SimpleNamespace(replace=lambda *_: None),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from condor_pydagman.features.cache.graph import CachedOfDag, cached_of
+from condor_pydagman.features.sites.graph import GroupsOfDag
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import JOIN, Dag
+from condor_pydagman.graph.model import JOIN, Dag, FeatureData
 from condor_pydagman.graph.unparse import dag_lines
 
 OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
@@ -14,7 +15,7 @@ OPTIONS = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False
 # What the text of a Dag can't say, or says in other words (compared below), or is of `finish`.
 _NOT_COMPARED = {
     *("files", "places", "priority", "splices", "warnings", "remarks"),
-    *("edges", "features", "flags", "site_groups", "variables"),
+    *("edges", "features", "flags", "variables"),
 }
 _COMPARED = [name for name in vars(Dag()) if name not in _NOT_COMPARED and not name.startswith("_")]
 
@@ -33,7 +34,6 @@ def differences(dag: Dag, other: Dag) -> list[str]:
     pairs.append(("variables", dict(dag.variables), dict(other.variables)))
     pairs.append(("features", _features(dag), _features(other)))
     pairs.append(("flags", _flags(dag), _flags(other)))
-    pairs.append(("site_groups", _site_groups(dag), _site_groups(other)))
     pairs.append(("edges", arrows(dag), arrows(other)))
     return [f"{name}: {one!r} became {two!r}" for name, one, two in pairs if one != two]
 
@@ -51,10 +51,13 @@ def _flags(dag: Dag) -> list[int]:
 
 def _features(dag: Dag) -> list[Any]:
     """CACHE lines with ALL_NODES are written as lines of the nodes for which they are."""
-    found: list[Any] = [data for data in dag.all_features() if not isinstance(data, CachedOfDag)]
+    others = (data for data in dag.all_features() if not isinstance(data, CachedOfDag))
+    found = list(map(_feature, others))
     return [*found, {node: one._replace(named=True) for node, one in cached_of(dag).items()}]
 
 
-def _site_groups(dag: Dag) -> list[Any]:
+def _feature(data: FeatureData) -> Any:
     """A node that cleans up is named as it is in its splice; its number is the same."""
-    return [group._replace(policy=group.policy._replace(clean_up="")) for group in dag.site_groups]
+    if not isinstance(data, GroupsOfDag):
+        return data
+    return [group._replace(policy=group.policy._replace(clean_up="")) for group in data.site_groups]

@@ -42,7 +42,7 @@ def add_brakes(dag: Dag, rng: Random) -> None:
     for number in range(rng.randint(1, 3)):
         last = rng.choice((0, 0, 2, 5))
         alike = rng.choice(("", "", "EXIT_CODE", "HOLD_REASON"))
-        if dag.site_groups and rng.random() < 0.3:
+        if dag.groups and rng.random() < 0.3:
             alike = "SITE"
         last = 0 if alike == "HOLD_REASON" else last
         percent = rng.random() < 0.3

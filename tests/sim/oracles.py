@@ -278,7 +278,7 @@ class Oracles:
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
         anew = self.truth.decisions.decided_anew()
         # What they, or nodes of a group that has left its site, have done may count no more.
-        if self.truth.steered or enoughs_of(dag) or dag.site_groups:
+        if self.truth.steered or enoughs_of(dag) or dag.groups:
             anew = {one.name for one in process.engine.node_reports() if one.anew}
         done -= anew
         unneeded = {one.name for one in process.engine.node_reports() if one.not_needed}

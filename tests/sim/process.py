@@ -159,7 +159,7 @@ class Process:
             self.control,
         )
         run = self._run(recovering)
-        if self.dag.site_groups:
+        if self.dag.groups:
             run.sites = FakeValues()
         self.loop = Loop(run, sources)
 

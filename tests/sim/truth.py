@@ -185,7 +185,9 @@ class Truth:
             self._run_anew(name, NO_LIMIT)
 
     def _note_group(self, first: str) -> list[str]:
-        group = self._dag.site_groups[self._dag.group_of[self._dag.ids[first]]]
+        number = self._dag.group_of(self._dag.ids[first])
+        assert number is not None, first
+        group = self._dag.groups[number]
         names = [self._dag.names[node] for node in group.nodes]
         for name in names:
             self.steered |= {name, *self._descendants(name)}

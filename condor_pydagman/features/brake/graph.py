@@ -96,7 +96,7 @@ def obstacle(dag: Dag, brake: Brake) -> str:
     nodes = members(dag, brake)
     if brake.category and not nodes:
         return f"no node is in category {brake.category}"
-    if brake.alike == SITE and not dag.site_groups:
+    if brake.alike == SITE and not dag.groups:
         return "no node has a site: there is no SITE_GROUP"
     most = min(nodes, brake.last) if brake.last else nodes
     if most <= limit(brake, nodes):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from condor_pydagman.features.brake.grammar import BrakeLine
 from condor_pydagman.features.brake.graph import brakes_of, obstacle
 from condor_pydagman.graph.model import Dag
@@ -17,6 +19,12 @@ def check(dag: Dag, findings: Findings) -> None:
             findings.add("DAG412", message, words=("BRAKE", brake.name))
 
 
-def subject(command: BrakeLine) -> str:
-    """What findings about a line are found by, beside its word."""
-    return command.name
+def is_about(command: BrakeLine, words: Sequence[str], prefixes: Sequence[str]) -> bool:
+    """Whether a line is what a finding is about.
+
+    Args:
+        words: of the finding, without the word of the command.
+        prefixes: what may stand before a name of the line's file: nothing; the splices that the
+            file is in; the same with the number of its DAG file.
+    """
+    return words[0] == command.name

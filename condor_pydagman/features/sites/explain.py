@@ -26,8 +26,8 @@ def findings(facts: Facts, _state: GraphState | None) -> list[Finding]:
 
 def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Finding]:
     """Why a node that waits for nothing else does not start: its group waits for a site."""
-    number = dag.group_of.get(node)
-    group = dag.site_groups[number].name if number is not None else None
+    number = dag.group_of(node)
+    group = dag.groups[number].name if number is not None else None
     return _waiting([known for known in _groups(facts) if known.name == group], facts)
 
 

@@ -11,6 +11,7 @@ from condor_pydagman.engine.node_states import CLEANING
 from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.sites.graph import SiteGroup, SitePolicy, groups_of, numbers_of
 from condor_pydagman.features.sites.rests import SiteRests
 from condor_pydagman.features.sites.states import (
     CLAIMING,
@@ -18,8 +19,6 @@ from condor_pydagman.features.sites.states import (
     GroupCause,
     GroupState,
 )
-from condor_pydagman.graph.model import SiteGroup
-from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.vocabulary import JournalRecord
 
 OF_GROUP = Kind("what is decided of a group of nodes")  # by group
@@ -69,9 +68,9 @@ class Groups(Feature):
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         dag = run.dag
-        self.groups: Sequence[SiteGroup] = dag.site_groups
+        self.groups: Sequence[SiteGroup] = groups_of(dag)
         count = len(self.groups)
-        self._group_of = dag.group_of
+        self._group_of = numbers_of(dag)
         self.group_states = bytearray(count)
         self._counts = [count, *[0] * (len(GroupState) - 1)]
         self.sites = [""] * count

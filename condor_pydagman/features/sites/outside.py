@@ -11,7 +11,7 @@ from condor_pydagman.graph.model import Dag
 
 def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """How its groups stand; see `monitor.outside_facts`."""
-    if not dag.site_groups:
+    if not dag.groups:
         return {}, ()
     try:
         return {"sites": tuple(groups_of(primary))}, ()

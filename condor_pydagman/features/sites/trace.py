@@ -187,11 +187,12 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
 def _waiting(tally: Tally, seen: GroupSites) -> list[str]:
     """Groups without a site of which a node could start."""
     dag = tally.dag
-    if dag is None or not dag.site_groups:
+    if dag is None or not dag.groups:
         return []
     nodes = (dag.find(name) for name in tally.ready)
-    numbers = {dag.group_of.get(node, -1) for node in nodes if node is not None} - {-1}
-    names = (dag.site_groups[number].name for number in sorted(numbers))
+    found = (dag.group_of(node) for node in nodes if node is not None)
+    numbers = {number for number in found if number is not None}
+    names = (dag.groups[number].name for number in sorted(numbers))
     return [name for name in names if seen.groups.get(name, NO_SITE).is_nowhere]
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Union
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.sites.choice import Offer, Room, choose
+from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy, numbers_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
@@ -26,8 +27,7 @@ from condor_pydagman.features.sites.messages import (
     SitesUnknown,
 )
 from condor_pydagman.features.sites.states import GroupState
-from condor_pydagman.graph.model import Dag, SiteGroup
-from condor_pydagman.graph.site_policy import SitePolicy
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord
 from tests.sim.fake_jobs import Cluster
@@ -50,10 +50,11 @@ def add_groups(dag: Dag, rng: Random) -> None:
     while nodes and rng.random() < 0.9:
         size = rng.choice((1, 2, 2, 3, 5))
         members, nodes = tuple(sorted(nodes[:size])), nodes[size:]
-        number = len(dag.site_groups)
-        dag.group_of.update(dict.fromkeys(members, number))
+        data = GroupsOfDag.put(dag)
+        number = len(data.site_groups)
+        data.number_of.update(dict.fromkeys(members, number))
         clean_up = rng.choice(members) if rng.random() < 0.4 else -1
-        dag.site_groups.append(SiteGroup(f"g{number}", members, _policy(rng), clean_up))
+        data.site_groups.append(SiteGroup(f"g{number}", members, _policy(rng), clean_up))
 
 
 def _policy(rng: Random) -> SitePolicy:
@@ -137,7 +138,7 @@ class FakeSites:
 
     def submitted(self, dag: Dag, cluster: Cluster) -> None:
         """The schedd takes a node's jobs."""
-        group = dag.group_of.get(dag.ids[cluster.node])
+        group = dag.group_of(dag.ids[cluster.node])
         if group is None:
             require(not cluster.site, f"O33: {cluster.node} has a site and is in no group")
             return
@@ -196,8 +197,8 @@ class FakeSites:
         for entry in self.world.log.entries:
             event = entry.event
             if event.record is not None and event.record.name == "SITE_MATCHED":
-                matched[dag.group_of[dag.ids[event.node]]] = event.text.partition(" ")[2]
-        for node, group in dag.group_of.items():
+                matched[numbers_of(dag)[dag.ids[event.node]]] = event.text.partition(" ")[2]
+        for node, group in numbers_of(dag).items():
             name = dag.names[node]
             if dag.has_weak_children_only(node):
                 continue  # a rescue file may have marked it, though it failed when it had no site
@@ -207,7 +208,7 @@ class FakeSites:
 
     def _live(self, dag: Dag, group: int) -> list[Cluster]:
         """Clusters of a group with jobs in the queue that nobody has removed."""
-        names = {dag.names[node] for node in dag.site_groups[group].nodes}
+        names = {dag.names[node] for node in dag.groups[group].nodes}
         jobs = self.world.schedd.queue.values()
         return [
             job.cluster

@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.sites.graph import GroupsOfDag
 from condor_pydagman.features.sites.groups import IllegalGroupMove
 from condor_pydagman.features.sites.messages import (
     MatchSites,
@@ -159,7 +160,8 @@ def test_a_halted_dag_asks_for_no_sites() -> None:
 
 def test_a_rescue_file_keeps_the_site_of_a_group() -> None:
     of = make.dag("A -> B; C\nDONE A\nSITE_GROUP g NODES A B")
-    of.site_groups[0] = of.site_groups[0]._replace(matched="t", round=2)
+    groups = GroupsOfDag.put(of).site_groups
+    groups[0] = groups[0]._replace(matched="t", round=2)
     harness = matched(of, "s:1 t:1")
     (wanted,) = harness.asked(MatchSites)[0].wanted
     assert wanted.only == "t"

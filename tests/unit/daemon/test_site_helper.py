@@ -25,13 +25,14 @@ from condor_pydagman.features.sites.adapters.ads import KnownAd
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
 )
-from condor_pydagman.graph.site_policy import SitePolicy
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.records.job_description import Template
 from condor_pydagman.vocabulary import DagStatus
@@ -227,6 +228,12 @@ def test_claims_that_cannot_be_given_up(bench: Bench) -> None:
     assert f"{bench.claims}: Not a directory; PYDAGMAN_SITES_DIR may name another" in said
 
 
+def _dag(*groups: SiteGroup) -> Dag:
+    dag = Dag()
+    GroupsOfDag.put(dag).site_groups.extend(groups)
+    return dag
+
+
 def test_the_owner_is_the_user_of_the_process(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,7 +241,7 @@ def test_the_owner_is_the_user_of_the_process(
     account = SimpleNamespace(pw_name="ann")
     monkeypatch.setenv("LOGNAME", "root")
     monkeypatch.setattr(pwd, "getpwuid", {os.geteuid(): account}.__getitem__)
-    bench.run.dag = SimpleNamespace(site_groups=[SimpleNamespace(name="g", policy=SitePolicy())])
+    bench.run.dag = _dag(SiteGroup("g", ()))
     bench.run.paths.primary = "t.dag"
     facts: list[Any] = []
     monkeypatch.setattr(site_helper, "Matcher", lambda *given, **_named: facts.append(given[4]))
@@ -247,8 +254,8 @@ def test_the_owner_is_the_user_of_the_process(
 
 def test_mistakes_in_policies_are_told_with_the_first_group(bench: Bench) -> None:
     policies = [SitePolicy(), SitePolicy(rank="1 +"), SitePolicy(rank="1 +")]
-    groups = [SimpleNamespace(name=n, policy=policy) for n, policy in zip("abc", policies)]
-    dag: Any = SimpleNamespace(site_groups=groups)
+    groups = [SiteGroup(n, (), policy) for n, policy in zip("abc", policies)]
+    dag = _dag(*groups)
     assert at_once(obstacle(dag, Config())).startswith("SITE_POLICY of group b: Rank = 1 +: ")
-    dag.site_groups = groups[:1]
+    dag = _dag(*groups[:1])
     assert at_once(obstacle(dag, Config())) == ""

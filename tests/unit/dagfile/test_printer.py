@@ -14,6 +14,7 @@ from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, parse
 from condor_pydagman.dagfile.syntax import of_word
+from condor_pydagman.features.sites.grammar import SitePolicyLine
 from condor_pydagman.features.timeout.grammar import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.unit.dagfile.one_line import good
@@ -116,7 +117,7 @@ def _commands(draw: Any) -> Command:
             values[field] = draw(_of(field, kind))
     if cls is commands.Job and values["description"] is not None:
         values["submit"] = draw(st.sampled_from(["{", "@=E", "@=1"]))
-    if cls is commands.SitePolicyLine:
+    if cls is SitePolicyLine:
         values["key"], values["value"] = draw(_POLICY)
     command: Command = cls(**values)
     return command

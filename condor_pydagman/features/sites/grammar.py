@@ -1,7 +1,8 @@
-"""How the lines are read and written that bind nodes to sites: SITE_GROUP and SITE_POLICY.
+"""The commands that bind nodes to sites, and how their lines are read and written: SITE_GROUP,
+SITE_POLICY, and SITE_MATCHED of rescue files.
 
-Both are ours.  ClassAd expressions are kept as they stand.  What is wrong in them for sure is told
-with its place; the rest is HTCondor's own parser's, see `features.sites.adapters.evaluation`.
+They are ours.  ClassAd expressions are kept as they stand.  What is wrong in them for sure is told
+with its place; the rest is HTCondor's own parser's, see `adapters.evaluation`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION, first_mistake
+from condor_pydagman.dagfile.language import extension
 from condor_pydagman.dagfile.lexer import LineError, Words, name_word
 from condor_pydagman.dagfile.lines import (
     Context,
@@ -23,6 +23,7 @@ from condor_pydagman.dagfile.lines import (
     unexpected,
 )
 from condor_pydagman.dagfile.modifier_lines import read_time
+from condor_pydagman.dagfile.syntax import Syntax, fixed, name, whole_number
 from condor_pydagman.named_tuple import NamedTuple
 
 ALL_GROUPS = "ALL_GROUPS"
@@ -33,6 +34,36 @@ CLEAN_UP_S = 600  # that a clean-up node may take unless its line says otherwise
 _ATTRIBUTE = re.compile(r"([A-Za-z_][A-Za-z_0-9]{0,99})[ \t]*=(?!=)[ \t]*(.+)")
 
 
+class SiteGroupLine(NamedTuple):
+    """SITE_GROUP: nodes that run at one site.
+
+    `members` is NODES, SPLICE or ALL_NODES; `names` are of the nodes, or of the splice.
+    """
+
+    line: int
+    name: str
+    members: str
+    names: tuple[str, ...] = ()
+
+
+class SitePolicyLine(NamedTuple):
+    """SITE_POLICY: `key` as in `POLICY_KEYS`, which says what `value` is."""
+
+    line: int
+    group: str
+    key: str
+    value: str | int | tuple[str, str] | tuple[str, int]
+
+
+class SiteMatched(NamedTuple):
+    """SITE_MATCHED: the site at which a group's work has begun, the `round`th that it is at."""
+
+    line: int
+    group: str
+    site: str
+    round: int
+
+
 class _Key(NamedTuple):
     """A key of SITE_POLICY: how its value is read, and written."""
 
@@ -40,7 +71,7 @@ class _Key(NamedTuple):
     write: Callable[[Any], str] = str
 
 
-def read_site_group(words: Words, context: Context) -> Command:
+def read_site_group(words: Words, context: Context) -> SiteGroupLine:
     """SITE_GROUP."""
     name = needed(words, "Missing name of the group")
     if name.upper() == ALL_GROUPS or "+" in name:
@@ -58,7 +89,7 @@ def read_site_group(words: Words, context: Context) -> Command:
         end(words)
     else:
         unexpected(word, words, *_KINDS)
-    return commands.SiteGroupLine(context.lines.number, name, members, names)
+    return SiteGroupLine(context.lines.number, name, members, names)
 
 
 def _names(words: Words) -> tuple[str, ...]:
@@ -70,14 +101,14 @@ def _names(words: Words) -> tuple[str, ...]:
         names.append(name)
 
 
-def write_site_group(command: commands.SiteGroupLine) -> str:
+def write_site_group(command: SiteGroupLine) -> str:
     """SITE_GROUP."""
     return " ".join(
         ["SITE_GROUP", *map(name_word, (command.name, command.members, *command.names))]
     )
 
 
-def read_site_policy(words: Words, context: Context) -> Command:
+def read_site_policy(words: Words, context: Context) -> SitePolicyLine:
     """SITE_POLICY."""
     group = needed(words, "Missing name of the group")
     word = needed(words, "Missing what is to be said of the group", tuple(POLICY_KEYS))
@@ -86,10 +117,10 @@ def read_site_policy(words: Words, context: Context) -> Command:
         unexpected(word, words, *POLICY_KEYS)
     value = POLICY_KEYS[key].read(words, key)
     end(words)
-    return commands.SitePolicyLine(context.lines.number, group, key, value)
+    return SitePolicyLine(context.lines.number, group, key, value)
 
 
-def write_site_policy(command: commands.SitePolicyLine) -> str:
+def write_site_policy(command: SitePolicyLine) -> str:
     """SITE_POLICY."""
     value = POLICY_KEYS[command.key].write(command.value)
     return f"SITE_POLICY {name_word(command.group)} {command.key} {value}"
@@ -162,3 +193,33 @@ POLICY_KEYS: dict[str, _Key] = {
     "REMOVAL": _Key(read_time),
     "OLD_SITE": _Key(_old_site),
 }
+
+
+LANGUAGE = (
+    extension(
+        "SITE_GROUP <name> (NODES <node1> [<node2> ...]|SPLICE <splice>|ALL_NODES)",
+        "Nodes that run at one site, which is chosen when the first of them is ready.",
+        after="MAXJOBS",
+    ),
+    extension(
+        "SITE_POLICY <group> <key> <value>",
+        "How the site of a group is chosen, and when the group has to leave it.",
+        after="SITE_GROUP",
+    ),
+    extension(
+        "SITE_MATCHED <group> <site> <round>",
+        "The site of a group whose work has begun there, as in a rescue file.",
+        after="SITE_POLICY",
+    ),
+)
+SYNTAX = (
+    Syntax("SITE_GROUP", SiteGroupLine, read_site_group, write_site_group),
+    Syntax("SITE_POLICY", SitePolicyLine, read_site_policy, write_site_policy),
+    fixed(
+        "SITE_MATCHED",
+        SiteMatched,
+        name("Missing name of the group"),
+        name("Missing name of the site"),
+        whole_number("Missing number of the round", "Invalid number of the round '{}'", 1),
+    ),
+)

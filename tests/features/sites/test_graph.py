@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.sites.graph import SiteGroup, SitePolicy, groups_of
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, SiteGroup
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.graph.site_policy import SitePolicy
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_files, build_text, error
 
@@ -17,11 +17,9 @@ INNER = UNIT + "SITE_GROUP g NODES run clean\nSITE_POLICY ALL_GROUPS CLEAN_UP cl
 
 def members(dag: Dag) -> dict[str, list[str]]:
     """Names of the nodes, by group."""
-    found = {one.name: [dag.names[node] for node in one.nodes] for one in dag.site_groups}
-    for number, group in enumerate(dag.site_groups):
-        assert [node for node in range(len(dag)) if dag.group_of.get(node) == number] == [
-            *group.nodes
-        ]
+    found = {one.name: [dag.names[node] for node in one.nodes] for one in groups_of(dag)}
+    for number, group in enumerate(groups_of(dag)):
+        assert [node for node in range(len(dag)) if dag.group_of(node) == number] == [*group.nodes]
     return found
 
 
@@ -45,7 +43,7 @@ def test_splices_and_groups_within() -> None:
     }
     dag = build_text("SPLICE T u\nSPLICE S u\n", {"u": INNER})
     assert members(dag) == {"T+g": ["T+run", "T+clean"], "S+g": ["S+run", "S+clean"]}
-    assert [dag.names[one.clean_up] for one in dag.site_groups] == ["T+clean", "S+clean"]
+    assert [dag.names[one.clean_up] for one in groups_of(dag)] == ["T+clean", "S+clean"]
 
 
 def test_several_dag_files() -> None:
@@ -61,7 +59,7 @@ def test_policies() -> None:
         "SITE_POLICY b idle 6m\nSITE_POLICY b REQUIREMENTS true\n",
         {"u": UNIT},
     )
-    a, b = dag.site_groups
+    a, b = groups_of(dag)
     common = SitePolicy(idle=300, clean_up="clean", clean_up_time=600)
     assert (a.policy, dag.names[a.clean_up]) == (common, "S+clean")
     assert (b.policy, dag.names[b.clean_up]) == (
@@ -73,7 +71,7 @@ def test_policies() -> None:
 def test_equal_policies_are_shared() -> None:
     lines = "".join(f"JOB N{n} x\nSITE_GROUP g{n} NODES N{n}\n" for n in range(3))
     dag = build_text(lines + "SITE_POLICY ALL_GROUPS HELD 1\nSITE_POLICY ALL_GROUPS WAIT 2\n")
-    assert len({id(group.policy) for group in dag.site_groups}) == 1
+    assert len({id(group.policy) for group in groups_of(dag)}) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def test_written_as_one_file() -> None:
     )
     options = BuildOptions(allow_any_node_name_characters=True, use_join_nodes=False)
     again = build_text("\n".join(dag_lines(dag)) + "\n", **options._asdict())
-    (group,), (copy,) = dag.site_groups, again.site_groups
+    (group,), (copy,) = groups_of(dag), groups_of(again)
     assert copy == group._replace(policy=copy.policy)
     assert copy.policy == group.policy._replace(clean_up="S+clean")
 
@@ -114,11 +112,11 @@ def test_written_as_one_file() -> None:
 def test_a_rescue_file_says_where_a_group_was() -> None:
     dag = build_text("SPLICE S u\n", {"u": INNER})
     apply_progress(dag, "SITE_MATCHED S+g there 2\n", "r")
-    (group,) = dag.site_groups
+    (group,) = groups_of(dag)
     assert isinstance(group, SiteGroup)
     assert (group.matched, group.round) == ("there", 2)
 
 
 def test_nodes_of_a_sweep() -> None:
     dag = build_text(f"{JOBS}SWEEP w_{{e}} x OVER e IN 1 2\nSITE_GROUP g NODES A w_{{e}}\n")
-    assert [dag.names[node] for node in dag.site_groups[0].nodes] == ["A", "w_1", "w_2"]
+    assert [dag.names[node] for node in groups_of(dag)[0].nodes] == ["A", "w_1", "w_2"]

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of
+from condor_pydagman.features.sites.grammar import SiteGroupLine, SiteMatched, SitePolicyLine
 from tests.unit.dagfile.one_line import good, message, wrong
 
 ROUND_TRIPS = [
-    ("SITE_GROUP g NODES A B A", commands.SiteGroupLine(1, "g", "NODES", ("A", "B", "A"))),
-    ("Site-Group g splice S", commands.SiteGroupLine(1, "g", "SPLICE", ("S",))),
-    ("SITE_GROUP g ALL-NODES", commands.SiteGroupLine(1, "g", "ALL_NODES")),
+    ("SITE_GROUP g NODES A B A", SiteGroupLine(1, "g", "NODES", ("A", "B", "A"))),
+    ("Site-Group g splice S", SiteGroupLine(1, "g", "SPLICE", ("S",))),
+    ("SITE_GROUP g ALL-NODES", SiteGroupLine(1, "g", "ALL_NODES")),
     (
         'SITE_POLICY g REQUIREMENTS  TARGET.Arch == "X86_64" && x ',
-        commands.SitePolicyLine(1, "g", "REQUIREMENTS", 'TARGET.Arch == "X86_64" && x'),
+        SitePolicyLine(1, "g", "REQUIREMENTS", 'TARGET.Arch == "X86_64" && x'),
     ),
     (
         "SITE_POLICY g ATTRIBUTE WANT_X=a == b",
-        commands.SitePolicyLine(1, "g", "ATTRIBUTE", ("WANT_X", "a == b")),
+        SitePolicyLine(1, "g", "ATTRIBUTE", ("WANT_X", "a == b")),
     ),
-    ("SITE_POLICY ALL_GROUPS idle 2h", commands.SitePolicyLine(1, "ALL_GROUPS", "IDLE", 7200)),
-    ("SITE_POLICY g GONE 0", commands.SitePolicyLine(1, "g", "GONE", 0)),
-    ("SITE_POLICY g FAILURES 2", commands.SitePolicyLine(1, "g", "FAILURES", 2)),
-    ("SITE_POLICY g CLEAN-UP C", commands.SitePolicyLine(1, "g", "CLEAN_UP", ("C", 600))),
-    ("SITE_POLICY g CLEAN_UP C 5m", commands.SitePolicyLine(1, "g", "CLEAN_UP", ("C", 300))),
-    ("SITE_POLICY g OLD_SITE never", commands.SitePolicyLine(1, "g", "OLD_SITE", "NEVER")),
-    ("SITE_MATCHED s+g site 3", commands.SiteMatched(1, "s+g", "site", 3)),
+    ("SITE_POLICY ALL_GROUPS idle 2h", SitePolicyLine(1, "ALL_GROUPS", "IDLE", 7200)),
+    ("SITE_POLICY g GONE 0", SitePolicyLine(1, "g", "GONE", 0)),
+    ("SITE_POLICY g FAILURES 2", SitePolicyLine(1, "g", "FAILURES", 2)),
+    ("SITE_POLICY g CLEAN-UP C", SitePolicyLine(1, "g", "CLEAN_UP", ("C", 600))),
+    ("SITE_POLICY g CLEAN_UP C 5m", SitePolicyLine(1, "g", "CLEAN_UP", ("C", 300))),
+    ("SITE_POLICY g OLD_SITE never", SitePolicyLine(1, "g", "OLD_SITE", "NEVER")),
+    ("SITE_MATCHED s+g site 3", SiteMatched(1, "s+g", "site", 3)),
 ]
 
 
 @pytest.mark.parametrize(("line", "command"), ROUND_TRIPS)
-def test_lines_are_read_and_written(line: str, command: commands.Command) -> None:
+def test_lines_are_read_and_written(line: str, command: Command) -> None:
     assert good(line + "\n") == command
     assert good(lines_of(command) + "\n") == command
 
