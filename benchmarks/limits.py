@@ -36,11 +36,12 @@ from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
+from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.messages import PlacesGiven
 from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Stakes
-from condor_pydagman.graph.model import Dag, LimitUse
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 
@@ -60,7 +61,7 @@ def layered(rng: random.Random, nodes: int) -> Dag:
         layers.append(" ".join(f"N{n}" for n in range(count, count + width)))
         count += width
     dag = make.dag(" -> ".join(layers))
-    dag.limit_uses.append(LimitUse("many"))
+    LimitsOfDag.put(dag).uses.append(LimitUse("many"))
     return dag
 
 
@@ -206,7 +207,7 @@ def engine_s(nodes: int, *, limited: bool) -> float:
     """Processor seconds of an engine whose jobs end at once."""
     dag = make.dag("; ".join(f"N{n}" for n in range(nodes)))
     if limited:
-        dag.limit_uses.append(LimitUse("many"))
+        LimitsOfDag.put(dag).uses.append(LimitUse("many"))
     engine = Engine(dag, make.QUIET, Throttles())
     begun, cluster = time.process_time(), 0
     todo: list[inputs.Input] = [inputs.Begin(False)]

@@ -213,7 +213,7 @@ def refusal(prepared: Prepared) -> str:
         errors = _errors_of_all(options.dag_files, dag_input.build_options(options, config))
         failed = f"\nFailed to parse {options.dag_files[0]}"
         return str(error) if errors is None else errors.detail() + failed
-    wrong = _unknown_limits(dag, knobs.admin) if dag.limit_uses else ""
+    wrong = _unknown_limits(dag, knobs.admin) if dag.features.get("shared_limits") else ""
     if wrong or os.path.exists(paths.lock):
         return wrong
     return _cycle(dag, options, config) or _missing(dag)

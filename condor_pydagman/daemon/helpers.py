@@ -93,7 +93,7 @@ def wanted(dag: Dag) -> list[str]:
     """The helpers that a DAG wants."""
     wants = {
         "sites": dag.features.get("sites"),
-        "limits": dag.limit_uses,
+        "limits": dag.features.get("shared_limits"),
         "conditions": dag.features.get("run_if") or _publishes(dag),
         "cache": dag.features.get("cache"),
         "growth": dag.extensions or dag.feeder,

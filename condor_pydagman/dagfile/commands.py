@@ -313,18 +313,6 @@ class ToleranceLine(NamedTuple):
     fail_fast: bool | None = None
 
 
-class SharedLimit(NamedTuple):
-    """SHARED_LIMIT: nodes that keep to a limit which DAGs share.
-
-    `members` is ALL_NODES, CATEGORY or NODES; `names` are of the nodes, or of the category.
-    """
-
-    line: int
-    limit: str
-    members: str
-    names: tuple[str, ...] = ()
-
-
 class SavePointFile(NamedTuple):
     """SAVE_POINT_FILE: a save file is written when the node starts; '' for the default name."""
 

@@ -142,10 +142,6 @@ _TABLE = (
     _uses("CATEGORY <node> <name>", "Puts the node into a category."),
     _uses("MAXJOBS <category> <value>", "How many nodes of a category may be in the queue."),
     _uses(
-        "SHARED_LIMIT <limit> (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2> ...])",
-        "Nodes that keep to a limit which several DAGs share.",
-    )._replace(extension=True),
-    _uses(
         "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>] [TRUSTED]",
         "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
     )._replace(extension=True),

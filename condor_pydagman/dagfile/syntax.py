@@ -13,7 +13,6 @@ from typing import Any, cast
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import growth_lines as growth
-from condor_pydagman.dagfile import limit_lines as limit
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
@@ -177,7 +176,6 @@ _TABLE = (
     Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
     fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
-    Syntax("SHARED_LIMIT", commands.SharedLimit, limit.read_shared_limit, limit.write_shared_limit),
     Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
     Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
     Syntax("FEEDER", commands.FeederLine, growth.read_feeder, growth.write_feeder),

@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 FEATURES = (
     Entry("choose", uses=("CHOOSE",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.
-    Entry("shared_limits", ("limit_uses",), after_replay="all_restart_pre_rate"),
+    Entry("shared_limits", uses=("SHARED_LIMIT",), after_replay="all_restart_pre_rate"),
     Entry("timeout", uses=("TIMEOUT",)),
     Entry("brake", uses=("BRAKE",)),
     Entry("enough", uses=("ENOUGH", "NOT_NEEDED")),

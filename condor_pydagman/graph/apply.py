@@ -17,7 +17,6 @@ from condor_pydagman.features import home, part
 from condor_pydagman.graph import (
     define,
     growers,
-    limit_uses,
     modify,
     sweeps,
 )
@@ -89,7 +88,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Category: modify.category,
     commands.Done: modify.done,
     commands.NotDone: modify.not_done,
-    commands.SharedLimit: limit_uses.shared_limit,
     commands.ExtendLine: growers.extend,
     commands.ScatterLine: growers.scatter,
     commands.FeederLine: growers.feeder,

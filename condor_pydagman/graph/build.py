@@ -19,7 +19,7 @@ from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.graph import define, limit_uses, sweeps
+from condor_pydagman.graph import define, sweeps
 from condor_pydagman.graph.apply import NotSimple, apply, apply_many, define_jobs
 from condor_pydagman.graph.building import STRICT_MIDDLE, Building, BuildOptions, fail
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
@@ -588,7 +588,9 @@ def _complete(building: Building, reader: DagReader) -> None:
     gather(building)
     try:
         define.warn_of_categories(building)
-        limit_uses.warn_of_empty_limits(building)
+        for data in building.dag.all_features():
+            for warning in data.warnings(building.dag):
+                building.warn(warning, STRICT_MIDDLE)
         complete_features(building)
     except ProcessingError as error:
         reader.errors.append(error)

@@ -129,15 +129,8 @@ def extend(dag: Dag, more: NumberedPiece) -> Growth:
             dag.features[name] = data
     dag.descriptions.update(piece.descriptions)
     dag.category_limits.update(piece.category_limits)
-    _add_limit_uses(dag, piece, growth.nodes)
     dag.changed(growth.nodes)
     return growth
-
-
-def _add_limit_uses(dag: Dag, piece: Dag, new: Sequence[int]) -> None:
-    for use in piece.limit_uses:
-        nodes = tuple(sorted(new[node] for node in use.nodes or ()))
-        dag.limit_uses.append(use._replace(nodes=nodes))
 
 
 def _append_nodes(dag: Dag, piece: Dag, count: int, variables: MoreVariables) -> None:

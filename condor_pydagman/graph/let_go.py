@@ -45,7 +45,6 @@ def let_go(dag: Dag, number: int) -> Brought:
     dag.variables.let_go(brought.nodes)
     dag.places.let_go(brought.nodes)
     _drop_splices(dag)
-    _drop_limit_uses(dag, brought.nodes)
     dag.free.extend(brought.nodes)
     dag.free_junctions.extend(brought.junctions)
     dag.changed()
@@ -101,15 +100,6 @@ def _drop_descriptions(dag: Dag, nodes: Sequence[int]) -> None:
         for node in nodes:
             if dag.submits[node].startswith(f"{dag.names[node]}-InlineDesc"):
                 dag.descriptions.pop(dag.submits[node], None)
-
-
-def _drop_limit_uses(dag: Dag, nodes: Sequence[int]) -> None:
-    """Drop lines about these nodes: those of a piece are about its own nodes alone."""
-    if dag.limit_uses:
-        gone = frozenset(nodes)
-        dag.limit_uses = [
-            use for use in dag.limit_uses if not use.nodes or use.nodes[0] not in gone
-        ]
 
 
 def _drop_splices(dag: Dag) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.notify_lines import Notification
@@ -26,7 +26,6 @@ from condor_pydagman.graph.parts import (
     Feeding,
     GrownPiece,
     LetGo,
-    LimitUse,
     Retry,
     Script,
     Splice,
@@ -40,6 +39,9 @@ from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
+if TYPE_CHECKING:
+    from condor_pydagman.graph.problems import ProcessingError
+
 __all__ = [
     "BY_NODE",
     "Abort",
@@ -52,7 +54,6 @@ __all__ = [
     "Feeding",
     "GrownPiece",
     "LetGo",
-    "LimitUse",
     "Retry",
     "Script",
     "Splice",
@@ -111,7 +112,6 @@ class Dag:
         self.free: list[int] = []  # numbers of nodes that were let go; their names are ''
         self.free_junctions: list[int] = []
         self.feeder: Feeder | None = None
-        self.limit_uses: list[LimitUse] = []
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
@@ -379,12 +379,6 @@ class Dag:
         yield
         for name in BY_NODE:
             setattr(self, name, {new[node]: value for node, value in getattr(self, name).items()})
-        self.limit_uses = [
-            use
-            if use.nodes is None
-            else use._replace(nodes=tuple(sorted(new[node] for node in use.nodes)))
-            for use in self.limit_uses
-        ]
         for data in self.features.values():
             data.renumber(new)
         yield
@@ -426,7 +420,7 @@ class FeatureData:
     Attributes:
         by_node: the names of attributes that are such dictionaries.
         place: where its lines stand among those of other features: lower first, then in the order
-            of FEATURES; below 0 before the node's CATEGORY, or before SHARED_LIMIT.
+            of FEATURES; below 0 before the node's CATEGORY.
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()
@@ -525,6 +519,14 @@ class FeatureData:
     def must_run(self, node: int) -> str:
         """Why a node does more for a run than that it is done; '' if it does not."""
         return ""
+
+    def warnings(self, dag: Dag) -> Iterable[str]:
+        """What is odd, as is known when all DAG files have been read; see STRICT_MIDDLE."""
+        return ()
+
+    def mean_new(self, piece: Dag, nodes: range) -> None:
+        """It is that of a piece, whose new nodes these are: what may be about nodes of the DAG as
+        well is to be about them alone."""
 
     def complete(self, building: Any) -> None:
         """All files have been read, and nodes have their numbers.

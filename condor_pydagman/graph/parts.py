@@ -68,20 +68,6 @@ class Splice(NamedTuple):
     end: int
 
 
-class LimitUse(NamedTuple):
-    """A SHARED_LIMIT command.
-
-    Attributes:
-        limit: name of the limit.
-        category: full name of the category whose nodes keep to it, '' if it is not about one.
-        nodes: the nodes that keep to it; None: those of the category, or all.
-    """
-
-    limit: str
-    category: str = ""
-    nodes: tuple[int, ...] | None = None
-
-
 class Extension(NamedTuple):
     """An EXTEND command; a SCATTER command, if it has a pattern.
 

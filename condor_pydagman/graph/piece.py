@@ -20,7 +20,6 @@ from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.graph import (
     build,
     define,
-    limit_uses,
     untrusted,
 )
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
@@ -50,9 +49,7 @@ _ONLY_AT_THE_START = {
 }
 
 # What a piece says of its own nodes only, and nobody can say of a node later.
-_OF_NEW_NODES: dict[type, str] = {
-    commands.SharedLimit: "SHARED_LIMIT",
-}
+_OF_NEW_NODES: dict[type, str] = {}
 
 Begun = Callable[[int], bool]
 
@@ -517,7 +514,8 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
     piece.category_limits, piece.descriptions = scope.limits, scope.descriptions
     known = list(stand_ins.values())
     count = len(order) - len(known)
-    limit_uses.of_new_nodes(piece, range(count))
+    for data in piece.all_features():
+        data.mean_new(piece, range(count))
     ends = _ends(piece, count) if text.between and count else None
     if text.options.priority:
         define.add_priority(building)
@@ -539,7 +537,7 @@ def _bad_decisions(dag: Dag, piece: Piece) -> Steps[list[ProcessingError]]:
     """What commands of new nodes name that they can't, as is known when all edges are."""
     others = len(dag.extensions) - (dag.ids.get(piece.node, -1) in dag.extensions)
     grows = others > 0 or dag.feeder is not None
-    errors = list(limit_uses.mistakes(piece.dag))
+    errors: list[ProcessingError] = []
     features = sorted(piece.dag.all_features(), key=lambda data: data.place, reverse=True)
     for data in features:
         for wrong in data.mistakes(piece.dag, dag, grows=grows):

@@ -20,7 +20,6 @@ from operator import gt, lt
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.limit_lines import ALL_NODES, CATEGORY, NODES
 from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.graph.model import (
     DONE,
@@ -31,7 +30,6 @@ from condor_pydagman.graph.model import (
     Extension,
     FeatureData,
     Feeder,
-    LimitUse,
     Retry,
 )
 from condor_pydagman.vocabulary import NodeKind
@@ -66,12 +64,7 @@ def _commands(dag: Dag) -> Iterator[Command]:
     for node in range(len(dag)):
         yield from _modifiers(dag, features, node)
     for data in features:
-        if data.place < 0:
-            yield from data.lines(dag)
-    for use in dag.limit_uses:
-        yield _limit_line(dag, use)
-    for data in features:
-        if 0 <= data.place < _BEHIND_FEEDER:
+        if data.place < _BEHIND_FEEDER:
             yield from data.lines(dag)
     if dag.feeder is not None:
         yield _feeder_line(dag.feeder)
@@ -173,16 +166,6 @@ def retry_line(name: str, retry: Retry) -> commands.RetryLine:
         retry.delay or None,
         None if retry.backoff == 1 else retry.backoff,
         retry.max_delay or None,
-    )
-
-
-def _limit_line(dag: Dag, use: LimitUse) -> Command:
-    if use.nodes is not None:
-        names = tuple(dag.names[node] for node in use.nodes)
-        return commands.SharedLimit(_NO_LINE, use.limit, NODES, names)
-    members = CATEGORY if use.category else ALL_NODES
-    return commands.SharedLimit(
-        _NO_LINE, use.limit, members, (use.category,) if use.category else ()
     )
 
 

@@ -58,7 +58,6 @@ _ALLOWED = frozenset(
         commands.ToleranceLine,
         commands.Category,
         commands.MaxJobs,
-        commands.SharedLimit,
         commands.ExtendLine,
         commands.ScatterLine,
         commands.Done,

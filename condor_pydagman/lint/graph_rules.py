@@ -150,19 +150,12 @@ def _categories(dag: Dag, findings: Findings) -> None:
         if category not in first:
             message = f"no node is in category {category}, so MAXJOBS {limit} limits nothing"
             findings.add("DAG207", message, words=("MAXJOBS", category))
-    for use in dag.limit_uses:
-        if use.category and use.category not in first:
-            message = (
-                f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} has no effect"
-            )
-            findings.add("DAG207", message, words=("SHARED_LIMIT", use.category))
 
 
 def _used_categories(dag: Dag) -> set[str]:
     """Those that other lines than MAXJOBS name."""
     return {
         *chain.from_iterable(data.categories() for data in dag.all_features()),
-        *(use.category for use in dag.limit_uses),
     }
 
 

@@ -53,10 +53,6 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
         check_graph(dag, findings)
         check_macros(dag, world, findings)
         check_growth(dag, world, findings, options)
-        wrong = world.limit_problem(dag) if dag.limit_uses else ""
-        if wrong:
-            name = next((one.limit for one in dag.limit_uses if f" {one.limit}: " in wrong), "")
-            findings.add("DAG421", wrong, place=files[0], words=("SHARED_LIMIT", name))
         _check_around(dag, world, findings, options)
     _add_remarks(dag.remarks, findings)
     check_files(dag, world, findings)
@@ -161,15 +157,10 @@ class _Locator:
                 for key in self._wanted
                 if key[0] == word and key[1] in parents and key[2] in children
             ]
-        category = _category(command)
-        limit: list[tuple[str, ...]] = (
-            [(word, command.limit)] if isinstance(command, commands.SharedLimit) else []
-        )
+        category = command.category if isinstance(command, commands.MaxJobs) else ""
         if category:
             outer = place.scope.prefix + category
-            return [(word, category), (word, outer), (word, prefix + category), *limit]
-        if limit:
-            return limit
+            return [(word, category), (word, outer), (word, prefix + category)]
         if isinstance(command, commands.SubmitDescription):
             return [(word, command.name)]
         if home(type(command)):
@@ -205,13 +196,6 @@ class _Locator:
             return prefix
         parts = prefix.split("+")
         return "+".join([self._prefix + part for part in parts[:-1]] + [self._prefix])
-
-
-def _category(command: Command) -> str:
-    """The category that the limit of a command is about; '' for other commands."""
-    if isinstance(command, commands.MaxJobs):
-        return command.category
-    return "".join(command.names[:1]) if isinstance(command, commands.SharedLimit) else ""
 
 
 def _show_lines(findings: Findings, world: World) -> None:

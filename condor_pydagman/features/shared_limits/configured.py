@@ -8,6 +8,7 @@ import pwd
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.features.shared_limits.definitions import Limit, parse, together, unknown
+from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.graph.model import Dag
 
 KNOB = "PYDAGMAN_SHARED_LIMITS"
@@ -54,7 +55,7 @@ def unknown_limits(dag: Dag, config: Config) -> str:
         known = limits(config.shared_limits)
     except ConfigError as error:
         return str(error)
-    for use in dag.limit_uses:
+    for use in limit_uses_of(dag):
         if use.limit.lower() not in known:
             return unknown(use.limit, known, PLACES)
     return ""

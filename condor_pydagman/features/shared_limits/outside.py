@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.features.shared_limits.overview import LimitRow, LimitsAsked, OwnPart, parts_of
 from condor_pydagman.graph.model import Dag
 
@@ -44,7 +45,7 @@ class LimitsInUse:
             dag: None if it is too large to be read: then its DAGMan's claims tell.
             cluster: of its DAGMan job, or the number of its process.
         """
-        names = {use.limit.lower() for use in dag.limit_uses} if dag is not None else None
+        names = {use.limit.lower() for use in limit_uses_of(dag)} if dag is not None else None
         keeps_to_some = bool(names) if names is not None else self._has_claim(cluster)
         return parts_of(self._fresh(), cluster, names) if keeps_to_some else ()
 
@@ -94,7 +95,7 @@ class _Directory:
 def asked(dag: Dag, primary: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What is taken of the limits that the DAG keeps to, and whether DAGMan can have places of
     them; see `monitor.outside_facts`."""
-    if not dag.limit_uses:
+    if not limit_uses_of(dag):
         return {}, ()
     from condor_pydagman.adapters.request_client import limits_trouble_of
     from condor_pydagman.features.shared_limits.listing import all_limits

@@ -18,6 +18,7 @@ from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
+from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.features.shared_limits.messages import (
     HELPER,
     PlacesGiven,
@@ -88,7 +89,7 @@ class SharedLimits(Feature):
 
     def _begin_if_limited(self) -> None:
         run = self.run
-        if not run.dag.limit_uses or run.mode is not Mode.RUN:
+        if not limit_uses_of(run.dag) or run.mode is not Mode.RUN:
             return
         places = self.places = Places(run.dag, run.nodes, run.job_table)
         sort = places.class_of, len(places.names)

@@ -24,6 +24,7 @@ from condor_pydagman.features.run_if.requests import (
     ConditionsEvaluated,
     EvaluateConditions,
 )
+from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, LetGo
@@ -603,7 +604,7 @@ def test_limits_go_with_their_nodes() -> None:
         places, node = it.engine.run.features["shared_limits"].places, it.dag.ids[f"N{number}"]
         assert places.names[places.class_of[node]] == (f"a{number % 2}",)
         it.run(f"N{number}")
-    assert len(it.dag.limit_uses) < 4
+    assert len(limit_uses_of(it.dag)) < 4
 
 
 def test_a_node_that_a_rescue_dag_decides_anew_is_kept() -> None:

@@ -24,6 +24,7 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
+from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse, limit_uses_of
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
@@ -33,7 +34,7 @@ from condor_pydagman.features.shared_limits.messages import (
 from condor_pydagman.features.shared_limits.rounds import Outcome, decide
 from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import Dag, LimitUse
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
@@ -62,7 +63,7 @@ class Dagman:
         self._base = _dag(world.rng)
         self._rng = Random(f"grow {world.seed} {name}")
         if self._rng.random() < 0.3:
-            self._base.limit_uses.clear()
+            self._base.features.clear()
         self.texts: dict[str, PieceText] = {}
         self.dag = self._base
         self.log: list[inputs.LogEvent] = []
@@ -98,7 +99,7 @@ class Dagman:
     def keeps(self, key: str) -> set[int]:
         """The nodes that keep to a limit."""
         found: set[int] = set()
-        for use in self.dag.limit_uses:
+        for use in limit_uses_of(self.dag):
             if use.limit == key:
                 found.update(range(len(self.dag)) if use.nodes is None else use.nodes)
         return found
@@ -334,10 +335,11 @@ def _dag(rng: Random) -> Dag:
     scripts = [f"SCRIPT PRE {name} p" for name in names if rng.random() < 0.3]
     scripts += [f"SCRIPT POST {name} q" for name in names if rng.random() < 0.2]
     dag = make.dag("\n".join([text, *scripts]))
-    dag.limit_uses.append(LimitUse("a"))
+    uses = LimitsOfDag.put(dag).uses
+    uses.append(LimitUse("a"))
     if rng.random() < 0.6:
         nodes = tuple(sorted(rng.sample(range(len(dag)), rng.randint(1, len(dag)))))
-        dag.limit_uses.insert(rng.randint(0, 1), LimitUse("b", nodes=nodes))
+        uses.insert(rng.randint(0, 1), LimitUse("b", nodes=nodes))
     return dag
 
 

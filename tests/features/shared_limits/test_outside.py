@@ -8,9 +8,9 @@ import pytest
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.shared_limits import listing, outside, own_file
+from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.outside import LimitsInUse, watcher
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
-from condor_pydagman.graph.limit_uses import LimitUse
 from condor_pydagman.graph.model import Dag
 from tests import make
 
@@ -35,7 +35,7 @@ class Limits(LimitsInUse):
 
 def a_dag(*limits: str) -> Dag:
     dag = make.dag("A -> B")
-    dag.limit_uses = [LimitUse(limit) for limit in limits]
+    LimitsOfDag.put(dag).uses = [LimitUse(limit) for limit in limits]
     return dag
 
 

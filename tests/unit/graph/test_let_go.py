@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
+from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.let_go import close_gaps, let_go, waits_for
-from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo, LimitUse
+from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo
 from condor_pydagman.graph.piece import PieceText, add_piece, read_piece
 from condor_pydagman.graph.stepwise import at_once
 
@@ -204,8 +205,8 @@ def test_places_of_conditions_go_with_their_nodes() -> None:
 
 def test_limits_of_a_piece_go_with_it() -> None:
     found = dag(BASE + "SHARED_LIMIT a NODES B1\n")
-    base = list(found.limit_uses)
+    base = list(limit_uses_of(found))
     add(found, 1, "JOB X x\nJOB Y y\nSHARED_LIMIT a NODES Y\nSHARED_LIMIT b ALL_NODES\n")
     let_go(found, 1)
     add(found, 2, "JOB Z z\nSHARED_LIMIT b ALL_NODES\n")
-    assert found.limit_uses == [*base, LimitUse("b", nodes=(found.ids["Z"],))]
+    assert limit_uses_of(found) == [*base, LimitUse("b", nodes=(found.ids["Z"],))]

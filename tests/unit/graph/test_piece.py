@@ -10,8 +10,9 @@ from condor_pydagman.features.cache.graph import Cached, cached_of
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
 from condor_pydagman.features.publish.graph import Published, published_of
 from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
+from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
-from condor_pydagman.graph.model import Dag, Extension, LimitUse
+from condor_pydagman.graph.model import Dag, Extension
 from condor_pydagman.graph.piece import (
     Piece,
     PieceBuilding,
@@ -196,7 +197,7 @@ def test_limits_are_of_new_nodes() -> None:
     )
     dag = grown(ABC + "CATEGORY A k\nSHARED_LIMIT base CATEGORY k\n", text)
     x, y = dag.ids["X"], dag.ids["Y"]
-    assert dag.limit_uses == [
+    assert limit_uses_of(dag) == [
         LimitUse("base", "k"),
         LimitUse("all", nodes=(x, y)),
         LimitUse("k", nodes=(x,)),

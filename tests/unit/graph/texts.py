@@ -97,7 +97,7 @@ def seen(dag: Dag) -> dict[str, Any]:
         field: getattr(dag, field)
         for field in (
             *("files", "names", "ids", "submits", "kinds", "flags", "descriptions"),
-            *("category_limits", "splices", "status_file", "limit_uses"),
+            *("category_limits", "splices", "status_file"),
             *("feeder", "jobstate_log", "notifications", "dot", "warnings"),
             "remarks",
             *(name for name in BY_NODE if name != "scripts"),

@@ -6,6 +6,7 @@ import os.path
 from collections.abc import Iterator
 
 from condor_pydagman.features.cache.graph import cached_of
+from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Finding, Findings
@@ -58,7 +59,7 @@ class PaperWorld:
         return "no expression" if text.count("(") != text.count(")") else ""
 
     def limit_problem(self, dag: Dag) -> str:
-        name = dag.limit_uses[0].limit
+        name = limit_uses_of(dag)[0].limit
         return f"SHARED_LIMIT {name}: no such limit; the limits are " * self.no_limit
 
     def unreadable(self, text: str, directory: str) -> str:

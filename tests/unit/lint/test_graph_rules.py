@@ -72,12 +72,6 @@ def test_what_else_a_category_is_for(line: str) -> None:
     assert codes(ABC + CHAIN + f"CATEGORY B c\n{line}\n") == []
 
 
-def test_a_shared_limit_of_a_category_without_nodes() -> None:
-    (finding,) = found(ABC + CHAIN + "SHARED_LIMIT tape CATEGORY c\n")
-    assert (finding.code, finding.line) == ("DAG207", 6)
-    assert finding.message == "no node is in category c, so SHARED_LIMIT tape has no effect"
-
-
 def test_one_lonely_node_is_told_many_are_not() -> None:
     assert codes(ABC + "JOB L a.sub\n" + CHAIN) == ["DAG208"]
     assert codes(ABC + "JOB L a.sub\nJOB M a.sub\n" + CHAIN) == []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.shared_limits.graph import LimitClasses
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.limit_uses import LimitClasses
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.piece import PieceText, add_piece
 from condor_pydagman.graph.unparse import dag_lines

@@ -1,0 +1,37 @@
+"""What the checker finds in SHARED_LIMIT lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from condor_pydagman.features.shared_limits.grammar import CATEGORY, SharedLimit
+from condor_pydagman.features.shared_limits.graph import limit_uses_of
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.lint.findings import Findings, World
+
+
+def check(dag: Dag, findings: Findings) -> None:
+    """Look for limits that no node keeps to."""
+    used = set(dag.categories.values())
+    for use in limit_uses_of(dag):
+        if use.category and use.category not in used:
+            message = (
+                f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} has no effect"
+            )
+            findings.add("DAG207", message, words=("SHARED_LIMIT", use.category))
+
+
+def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
+    """Look for limits that are not defined."""
+    uses = limit_uses_of(dag)
+    wrong = world.limit_problem(dag) if uses else ""
+    if wrong:
+        name = next((one.limit for one in uses if f" {one.limit}: " in wrong), "")
+        findings.add("DAG421", wrong, place=dag.files[0], words=("SHARED_LIMIT", name))
+
+
+def is_about(command: SharedLimit, words: Sequence[str], prefixes: Sequence[str]) -> bool:
+    """As of BRAKE's; a word is a limit, or the full name of a category."""
+    names = command.names if command.members == CATEGORY else ()
+    return words[0] in (command.limit, *(prefix + name for prefix in prefixes for name in names))
