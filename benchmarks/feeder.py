@@ -18,9 +18,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from condor_pydagman.engine.feeder import Fed
-
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.growth_helper import GrowthHelper
 from condor_pydagman.daemon.helpers import Helpers
@@ -29,8 +26,10 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.requests import Fed
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.graph import Feeding
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import Feeding
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 

@@ -17,9 +17,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from condor_pydagman.engine.growth import ReadOffer
-
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.growth_helper import GrowthHelper
 from condor_pydagman.daemon.helpers import Helpers
@@ -28,6 +25,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.requests import ReadOffer
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import EventKind, JournalRecord

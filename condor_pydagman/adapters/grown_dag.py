@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.adapters import files, kept_pieces
+from condor_pydagman.adapters import files
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.graph.let_go import close_gaps, let_go, numbers
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.graph import GrowthOfDag, add_piece
+from condor_pydagman.features.growth.let_go import close_gaps, let_go, numbers
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import add_piece
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.own_events import RecordRead, parse_record
 from condor_pydagman.vocabulary import JournalRecord
@@ -28,11 +29,12 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     if not os.path.exists(paths.grown):
         return
     pieces = kept_pieces.of(dag, paths)
-    known = max((piece.number for piece in dag.pieces), default=dag.let_go.number)
+    growth = GrowthOfDag.put(dag)
+    known = max((piece.number for piece in growth.pieces), default=growth.let_go_of.number)
     for record in _recorded(nodes_log):
         if record.record is JournalRecord.LET_GO:
             for number in numbers(record.text):
-                if number in dag.brought:
+                if number in growth.brought:
                     let_go(dag, number)
         elif record.value > known:
             piece = pieces.get(record.text.partition(" ")[0])

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.adapters.kept_pieces import read_whole
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.progress import Progress
+from condor_pydagman.features.growth.adapters.kept_pieces import read_whole
+from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.piece import Piece
-from condor_pydagman.graph.piece_now import read_now
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of, printable
@@ -48,12 +49,12 @@ def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Foreseen]:
         options: how DAG files are read.
         most: bytes that a piece may have.
     """
-    nodes = [node for node in dag.extensions if not dag.flags[node] & DONE]
+    nodes = [node for node in growth_of(dag).extensions if not dag.flags[node] & DONE]
     return [_foreseen(dag, node, options, most) for node in nodes]
 
 
 def _foreseen(dag: Dag, node: int, options: BuildOptions, most: int) -> Foreseen:
-    how = dag.extensions[node]
+    how = growth_of(dag).extensions[node]
     found = Foreseen(dag.names[node], "SCATTER" if how.pattern else "EXTEND", how.file)
     try:
         text = read_whole(how.file, most)
@@ -82,7 +83,7 @@ def told(dag: Dag, found: Sequence[Foreseen]) -> Iterator[str]:
     """The outlook in lines for people, that of a FEEDER included."""
     for one in found:
         yield f"{one.by}: node {printable(one.node)} {_would_add(one)}"
-    if dag.feeder is not None:
+    if feeder_of(dag) is not None:
         yield f"FEEDER: {_would_feed(dag)}"
 
 
@@ -102,7 +103,7 @@ def _would_add(one: Foreseen) -> str:
 
 
 def _would_feed(dag: Dag) -> str:
-    feeder, feeding = dag.feeder, Progress(dag)
+    feeder, feeding = feeder_of(dag), Progress(dag)
     assert feeder is not None
     program = printable(feeder.program)
     if feeding.is_over:

@@ -9,19 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import living_holder, working_directory
-from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.choose.graph import choices_of
+from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import does, number_of, printable
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import MB, NodeKind, ScriptKind
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.growth_outlook import Foreseen
@@ -259,8 +259,8 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"It would start from {found.rescue}: {_are(done)} done and skipped"
     elif done:
         yield f"{_are(done)} marked DONE in the DAG and skipped"
-    if dag.let_go.nodes:
-        yield f"{number_of(dag.let_go.nodes, 'more node')} added earlier: done, and not listed here"
+    if dag.gone:
+        yield f"{number_of(dag.gone, 'more node')} added earlier: done, and not listed here"
     choices = choices_of(dag)
     if choices:
         chosen = printable("; ".join(map(str, choices)))
@@ -272,7 +272,7 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"and {len(found.missing) - MAX_SHOWN} more files that are missing"
     left = len(dag) - order.done
     if not left:
-        if dag.feeder is None:
+        if not dag.features.get("feeder"):
             yield f"Nothing would run: all nodes are done{' or left out' if choices else ''}"
         return
     jobs = sum(count.jobs for count in found.jobs)
@@ -378,6 +378,7 @@ def _node_lines(found: Outlook) -> Iterator[str]:
 
 def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
     dag, order = found.dag, found.order
+    feeder = feeder_of(dag)
     fields: dict[str, Any] = {
         "files": list(found.files),
         "running": found.running,
@@ -390,7 +391,7 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "descriptions": [count._asdict() for count in found.jobs],
         "missing": list(found.missing),
         "growth": [one._asdict() for one in found.growth],
-        "feeder": "" if dag.feeder is None else dag.feeder.program,
+        "feeder": feeder.program if feeder else "",
         "steps": order.widths,
         "first": [dag.names[node] for node in order.first],
         "subdags": {

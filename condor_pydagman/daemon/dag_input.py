@@ -7,18 +7,19 @@ import os
 import resource
 import time
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from condor_pydagman.adapters import files, kept_pieces
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.late_pieces import LatePieces
 from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
@@ -62,7 +63,7 @@ def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: 
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
-        _apply_rescue(dag, chosen, how, kept_pieces.of(dag, options.paths()))
+        _apply_rescue(dag, chosen, how, LatePieces(dag, options.paths()))
     _leave_out(dag, options, out)
     _refuse_cycle(dag, config)
     for line in banner.category_lines(dag):
@@ -177,7 +178,7 @@ def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
 
 
 def _apply_rescue(
-    dag: Dag, chosen: rescue.Selection, how: BuildOptions, pieces: Mapping[str, Piece]
+    dag: Dag, chosen: rescue.Selection, how: BuildOptions, pieces: Mapping[str, Any]
 ) -> None:
     path, kind = chosen.file, "save" if chosen.saved else "dag"
     try:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.feeder_process import FeederProcess, Output
-from condor_pydagman.adapters.kept_pieces import MB
+from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.graph.model import Feeding
-from condor_pydagman.graph.piece import Piece
-from condor_pydagman.vocabulary import FEEDER_NO_MORE
+from condor_pydagman.features.growth.graph import Feeding, Piece
+from condor_pydagman.vocabulary import FEEDER_NO_MORE, MB
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.run import DagRun
@@ -38,7 +37,7 @@ class FeederRun:
 
     def feed(self, wanted: RunFeeder, answer: Callable[[Fed], None]) -> None:
         """Run the program; `answer` is given a Fed later."""
-        feeder = self._run.dag.feeder
+        feeder = feeder_of(self._run.dag)
         assert feeder is not None
         self._number, self._answer = wanted.number, answer
         self._run.out.flush()

@@ -11,20 +11,22 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.kept_pieces import MB, KeptPieces, read_whole
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.daemon.feeder_run import FeederRun
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part, wanted_by
+from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.requests import RunFeeder
+from condor_pydagman.features.growth import untrusted
+from condor_pydagman.features.growth.adapters.kept_pieces import KeptPieces, read_whole
+from condor_pydagman.features.growth.graph import Extension, Feeding, Piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
 from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
-from condor_pydagman.graph import untrusted
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import Extension, Feeding
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import MB
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
@@ -129,7 +131,7 @@ class GrowthHelper:
             self._feeder.feed(request, then)
         elif isinstance(request, ReadPiece):
             node = request.node
-            name = self._run.dag.extensions[node].file
+            name = growth_of(self._run.dag).extensions[node].file
             self._orders.append(_Order(node, None, name, lambda *read: then(_reply(node, *read))))
         else:
             name, text, dry = request
@@ -143,7 +145,7 @@ class GrowthHelper:
     def _read_feeding(
         self, feeding: Feeding, text: str, tell: Callable[[Piece | None, str], None]
     ) -> None:
-        feeder = self._run.dag.feeder
+        feeder = feeder_of(self._run.dag)
         assert feeder is not None
         name = os.path.join(feeder.where, f"<feeding {feeding.number}>")
         self._orders.append(_Order(-1, text, name, tell, feeding=feeding))
@@ -197,7 +199,7 @@ class GrowthHelper:
         run = self._run
         most = run.config.max_piece_mb * MB
         texts = Texts({}, most)
-        how = Extension(order.name) if order.node < 0 else run.dag.extensions[order.node]
+        how = Extension(order.name) if order.node < 0 else growth_of(run.dag).extensions[order.node]
         if order.text is not None:
             texts.known[how.file] = order.text
         elif how.pattern:
@@ -220,7 +222,7 @@ class GrowthHelper:
 
     def _text(self, order: _Order, how: Extension, texts: Texts) -> PieceText:
         dag, growth, node = self._run.dag, self._run.engine.feature("growth"), order.node
-        options, feeder = self._options, dag.feeder
+        options, feeder = self._options, feeder_of(dag)
         if order.feeding is not None and feeder is not None:
             text = PieceText(how.file, texts, options, feeder.directory, feeder.prefix)
             return text._replace(feeding=order.feeding, join=dag.next_join)
@@ -257,7 +259,7 @@ def _reply(node: int, piece: Piece | None, error: str) -> PieceRead | PieceRefus
 def open_helper(helpers: Helpers) -> GrowthHelper:
     """The helper of a DAG to which something is added."""
     run = helpers.run
-    return GrowthHelper(run, helpers.pieces, build_options(run.options, run.config))
+    return GrowthHelper(run, helpers.pieces.kept, build_options(run.options, run.config))
 
 
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:

@@ -13,18 +13,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.adapters import script_runner
-from condor_pydagman.adapters.kept_pieces import MB
 from condor_pydagman.daemon.dag_input import CannotStart, build_options
 from condor_pydagman.features import load_all, part
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import NodeKind
+from condor_pydagman.vocabulary import MB, NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.helper_process import Helper, HelperProcess
-    from condor_pydagman.adapters.kept_pieces import KeptPieces
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
+    from condor_pydagman.daemon.late_pieces import LatePieces
     from condor_pydagman.daemon.ports import Out
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
@@ -76,9 +75,9 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         from condor_pydagman.daemon import subdag_nodes
 
         subdag_nodes.preload()
-    if dag.scripts or dag.feeder is not None:
+    if dag.scripts or dag.features.get("feeder"):
         script_runner.preload()
-    if dag.extensions or dag.feeder is not None:
+    if dag.may_grow():
         load_all()  # what is added may have it
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
@@ -96,7 +95,7 @@ def wanted(dag: Dag) -> list[str]:
         "limits": dag.features.get("shared_limits"),
         "conditions": dag.features.get("run_if") or _publishes(dag),
         "cache": dag.features.get("cache"),
-        "growth": dag.extensions or dag.feeder,
+        "growth": dag.features.get("growth") or dag.features.get("feeder"),
     }
     return [name for name, there in wants.items() if there]
 
@@ -145,7 +144,7 @@ class Helpers:
     """
 
     def __init__(
-        self, run: DagRun, schedd: ScheddProcess, admin: Config, pieces: KeptPieces
+        self, run: DagRun, schedd: ScheddProcess, admin: Config, pieces: LatePieces
     ) -> None:
         self.run, self.admin, self.pieces = run, admin, pieces
         self._schedd = schedd
@@ -234,7 +233,7 @@ def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, o
     and what others would add to the DAG."""
     if dag.features.get("cache"):
         _module("cache").foresee(dag, paths.cache, out)
-    if dag.extensions or dag.feeder is not None:
+    if dag.may_grow():
         ahead, how = _growth_outlook(), build_options(options, config)
         for line in ahead.told(dag, ahead.outlook(dag, how, config.max_piece_mb * MB)):
             out.say(line)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 import htcondor2
 
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import LockFile, ProgramFiles
 from condor_pydagman.adapters.joblog import NodesLog, has_submit_events
 from condor_pydagman.adapters.jobstate_log import JobstateLog
@@ -25,6 +24,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers, nodes_log_path
 from condor_pydagman.daemon.contact import Contact, open_contact
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
+from condor_pydagman.daemon.late_pieces import LatePieces
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
@@ -137,7 +137,7 @@ def prepare(
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)
-    pieces = kept_pieces.of(dag, it.paths)
+    pieces = LatePieces(dag, it.paths)
     contact.wait(schedd, has_to_leave)
     log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
     jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
@@ -180,7 +180,7 @@ def _engine(
     admin: Config,
     recovering: bool,
     jobstate_log: JobstateLog,
-    pieces: kept_pieces.KeptPieces,
+    pieces: LatePieces,
 ) -> Engine:
     return Engine(
         dag,

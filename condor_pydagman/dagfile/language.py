@@ -142,28 +142,6 @@ _TABLE = (
     _uses("CATEGORY <node> <name>", "Puts the node into a category."),
     _uses("MAXJOBS <category> <value>", "How many nodes of a category may be in the queue."),
     _uses(
-        "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>] [TRUSTED]",
-        "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
-    )._replace(extension=True),
-    _uses(
-        "SCATTER <node> <list file> <name pattern> <submit description> [DIR <directory>]"
-        " [PREFIX <prefix>] [RETRY <n>] [VARS <key>=<value> ...]",
-        "A node for each line of a file that the node writes, added when it has ended well.",
-    )._replace(extension=True),
-    _uses(
-        "FEEDER BELOW <n> [AT-MOST <nodes>] [TIMEOUT <seconds>] [RETRIES <n>]"
-        " PROGRAM <program> [<arguments>]",
-        "A program that is run when few nodes are left, and whose output is added to the DAG.",
-    )._replace(extension=True),
-    _uses(
-        "GROWN <number> <digest>",
-        "What had been added to the DAG while it ran; only in a rescue file.",
-    )._replace(extension=True),
-    _uses(
-        "LET_GO <piece> <nodes> <feeding> <nodes fed> [LAST] [BY <node> ...]",
-        "How much of that is done and has been let go; only in a rescue file.",
-    )._replace(extension=True),
-    _uses(
         "NOT_DONE <node>",
         "A node that a JOB line calls DONE, and that has run anew; only in a rescue file.",
     )._replace(extension=True),

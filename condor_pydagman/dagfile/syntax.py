@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, cast
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile import growth_lines as growth
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile import notify_lines as notify
@@ -124,8 +123,6 @@ _SPLICE = name("Missing splice(s) to connect")
 _PRIORITY = whole_number("Missing priority value", "Invalid priority value '{}'")
 _EXIT_CODE = whole_number("Missing exit code", "Invalid exit code '{}'")
 _LIMIT = whole_number("No throttle limit specified", "Invalid throttle limit '{}'", 0)
-_PIECE = whole_number("Missing number of the piece", "Invalid number of the piece '{}'", 1)
-_DIGEST = name("Missing digest of the piece")
 _ATTRIBUTE = rest("No attribute line (key = value) provided")
 _INCLUDE = file("No include file specified")
 _CONFIG = file("No configuration file specified")
@@ -176,11 +173,6 @@ _TABLE = (
     Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
     fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
-    Syntax("EXTEND", commands.ExtendLine, growth.read_extend, growth.write_extend),
-    Syntax("SCATTER", commands.ScatterLine, growth.read_scatter, growth.write_scatter),
-    Syntax("FEEDER", commands.FeederLine, growth.read_feeder, growth.write_feeder),
-    fixed("GROWN", commands.GrownLine, _PIECE, _DIGEST),
-    Syntax("LET_GO", commands.LetGoLine, growth.read_let_go, growth.write_let_go),
     fixed("NOT_DONE", commands.NotDone, NODE),
     fixed("DONE", commands.Done, NODE),
     Syntax(

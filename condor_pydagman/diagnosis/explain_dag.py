@@ -150,7 +150,7 @@ def _counted(state: GraphState) -> dict[str, int]:
     for node, status in enumerate(state.status):
         if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
             counts[_COUNTED_AS.get(status) or _in_queue(state, node)] += 1
-    counts["done"] += state.dag.let_go.nodes
+    counts["done"] += state.dag.gone
     return {"total": sum(counts.values()), **counts}
 
 

@@ -40,7 +40,6 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.engine.validate import validate
 from condor_pydagman.features import home
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -77,7 +76,7 @@ class Engine:
         dag_id: int = 0,
         first_sequence: int = 1,
         mode: Mode = Mode.RUN,
-        pieces: Mapping[str, Piece] = NOTHING,
+        pieces: Mapping[str, Any] = NOTHING,
         given: Mapping[str, Any] = NOTHING,
         check: bool = False,
     ) -> None:

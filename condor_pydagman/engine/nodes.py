@@ -14,7 +14,7 @@ from itertools import repeat
 from condor_pydagman.engine.node_states import ALONE, TABLE, Cause, State
 from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.graph.model import Brought, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
 
 _CAUSES = len(Cause)
@@ -82,10 +82,10 @@ class Nodes:
         self.states = bytearray(len(dag))
         self.marks = bytearray(len(dag))
         self.services = frozenset(dag.of_kind(NodeKind.SERVICE))
-        self.total = len(dag) - len(self.services) + dag.let_go.nodes
+        self.total = len(dag) - len(self.services) + dag.gone
         self.counts = [0] * len(State)
         self.counts[State.WAITING] = len(dag) - len(self.services)
-        self.counts[State.DONE] = dag.let_go.nodes
+        self.counts[State.DONE] = dag.gone
         self.service_counts = [0] * len(State)
         self.service_counts[State.WAITING] = len(self.services)
         self.waiting = dag.edges.predecessor_counts()
@@ -151,18 +151,18 @@ class Nodes:
             for junction, count in zip(added.junctions, waiting):
                 self.waiting[junction] = count
 
-    def let_go(self, brought: Brought) -> None:
+    def let_go(self, nodes: Sequence[int], junctions: Sequence[int]) -> None:
         """Nothing is known any more of nodes that were done; they still count as such."""
-        for node in brought.nodes:
+        for node in nodes:
             self.retries.pop(node, None)
             self.values.pop(node, None)
             self.errors.pop(node, None)
             self.set_cluster(node, 0)
             self.marks[node] = 0
-        for vertex in (*brought.nodes, *brought.junctions):
+        for vertex in (*nodes, *junctions):
             self.waiting[vertex] = 0
-        self._futile_junctions.difference_update(brought.junctions)
-        self.turns.let_go(brought.nodes)
+        self._futile_junctions.difference_update(junctions)
+        self.turns.let_go(nodes)
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.

@@ -34,7 +34,7 @@ def _counts(run: RunState) -> None:
     recount, services = [0] * len(State), [0] * len(State)
     for node, state in enumerate(nodes.states):
         (services if node in nodes.services else recount)[state] += 1
-    recount[State.DONE] += run.dag.let_go.nodes - len(run.dag.free)
+    recount[State.DONE] += run.dag.gone - len(run.dag.free)
     assert recount == nodes.counts, (recount, nodes.counts)
     assert services == nodes.service_counts, (services, nodes.service_counts)
 
@@ -128,7 +128,7 @@ def _grown(run: RunState) -> None:
     nodes, dag = run.nodes, run.dag
     assert len(nodes.states) == len(nodes.clusters) == len(dag), len(dag)
     assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
-    if not dag.pieces or dag.groups or run.nodes.stale:
+    if not dag.changes or dag.groups or run.nodes.stale:
         return
     left = dict.fromkeys(dag.vertices(), 0)
     for vertex in dag.vertices():

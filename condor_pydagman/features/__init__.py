@@ -37,6 +37,8 @@ class Entry(NamedTuple):
         defines: those that are applied before, see `dagfile.language`.
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
+        restored: of its words, those whose lines in a rescue file are applied before all others, by
+            `restore` of its `graph`.
         runs: whether it has a part in runs, its module `run`.
         after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
             an old log wants it, whatever its DAG.
@@ -48,6 +50,7 @@ class Entry(NamedTuple):
     uses: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     records: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
     runs: bool = True
     after_replay: str = ""
 
@@ -69,8 +72,14 @@ FEATURES = (
     Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
     # What has run to clean up at a site is not done, and publishes and adds nothing.
     Entry("publish", uses=("PUBLISH", "NODE_RESULT")),
-    Entry("growth", ("extensions", "feeder", "pieces"), records=("GROWN", "LET_GO")),
-    Entry("feeder", ("feeder",)),
+    Entry(
+        "growth",
+        uses=("EXTEND", "SCATTER", "GROWN", "LET_GO"),
+        records=("GROWN", "LET_GO"),
+        restored=("LET_GO", "GROWN"),
+        with_others=("feeder",),
+    ),
+    Entry("feeder", uses=("FEEDER",)),
 )
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}

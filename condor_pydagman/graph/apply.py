@@ -16,7 +16,6 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.features import home, part
 from condor_pydagman.graph import (
     define,
-    growers,
     modify,
     sweeps,
 )
@@ -47,6 +46,7 @@ class Applied(NamedTuple):
         of_job: gives it as a job may add it without TRUSTED, or refuses it; None: no job may.
         in_rescue: whether it may stand in a rescue file.
         says_done: whether it says that its node is done.
+        of_rescue: puts it into the Dag from a rescue file, if that is not as `apply` does.
     """
 
     command: type
@@ -57,6 +57,7 @@ class Applied(NamedTuple):
     of_job: Callable[[Any], Command] | None = None
     in_rescue: bool = False
     says_done: bool = False
+    of_rescue: Callable[[Building, Any], None] | None = None
 
 
 def unchanged(command: Command) -> Command:
@@ -88,11 +89,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Category: modify.category,
     commands.Done: modify.done,
     commands.NotDone: modify.not_done,
-    commands.ExtendLine: growers.extend,
-    commands.ScatterLine: growers.scatter,
-    commands.FeederLine: growers.feeder,
-    commands.GrownLine: growers.grown,
-    commands.LetGoLine: growers.let_go,
     commands.MaxJobs: define.max_jobs,
     commands.NodeStatusFile: define.node_status_file,
     commands.JobstateLog: define.jobstate_log,

@@ -5,13 +5,11 @@ What each command does is in `define` and `modify`; which file is read when, in 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.graph.model import JOIN_NAME, Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
@@ -22,8 +20,6 @@ from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 # What a name stands for that is no node, where a node was to be named: advice for messages.
 
 _ALL_NODES = "ALL_NODES"
-_MAX_LOOKED_AT = 1000  # of the nodes that add to the DAG
-_ANY = {"item": ".+", "number": "[0-9]+"}  # a word, too, is `.+`
 
 
 def advice(dag: Dag, scope: Scope, name: str) -> str:
@@ -47,28 +43,8 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
         return "BY is for SWEEP_PARENT, which joins nodes with equal values"
     if "*" in name:
         return "names are no patterns here: ALL_NODES, a splice or a sweep stand for many nodes"
-    return _to_be_added(dag, scope, name)
-
-
-def _to_be_added(dag: Dag, scope: Scope, name: str) -> str:
-    """Whether a SCATTER may add a node of that name while the DAG runs."""
-    full = scope.full(name)
-    for node, how in islice(dag.extensions.items(), _MAX_LOOKED_AT):
-        if how.pattern and re.fullmatch(_regular(how.prefix + how.pattern), full):
-            return (
-                f"it is to be added by the SCATTER of node {dag.names[node]}, while the DAG runs:"
-                " lines here can't name it. A file that EXTEND names can have such lines"
-            )
-    return ""
-
-
-def _regular(pattern: str) -> str:
-    """A regular expression for the names that a pattern gives."""
-    pieces = PLACE.split(pattern)  # texts, and between them what their places ask for
-    return "".join(
-        _ANY.get(piece, ".+") if number % 2 else re.escape(piece)
-        for number, piece in enumerate(pieces)
-    )
+    found = (data.advice(dag, scope.full(name)) for data in dag.all_features())
+    return next(filter(None, found), "")
 
 
 ALL_NODES = "ALL_NODES"

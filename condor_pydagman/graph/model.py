@@ -7,7 +7,7 @@ fit in less than half of what the C++ program takes (docs/design.md), hence no o
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
@@ -17,15 +17,8 @@ from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.features import FEATURES, home
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.parts import (
-    NOTHING_LET_GO,
     Abort,
-    Brought,
     DotFile,
-    Extension,
-    Feeder,
-    Feeding,
-    GrownPiece,
-    LetGo,
     Retry,
     Script,
     Splice,
@@ -37,7 +30,7 @@ from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.names import logged_name
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import NO_NODE, NodeKind, ScriptKind
 
 if TYPE_CHECKING:
     from condor_pydagman.graph.problems import ProcessingError
@@ -45,15 +38,9 @@ if TYPE_CHECKING:
 __all__ = [
     "BY_NODE",
     "Abort",
-    "Brought",
     "Dag",
     "DotFile",
-    "Extension",
     "FeatureData",
-    "Feeder",
-    "Feeding",
-    "GrownPiece",
-    "LetGo",
     "Retry",
     "Script",
     "Splice",
@@ -77,7 +64,7 @@ class Dag:
     """All nodes and edges of the DAG files that one DAGMan runs.
 
     Build it with `add_node`, `edges` and the dictionaries, then call `finish()` once; from then on
-    it only changes if it grows (`grow`), and if what is done is let go (`let_go`).  Node-level
+    it only changes if it grows (`grow`), and if what is done is let go.  Node-level
     dictionaries have the node's integer as key.
     """
 
@@ -101,17 +88,12 @@ class Dag:
         self.tolerances: dict[int, Tolerance] = {}
         self.save_points: dict[int, str] = {}  # save file, written at the start
         self.decided: dict[int, int] = {}  # nodes of which more decides than that parents are done
-        self.extensions: dict[int, Extension] = {}  # by nodes that let the DAG grow
         self.categories: dict[int, str] = {}
         self.category_limits: dict[str, int] = {}
         self.variables = VariableTable()
         self.splices: list[Splice] = []
-        self.pieces: list[GrownPiece] = []
-        self.brought: dict[int, Brought] = {}  # by the numbers of pieces
-        self.let_go: LetGo = NOTHING_LET_GO
         self.free: list[int] = []  # numbers of nodes that were let go; their names are ''
         self.free_junctions: list[int] = []
-        self.feeder: Feeder | None = None
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
@@ -159,6 +141,15 @@ class Dag:
         """What it holds of features, in the order of FEATURES; none is empty."""
         found = (self.features.get(entry.name) for entry in FEATURES)
         return (data for data in found if data)
+
+    @property
+    def gone(self) -> int:
+        """How many nodes, all of which were done, have left it."""
+        return sum(data.gone for data in self.features.values())
+
+    def may_grow(self, but: int = NO_NODE) -> bool:
+        """Whether its lines let it grow, those about the node `but` apart."""
+        return any(data.may_grow(but) for data in self.features.values())
 
     @property
     def groups(self) -> Sequence[NodeGroup]:
@@ -420,7 +411,7 @@ class FeatureData:
     Attributes:
         by_node: the names of attributes that are such dictionaries.
         place: where its lines stand among those of other features: lower first, then in the order
-            of FEATURES; below 0 before the node's CATEGORY.
+            of FEATURES; a node's below 0 before its CATEGORY.
     """
 
     by_node: ClassVar[tuple[str, ...]] = ()
@@ -488,6 +479,10 @@ class FeatureData:
         """Those about one node."""
         return ()
 
+    def first_rescue_lines(self) -> Iterable[Command]:
+        """Those that a rescue file has before its other lines."""
+        return ()
+
     def rescue_lines(self) -> Iterable[Command]:
         """Those about the whole DAG that a rescue file has, after its other lines."""
         return ()
@@ -498,6 +493,23 @@ class FeatureData:
 
     def description_lines(self, node: int) -> str:
         """What the submit description of a node gets, behind its own lines."""
+        return ""
+
+    @property
+    def gone(self) -> int:
+        """How many nodes, all of which were done, have left the Dag."""
+        return 0
+
+    def may_grow(self, but: int) -> bool:
+        """Whether lines about other nodes than `but` let the Dag grow."""
+        return False
+
+    def submits_to_come(self) -> Collection[str] | None:
+        """Submit descriptions of nodes that are to be added to the Dag; None if any may be."""
+        return ()
+
+    def advice(self, dag: Dag, name: str) -> str:
+        """What is to be said of a name, a full one, that no node has; '' if nothing."""
         return ""
 
     def groups(self) -> Sequence[NodeGroup]:
@@ -564,6 +576,5 @@ BY_NODE = (
     "tolerances",
     "save_points",
     "decided",
-    "extensions",
     "categories",
 )

@@ -10,7 +10,7 @@ nodes and scripts as well: a file that is found by its name alone could say whic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Union
 
@@ -20,17 +20,16 @@ from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.dagfile.syntax import of_word
+from condor_pydagman.features import FEATURES, part
 from condor_pydagman.graph.apply import applied, apply
 from condor_pydagman.graph.build import MAX_ERRORS, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
-from condor_pydagman.graph.model import Dag, LetGo, Retry, Variable
-from condor_pydagman.graph.piece import Piece, add_piece
+from condor_pydagman.graph.model import Dag, Retry, Variable
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import NO_NODE
 
 # REJECT, too, was written once: it stops the DAG.
-_OF_RUN = (commands.GrownLine, commands.LetGoLine, commands.NotDone)
+_OF_RUN = (commands.NotDone,)
 _WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.Category, commands.Vars)
@@ -49,9 +48,7 @@ _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 # Lines that end with the name of a node which ends with what joins lines, or is cut off them.
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
 _ODD_END = re.compile(r"^([A-Z_]+) (.*[\\\v\f])$", re.M)
-_GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
-_LET_GO = re.compile(r"^LET_GO .*$", re.M)
-_NO_PIECES: Mapping[str, Piece] = MappingProxyType({})
+_NO_PIECES: Mapping[str, Any] = MappingProxyType({})
 
 
 class Progress(NamedTuple):
@@ -66,7 +63,7 @@ def apply_progress(
     text: str,
     file: str,
     options: BuildOptions | None = None,
-    pieces: Mapping[str, Piece] = _NO_PIECES,
+    pieces: Mapping[str, Any] = _NO_PIECES,
 ) -> Progress:
     """Mark the nodes of `dag` that a rescue file calls DONE and set the RETRY values it brings.
 
@@ -76,7 +73,7 @@ def apply_progress(
     Raises:
         DagFileErrors: a line can't be read or applied.
     """
-    _grow(dag, text, pieces)
+    _restore(dag, text, pieces)
     building = Building.of(dag, options or BuildOptions())
     reading = Reading(file, max_errors=MAX_ERRORS)
     progress = Progress([], {})
@@ -96,17 +93,11 @@ def apply_progress(
     return progress
 
 
-def _grow(dag: Dag, text: str, pieces: Mapping[str, Piece]) -> None:
-    """Add what had been added and has not been let go.  What is wrong with these lines is told
-    when all lines are read."""
-    reader = CommandReader(_LET_GO.findall(text), Reading(""), in_bulk=False)
-    for command in reader.commands():
-        if isinstance(command, commands.LetGoLine):
-            dag.let_go = LetGo(*command[1:])
-    for number, digest in _GROWN.findall(text):
-        piece = pieces.get(digest)
-        if piece is not None:
-            add_piece(dag, piece, int(number))
+def _restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
+    """Have features apply lines that come before all others."""
+    for entry in FEATURES:
+        if any(re.search(rf"^{word} ", text, re.M) for word in entry.restored):
+            part(entry.name, "graph").restore(dag, text, pieces)
 
 
 class Saved(NamedTuple):
@@ -189,8 +180,9 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
         fail(_ONLY, _ELSEWHERE)
-    if isinstance(command, commands.LetGoLine):
-        _adds_no_more(building.dag, command.adders)
+    row = applied(type(command))
+    if row is not None and row.of_rescue is not None:
+        row.of_rescue(building, command)
         return
     apply(building, command)
     if _says_done(type(command)):
@@ -206,12 +198,6 @@ def _of_feature(command: Command) -> bool:
     """Whether it is a feature's, and may stand in a rescue file."""
     row = applied(type(command))
     return row is not None and row.in_rescue
-
-
-def _adds_no_more(dag: Dag, names: Iterable[str]) -> None:
-    """What these nodes have added has been let go."""
-    for name in names:
-        dag.extensions.pop(dag.ids.get(name, NO_NODE), None)
 
 
 def _set(building: Building, command: Setting) -> None:

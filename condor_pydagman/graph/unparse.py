@@ -27,15 +27,12 @@ from condor_pydagman.graph.model import (
     NOOP,
     USER_DONE,
     Dag,
-    Extension,
     FeatureData,
-    Feeder,
     Retry,
 )
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0
-_BEHIND_FEEDER = 2  # places of features, the lines of which stand behind FEEDER
 _MAX_GROUP = 1000  # children that one line names
 
 
@@ -64,13 +61,7 @@ def _commands(dag: Dag) -> Iterator[Command]:
     for node in range(len(dag)):
         yield from _modifiers(dag, features, node)
     for data in features:
-        if data.place < _BEHIND_FEEDER:
-            yield from data.lines(dag)
-    if dag.feeder is not None:
-        yield _feeder_line(dag.feeder)
-    for data in features:
-        if data.place >= _BEHIND_FEEDER:
-            yield from data.lines(dag)
+        yield from data.lines(dag)
     for category, limit in dag.category_limits.items():
         yield commands.MaxJobs(_NO_LINE, category, limit)
     yield from _EdgeLines(dag).commands()
@@ -122,37 +113,11 @@ def _modifiers(dag: Dag, features: Sequence[FeatureData], node: int) -> Iterator
     for data in features:
         if data.place >= 0:
             yield from data.node_lines(dag, node)
-    if node in dag.extensions:
-        yield _extension(name, dag.extensions[node])
     done_line = next(filter(None, (data.done_line(dag, node) for data in features)), None)
     if done_line is not None:
         yield done_line
     elif flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
-
-
-def _extension(name: str, extension: Extension) -> Command:
-    file, between, directory, prefix, pattern, submit, pairs, retries, trusted = extension
-    if pattern:
-        words = name, file, pattern, submit, pairs, directory, prefix or None, retries
-        return commands.ScatterLine(_NO_LINE, *words)
-    return commands.ExtendLine(_NO_LINE, name, file, between, directory, prefix or None, trusted)
-
-
-def _feeder_line(feeder: Feeder) -> commands.FeederLine:
-    if feeder.directory or feeder.where or feeder.prefix:
-        raise ValueError(
-            "can't be written in a DAG file: the FEEDER of one of several DAG files, or of one in"
-            " another directory"
-        )
-    return commands.FeederLine(
-        _NO_LINE,
-        feeder.below,
-        feeder.program,
-        feeder.at_most,
-        feeder.timeout_s,
-        feeder.retries,
-    )
 
 
 def retry_line(name: str, retry: Retry) -> commands.RetryLine:

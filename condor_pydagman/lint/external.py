@@ -71,15 +71,15 @@ class External:
         missing = all(self._world.kind(path) is FileKind.MISSING for path in paths)
         return "Script file does not exist" if missing else ""
 
-    def feeder(self, command: commands.FeederLine, directory: str) -> str:
-        """Whether the program is no file that can be executed."""
+    def program(self, words: str, directory: str, what: str) -> str:
+        """Whether the first of these words is no file that can be executed."""
         if not self._options.check_scripts:
             return ""
-        program = command.program.split(None, 1)[0]
+        program = words.split(None, 1)[0]
         kind = self._world.kind(os.path.join(directory, program))
         if kind is FileKind.MISSING:
-            return f"FEEDER program {program} does not exist"
-        return "" if kind is FileKind.EXECUTABLE else f"FEEDER {program} can't be executed"
+            return f"{what} program {program} does not exist"
+        return "" if kind is FileKind.EXECUTABLE else f"{what} {program} can't be executed"
 
     def config(self, command: commands.ConfigFile, directory: str, shared: Shared) -> str:
         """Whether there is another CONFIG before it, or its file is missing."""

@@ -13,6 +13,7 @@ from condor_pydagman.dagfile.commands import ConfigFile
 from condor_pydagman.dagfile.hints import odd_character
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import FileError
+from condor_pydagman.features import part
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
@@ -21,7 +22,7 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 SUBMIT_FILE = "DAG301"
 MAY_COME = "an earlier node or a PRE script may still create it"
-_NO_PATH = "DAGMan looks for it in the directory of the DAG, never in PATH"
+NO_PATH = "DAGMan looks for it in the directory of the DAG, never in PATH"
 _ONE_CONFIG = "all DAG files together can have only one configuration file"
 
 
@@ -57,7 +58,10 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
     firsts = FirstNodes(dag)
     _submit_files(dag, world, findings, firsts)
     _scripts(dag, world, findings, firsts)
-    _feeder(dag, world, findings)
+    for name in dag.features:
+        rules = part(name, "lint")
+        if hasattr(rules, "check_programs"):
+            rules.check_programs(dag, world, findings)
     _notify(dag, world, findings)
     _subdags(dag, world, findings, firsts)
     _place_of_dag(dag, world, findings)
@@ -118,20 +122,6 @@ def _scripts(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> 
             )
 
 
-def _feeder(dag: Dag, world: World, findings: Findings) -> None:
-    """The program of a FEEDER, which may run before any node."""
-    if dag.feeder is None:
-        return
-    program = dag.feeder.program.split()[0]
-    found = world.kind(os.path.join(dag.feeder.directory, program))
-    words = ("FEEDER", program)
-    if found is FileKind.MISSING:
-        message = f"FEEDER {program} does not exist"
-        findings.add("DAG302", message, words=words, hint=_NO_PATH)
-    elif found is not FileKind.EXECUTABLE:
-        findings.add("DAG303", f"FEEDER {program} can't be executed", words=words)
-
-
 def _notify(dag: Dag, world: World, findings: Findings) -> None:
     """The programs of NOTIFY lines, which are run from the begin of the DAG on."""
     if not dag.files:
@@ -144,7 +134,7 @@ def _notify(dag: Dag, world: World, findings: Findings) -> None:
         words, warning = ("NOTIFY", program), Severity.WARNING  # the DAG runs without it
         if found is FileKind.MISSING:
             message = f"NOTIFY {program} does not exist"
-            findings.add("DAG302", message, words=words, hint=_NO_PATH, severity=warning)
+            findings.add("DAG302", message, words=words, hint=NO_PATH, severity=warning)
         elif found is not FileKind.EXECUTABLE:
             message = f"NOTIFY {program} can't be executed"
             findings.add("DAG303", message, words=words, severity=warning)

@@ -231,7 +231,7 @@ def _retry_options(dag: Dag, node: int, retry: Retry, findings: Findings) -> Non
 def _features(dag: Dag, findings: Findings) -> None:
     for name in dag.features:
         rules = part(name, "lint")
-        if rules is not None:
+        if hasattr(rules, "check"):
             rules.check(dag, findings)
 
 

@@ -19,7 +19,6 @@ from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
 from condor_pydagman.lint.findings import Finding, Findings, World
 from condor_pydagman.lint.graph_rules import check_cycles, check_graph
-from condor_pydagman.lint.growth_rules import check_growth
 from condor_pydagman.lint.macro_rules import check_macros
 from condor_pydagman.lint.outline import Place, read_outline
 from condor_pydagman.lint.partial import build_partial
@@ -52,7 +51,6 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     else:
         check_graph(dag, findings)
         check_macros(dag, world, findings)
-        check_growth(dag, world, findings, options)
         _check_around(dag, world, findings, options)
     _add_remarks(dag.remarks, findings)
     check_files(dag, world, findings)
@@ -169,8 +167,6 @@ class _Locator:
                 prefixes = "", place.scope.prefix, prefix
                 own = [key for key in self._wanted if key[0] == word]
                 return [key for key in own if is_about(command, key[1:], prefixes)]
-        if isinstance(command, commands.FeederLine):
-            return [(word, command.program.split()[0])]
         if isinstance(command, commands.NotifyLine):
             return [(word, command.target.split()[0])]
         name = getattr(command, "node", "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.lint.description_rules import DescriptionRules
@@ -293,9 +294,10 @@ def _raw_outputs(look_up: Callable[[str], str | None]) -> tuple[str, ...]:
 
 
 def _unused_descriptions(dag: Dag, findings: Findings) -> None:
-    if dag.feeder is not None or any(not how.pattern for how in dag.extensions.values()):
+    added = [data.submits_to_come() for data in dag.all_features()]
+    if None in added:
         return  # what is added may name them
-    used = {*dag.submits, *(how.submit for how in dag.extensions.values())}
+    used = {*dag.submits, *chain.from_iterable(filter(None, added))}
     for name in dag.descriptions:
         if name not in used:
             message = f"no node uses the SUBMIT-DESCRIPTION {name}"

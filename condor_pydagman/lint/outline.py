@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError, UsageError
+from condor_pydagman.features import home, part
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
 from condor_pydagman.graph.scope import Swept
@@ -55,6 +57,12 @@ class Issue(NamedTuple):
     command: str = ""
 
 
+def _objects(command: Command) -> Any:
+    """What says of commands of a feature as they are read whether they are wrong, if anything."""
+    own = home(type(command))
+    return getattr(part(own, "lint"), "objection", None) if own else None
+
+
 class Scope:
     """What a DAG file and the files that it INCLUDEs share; a SPLICE has one of its own."""
 
@@ -64,7 +72,7 @@ class Scope:
         self.final = ""
         self.provisioner = ""
         self.has_config = False
-        self.has_feeder = False
+        self.words: set[str] = set()  # of commands of which a DAG has one
         self.splices: dict[str, Ends] = {}
         self.sweeps: dict[str, Swept] = {}
         self.inner: list[Scope] = []
@@ -226,6 +234,9 @@ class _Reader:
                 later.add(command)
             else:
                 self._graph.add_edges(*ends)
+        elif _objects(command) is not None:
+            why = _objects(command)(command, place.scope, self._external, place.directory)
+            self._report_if(place, command, why)
         elif is_late(type(command)):
             if self._is_to_wait(place, command, resolver):
                 later.add(command)
@@ -265,16 +276,6 @@ class _Reader:
             yield from self._splice(place, command)
         elif isinstance(command, commands.Sweep):
             self._report_if(place, command, self._sweep(place, command))
-        elif isinstance(command, commands.FeederLine):
-            self._report_if(place, command, self._against_feeder(place, command))
-
-    def _against_feeder(self, place: Place, command: commands.FeederLine) -> str:
-        if place.scope.spliced:
-            return "FEEDER can't be used in a splice"
-        if place.scope.has_feeder:
-            return "The DAG has a FEEDER already"
-        place.scope.has_feeder = True
-        return self._external.feeder(command, place.directory)
 
     def _sweep(self, place: Place, command: commands.Sweep) -> str:
         """Add the nodes of a sweep; the result is why that can't be done, or ''."""

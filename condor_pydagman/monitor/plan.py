@@ -6,12 +6,12 @@ import gc
 import os
 from collections.abc import Iterator
 
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
 from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.problems import DagFileErrors
@@ -107,7 +107,7 @@ def _read(found: FoundDag, rescue: str) -> tuple[Dag, int]:
                 pieces = kept_pieces.of(dag, found.paths)
                 apply_progress(dag, read_text(rescue), rescue, options, pieces)
             leave_out(dag, found.options)
-            let_go_before = dag.let_go.nodes
+            let_go_before = dag.gone
             add_grown(dag, found.paths, found.nodes_log)
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import Feeding
-from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.graph.stepwise import Steps
 
 DIGEST_LENGTH = 32

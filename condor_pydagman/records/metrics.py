@@ -149,7 +149,7 @@ def _tallies(dag: Dag, nodes: Iterable[NodeReport], *, well: bool) -> dict[str, 
         (_group(dag, node.node), NodeStatus.NOT_READY if node.not_needed else node.status)
         for node in nodes
     )
-    counts["node", NodeStatus.DONE] += dag.let_go.nodes
+    counts["node", NodeStatus.DONE] += dag.gone
     if well:  # a SERVICE node that ran until the DAG's end has done what it should
         counts["service", NodeStatus.DONE] += counts["service", NodeStatus.SUBMITTED]
         counts["service", NodeStatus.SUBMITTED] = 0

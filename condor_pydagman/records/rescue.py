@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.growth_lines import write_let_go
 from condor_pydagman.dagfile.lexer import name_word, node_word
 from condor_pydagman.dagfile.modifier_lines import retry_options
 from condor_pydagman.dagfile.parser import lines_of, parse
@@ -212,7 +211,7 @@ def _text(
 ) -> Iterator[str]:
     marks: list[str] = []
     failed: list[str] = []
-    total = done = dag.let_go.nodes
+    total = done = dag.gone
     for report in nodes:
         kind = dag.kinds[report.node]
         total += kind != NodeKind.SERVICE
@@ -235,10 +234,9 @@ def _text(
         if kind not in _NEVER_DONE:
             marks.extend(_retries(dag, report, reset_retries=reset_retries))
     yield from head
-    if dag.let_go.number:
-        yield write_let_go(commands.LetGoLine(0, *dag.let_go)) + "\n"
-    for piece in dag.pieces:
-        yield f"GROWN {piece.number} {piece.digest}\n"
+    for data in dag.all_features():
+        for command in data.first_rescue_lines():
+            yield of_class(type(command)).write(command) + "\n"
     yield from _counts(created, total, done, failed)
     yield from marks
     for data in dag.all_features():

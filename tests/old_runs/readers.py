@@ -26,7 +26,7 @@ from unittest import mock
 import htcondor2
 
 from condor_pydagman import dag_status, read_node_status
-from condor_pydagman.adapters import kept_pieces, schedd
+from condor_pydagman.adapters import schedd
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
@@ -42,6 +42,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
+from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.features.sites import claims

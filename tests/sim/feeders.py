@@ -10,11 +10,13 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
+from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.growth.graph import Feeding, Piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.requests import HELPER
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, Feeder, Feeding
-from condor_pydagman.graph.piece import Piece, PieceText
+from condor_pydagman.graph.model import Dag
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
@@ -27,7 +29,9 @@ MAX_FEEDINGS = 6
 def add_feeder(dag: Dag, rng: Random) -> None:
     """Have a program add to the DAG."""
     at_most = rng.choice((0, 0, 5))
-    dag.feeder = Feeder("feed $FEEDING", rng.randint(1, 4), at_most, 60, rng.randint(0, 4))
+    FeederOfDag.put(dag).feeder = Feeder(
+        "feed $FEEDING", rng.randint(1, 4), at_most, 60, rng.randint(0, 4)
+    )
 
 
 class FakeFeeder:
@@ -40,13 +44,13 @@ class FakeFeeder:
     def feed(self, action: RunFeeder) -> None:
         world = self._process.world
         dag = self._process.dag
-        fed = [piece.feeding for piece in dag.pieces if piece.feeding is not None]
+        fed = [piece.feeding for piece in growth_of(dag).pieces if piece.feeding is not None]
         newest = max((one.number for one in fed), default=0)
         require(
-            max(newest, dag.let_go.fed) == action.number - 1 or world.ever_garbled,
-            f"O43: feeding {action.number} is asked for after {fed} and {dag.let_go}",
+            max(newest, growth_of(dag).let_go_of.fed) == action.number - 1 or world.ever_garbled,
+            f"O43: feeding {action.number} is asked for after {fed} and {growth_of(dag).let_go_of}",
         )
-        ended = dag.let_go.last or any(one.last for one in fed)
+        ended = growth_of(dag).let_go_of.last or any(one.last for one in fed)
         require(not ended, "O43: the feeder has said that it has no more")
         self._runs += 1
         run, delay = self._runs, world.growers.rng.uniform(0.0, MAX_DELAY_S)

@@ -17,6 +17,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.features.feeder.requests import RunFeeder
+from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, Piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.requests import (
     HELPER,
     PieceOffered,
@@ -25,8 +27,7 @@ from condor_pydagman.features.growth.requests import (
     ReadPiece,
 )
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
-from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.pieces import Pieces
@@ -46,7 +47,7 @@ def add_extensions(dag: Dag, rng: Random) -> None:
     """Let some nodes add to the DAG."""
     for node in range(len(dag)):
         if dag.kinds[node] in ORDINARY_KINDS and rng.random() < 0.4:
-            dag.extensions[node] = Extension("p", between=rng.random() < 0.7)
+            GrowthOfDag.put(dag).extensions[node] = Extension("p", between=rng.random() < 0.7)
 
 
 class Growers:
@@ -184,7 +185,7 @@ class FakeGrowth:
         if rng.random() < 0.2 and retry < 5:
             told = PieceRefused(node, "it is wrong")
         else:
-            between = dag.extensions[node].between
+            between = growth_of(dag).extensions[node].between
             text = self._growers.text(dag, rng, name, between)
             if process.engine.run.nodes.total > MAX_NODES:
                 text = text._replace(texts={"p": ""})

@@ -43,9 +43,9 @@ from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, UNWANTED, St
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
+from condor_pydagman.features.growth.graph import Piece, growth_of
 from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.piece import Piece
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import (
     ORDINARY_KINDS,
@@ -421,7 +421,7 @@ def counts_agree(engine: Engine) -> None:
     report, kinds = engine.report(), engine.run.dag.kinds
     nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
-    gone = engine.run.dag.let_go.nodes
+    gone = growth_of(engine.run.dag).let_go_of.nodes
     want = (
         counts[NodeStatus.DONE] + gone,
         counts[NodeStatus.PRERUN],

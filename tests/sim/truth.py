@@ -12,12 +12,13 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
 from condor_pydagman.features.enough.graph import enoughs_of
+from condor_pydagman.features.growth.graph import add_piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.publish.graph import published_of
 from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.features.steering.rules import BEGUN, DESCENDANTS, read_text
 from condor_pydagman.graph.joins import joins
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.piece import PieceText, add_piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
@@ -94,14 +95,14 @@ class Truth:
         return self._dag.ids.keys()
 
     def _done_unless_it_adds(self, name: str) -> None:
-        added = any(piece.node == name for piece in self._dag.pieces)
-        if self._dag.ids[name] not in self._dag.extensions or added:
+        added = any(piece.node == name for piece in growth_of(self._dag).pieces)
+        if self._dag.ids[name] not in growth_of(self._dag).extensions or added:
             self.done.add(name)
 
     def _grow(self, event: LogEvent) -> None:
         """A piece is in force."""
         digest = event.text.partition(" ")[0]
-        if any(piece.digest == digest for piece in self._dag.pieces):
+        if any(piece.digest == digest for piece in growth_of(self._dag).pieces):
             return
         try:
             piece = piece_of(self._dag, self.texts[digest], digest)

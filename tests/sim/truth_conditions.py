@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.growth.graph import growth_of
 from condor_pydagman.features.publish.graph import PublishedOfDag, published_of
 from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.features.skipping.graph import SkippedOfDag
@@ -79,8 +80,8 @@ class Decisions:
         if len(known) == parts:
             self.ended_well.discard(name)
             self._parts.pop(name, None)
-            added = any(piece.node == name for piece in self._dag.pieces)
-            if added or self._dag.ids[name] not in self._dag.extensions:
+            added = any(piece.node == name for piece in growth_of(self._dag).pieces)
+            if added or self._dag.ids[name] not in growth_of(self._dag).extensions:
                 self._done.add(name)  # else it is done when what it adds is in force
 
     def _note_number(self, name: str, text: str) -> None:

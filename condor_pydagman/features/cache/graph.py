@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from condor_pydagman.features.cache.grammar import Cache
 from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import ALL_NODES, Building, fail
+from condor_pydagman.graph.inside import check_inside
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.graph.untrusted import check_inside
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
@@ -65,8 +65,7 @@ class CachedOfDag(FeatureData):
         dag = building.dag
         others = list(dag.all_features())
         for node in list(self.cached):
-            why = "it adds to the DAG" if node in dag.extensions else ""
-            why = next(filter(None, (data.must_run(node) for data in others)), why)
+            why = next(filter(None, (data.must_run(node) for data in others)), "")
             if why and self.cached[node].named:
                 file, _, line = dag.place(node).rpartition(":")
                 text = _WRONG.format(dag.names[node], f"{why}, which must be done in each run")

@@ -86,7 +86,7 @@ def _not_reached(facts: Facts, state: GraphState) -> Iterator[Finding]:
 def _may_grow(facts: Facts) -> bool:
     """Whether nodes may be added, which could make it enough."""
     dag = facts.dag
-    return facts.is_live and dag is not None and bool(dag.extensions or dag.feeder is not None)
+    return facts.is_live and dag is not None and dag.may_grow()
 
 
 def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:

@@ -92,7 +92,7 @@ class EnoughsOfDag(FeatureData):
         self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
     ) -> Iterator[ProcessingError]:
         """Lines that name nobody, or more nodes than there are."""
-        grows = grows or bool(dag.extensions) or dag.feeder is not None
+        grows = grows or dag.may_grow()
         for number, enough in enumerate(self.enoughs):
             found = _mistake(dag, enough, grows=grows)
             if found is not None:

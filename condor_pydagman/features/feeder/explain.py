@@ -26,7 +26,7 @@ def findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
             sentence = "The FEEDER failed too often, so the DAG is not complete."
         yield Finding("dag.feeder", Weight.PROBLEM, sentence, (), (evidence,), (advice,))
         return
-    has_one = facts.dag is not None and facts.dag.feeder is not None
+    has_one = facts.dag is not None and bool(facts.dag.features.get("feeder"))
     if not facts.is_live or seen.state or not has_one:
         return
     if not isinstance(told, str) or told.startswith("ended"):
@@ -48,5 +48,5 @@ def explains_failure(facts: Facts) -> bool:
 
 def goes_on(facts: Facts) -> str:
     """What the DAG does not end before, beside its nodes; '' if that is over."""
-    has_one = facts.dag is not None and facts.dag.feeder is not None
+    has_one = facts.dag is not None and bool(facts.dag.features.get("feeder"))
     return "the FEEDER" if has_one and not FeederSeen.of(facts.run).state else ""

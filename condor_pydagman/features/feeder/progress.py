@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.graph.model import Dag, GrownPiece
+from condor_pydagman.features.feeder.graph import feeder_of
+from condor_pydagman.features.growth.graph import GrownPiece, growth_of
+from condor_pydagman.graph.model import Dag
 
 
 class Progress:
@@ -15,12 +17,13 @@ class Progress:
     """
 
     def __init__(self, dag: Dag) -> None:
-        assert dag.feeder is not None
-        self._most = dag.feeder.at_most
-        self.fed = dag.let_go.fed
-        self.nodes = dag.let_go.fed_nodes
-        self.ended = dag.let_go.last
-        for piece in dag.pieces:
+        feeder, growth = feeder_of(dag), growth_of(dag)
+        assert feeder is not None
+        self._most = feeder.at_most
+        self.fed = growth.let_go_of.fed
+        self.nodes = growth.let_go_of.fed_nodes
+        self.ended = growth.let_go_of.last
+        for piece in growth.pieces:
             self.take(piece)
 
     def take(self, piece: GrownPiece) -> None:

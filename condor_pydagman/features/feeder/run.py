@@ -18,12 +18,12 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.feeder.graph import Feeder, feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.feeder.report import ATTRIBUTE, FeederReport
 from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
+from condor_pydagman.features.growth.graph import Piece, growth_of
 from condor_pydagman.graph.grow import Growth
-from condor_pydagman.graph.model import Feeder
-from condor_pydagman.graph.piece import Piece
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
@@ -54,8 +54,9 @@ class Feeding(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        assert run.dag.feeder is not None
-        self.feeder: Feeder = run.dag.feeder
+        feeder = feeder_of(run.dag)
+        assert feeder is not None
+        self.feeder: Feeder = feeder
         self.progress = Progress(run.dag)
         self.failed = ""
         self.asked = False
@@ -196,7 +197,7 @@ class Feeding(Feature):
 
     def grown(self, _growth: Growth, _children: Sequence[int]) -> None:
         """A piece is in force; it may be one of the feeder."""
-        piece = self.run.dag.pieces[-1]
+        piece = growth_of(self.run.dag).pieces[-1]
         self.progress.take(piece)
         if piece.feeding is not None and piece.size:
             self._empty = 0

@@ -86,4 +86,4 @@ def may_grow(tally: Tally, ad: Mapping[str, Any]) -> bool:
     how = _how(tally, ad)
     if FeederSeen.of(tally.run).state or how.startswith(_FED):
         return False
-    return bool(how) or (tally.dag is not None and tally.dag.feeder is not None)
+    return bool(how) or (tally.dag is not None and bool(tally.dag.features.get("feeder")))

@@ -17,8 +17,8 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.graph.let_go import let_go, numbers, waits_for
-from condor_pydagman.graph.parts import Brought
+from condor_pydagman.features.growth.graph import Brought, growth_of
+from condor_pydagman.features.growth.let_go import let_go, numbers, waits_for
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
 
@@ -43,7 +43,7 @@ class LettingGo:
 
     def __init__(self, run: RunState) -> None:
         self._run = run
-        self.of_files = len(run.dag) - sum(piece.size for piece in run.dag.pieces)
+        self.of_files = len(run.dag) - sum(piece.size for piece in growth_of(run.dag).pieces)
         self.kept: deque[int] = deque()
         self.has_grown = False
         self._grown_by = 0  # nodes since pieces were last looked at, and one for a piece
@@ -72,7 +72,7 @@ class LettingGo:
                 self._write(found)
 
     def _write(self, pieces: Sequence[int]) -> None:
-        text, brought = " ".join(map(str, pieces)), self._run.dag.brought
+        text, brought = " ".join(map(str, pieces)), growth_of(self._run.dag).brought
         self.leaving = frozenset(node for number in pieces for node in brought[number].nodes)
         record = do.AppendJournalRecord(JournalRecord.LET_GO, NO_NODE, 0, 0, text=text)
         self._run.write(LET_GO, text, record)
@@ -102,7 +102,7 @@ class LettingGo:
             if surplus <= 0 or left <= 0 or len(found) == MAX_PIECES:
                 break
             looked += 1
-            brought = self._run.dag.brought[number]
+            brought = growth_of(self._run.dag).brought[number]
             left -= len(brought.nodes) + 1
             if self._is_over(brought) and self._is_quiet(brought.nodes):
                 found.append(number)
@@ -150,7 +150,7 @@ class LettingGo:
         names: set[str] = set()
         count = 0
         for number in numbers(text):
-            brought = run.dag.brought.get(number)
+            brought = growth_of(run.dag).brought.get(number)
             if brought is not None and self._is_over(brought):
                 self.kept.remove(number)
                 names.update(run.dag.names[node] for node in brought.nodes)
@@ -169,7 +169,7 @@ class LettingGo:
 
     def _forget(self, brought: Brought) -> None:
         run = self._run
-        run.nodes.let_go(brought)
+        run.nodes.let_go(brought.nodes, brought.junctions)
         for node in brought.nodes:
             run.job_table.forget(node)
             run.written.drop(OF_NODE, node)

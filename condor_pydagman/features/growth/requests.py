@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.graph.piece import Piece
+from condor_pydagman.features.growth.graph import Piece
 from condor_pydagman.named_tuple import NamedTuple
 
 HELPER = "growth"

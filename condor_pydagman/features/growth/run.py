@@ -20,6 +20,7 @@ from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.growth.graph import Piece, add_piece, growth_of
 from condor_pydagman.features.growth.letting_go import LettingGo
 from condor_pydagman.features.growth.requests import (
     HELPER,
@@ -30,7 +31,6 @@ from condor_pydagman.features.growth.requests import (
 )
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.joins import joins
-from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
 
@@ -63,11 +63,11 @@ class Growing(Feature):
         super().__init__(run)
         self.wanting: dict[int, bool] = {}
         self.requests: dict[int, int] = {}
-        self.grown_by: set[str] = set(run.dag.let_go.adders)
+        self.grown_by: set[str] = set(growth_of(run.dag).let_go_of.adders)
         self.free: deque[int] = deque()
         self.letting_go = LettingGo(run)
-        self._highest = run.dag.let_go.number  # of all that have ever been in force
-        for piece in run.dag.pieces:
+        self._highest = growth_of(run.dag).let_go_of.number  # of all that have ever been in force
+        for piece in growth_of(run.dag).pieces:
             self._take(piece.number, piece.node)
 
     def _take(self, number: int, node: str) -> None:
@@ -82,7 +82,7 @@ class Growing(Feature):
     def before_done(self, node: int) -> bool:
         """Whether what it adds to the DAG is still to be read."""
         run = self.run
-        if node not in run.dag.extensions or run.mode is Mode.DRY_RUN:
+        if node not in growth_of(run.dag).extensions or run.mode is Mode.DRY_RUN:
             return False
         if run.dag.names[node] in self.grown_by or run.nodes.states[node] == State.GROWING:
             return False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.graph.let_go import numbers
+from condor_pydagman.features.growth.graph import growth_of
+from condor_pydagman.features.growth.let_go import numbers
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
@@ -69,4 +70,4 @@ def refusal(text: str) -> str:
 
 def has_grown(dag: Dag, run: Run) -> bool:
     """Whether a run has pieces that the DAG, as it was read, has not."""
-    return not GrowthSeen.of(run).pieces <= {piece.number for piece in dag.pieces}
+    return not GrowthSeen.of(run).pieces <= {piece.number for piece in growth_of(dag).pieces}

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from condor_pydagman.features.publish.grammar import NodeResult, Publish
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import STRICT_HIGH, Building
+from condor_pydagman.graph.inside import check_inside
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.graph.untrusted import check_inside
 from condor_pydagman.named_tuple import NamedTuple
 
 _INFORMATION = "job_ad_information_attrs"

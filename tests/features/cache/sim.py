@@ -24,6 +24,7 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
+from condor_pydagman.features.growth.graph import growth_of
 from condor_pydagman.features.publish.graph import published_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
@@ -42,7 +43,7 @@ def add_caches(dag: Dag, rng: Random) -> None:
     often = rng.choice((0.5, 0.9, 1.0))
     for node in range(len(dag)):
         fit = dag.kinds[node] == NodeKind.JOB and not dag.is_noop(node)
-        must_run = node in published_of(dag) or node in dag.extensions
+        must_run = node in published_of(dag) or node in growth_of(dag).extensions
         if fit and rng.random() < often and not must_run:
             CachedOfDag.put(dag).cached[node] = Cached()
 

@@ -7,9 +7,10 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.features.feeder.graph import FeederOfDag
 from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.graph.model import Feeding, GrownPiece
+from condor_pydagman.features.growth.graph import Feeding, GrownPiece, GrowthOfDag
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make
 from tests.unit.engine.growing import FedDag, Growing, feeder
@@ -195,8 +196,8 @@ def test_a_replay_knows_what_has_been_fed() -> None:
 def test_a_rescue_dag_goes_on_where_the_last_run_was(last: bool) -> None:
     dag = make.dag("A")
     dag.flags[0] |= 2
-    dag.pieces.append(GrownPiece(1, "d1", "", 1, Feeding(4, last)))
-    dag.feeder = feeder()
+    GrowthOfDag.put(dag).pieces.append(GrownPiece(1, "d1", "", 1, Feeding(4, last)))
+    FeederOfDag.put(dag).feeder = feeder()
     it = Growing(dag)
     it.begin()
     asked = [one.number for one in it.asked if isinstance(one, RunFeeder)]
@@ -216,7 +217,7 @@ def test_a_replay_that_shows_a_failure_ends_as_one() -> None:
 def test_the_provisioner_comes_first() -> None:
     dag = make.dag("P; A")
     dag.kinds[0] = 3
-    dag.feeder = feeder(below=3)
+    FeederOfDag.put(dag).feeder = feeder(below=3)
     engine = Growing(dag)
     engine.begin()
     assert not [one for one in engine.asked if isinstance(one, RunFeeder)]

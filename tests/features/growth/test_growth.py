@@ -12,7 +12,17 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
 from condor_pydagman.features.feeder.requests import Fed
+from condor_pydagman.features.growth.graph import (
+    Extension,
+    GrownPiece,
+    GrowthOfDag,
+    LetGo,
+    Piece,
+    growth_of,
+)
+from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.requests import (
     PieceOffered,
     PieceRead,
@@ -27,8 +37,7 @@ from condor_pydagman.features.run_if.requests import (
 from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, Extension, Feeder, GrownPiece, LetGo
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import (
     NO_NODE,
@@ -52,7 +61,7 @@ def piece_of(dag: Dag, text: str, node: str = "", children: str = "", digest: st
 
 def growing(text: str, node: str = "A", **how: object) -> Growing:
     dag = make.dag(text)
-    dag.extensions[dag.ids[node]] = Extension("p")
+    GrowthOfDag.put(dag).extensions[dag.ids[node]] = Extension("p")
     return Growing(dag, **how)  # type: ignore[arg-type]
 
 
@@ -112,7 +121,7 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
 
 def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
     dag = make.dag("A -> B\nRETRY A 1")
-    dag.extensions[0] = Extension("p")
+    GrowthOfDag.put(dag).extensions[0] = Extension("p")
     it = Growing(dag)
     it.begin()
     for attempt in range(2):
@@ -214,7 +223,7 @@ def test_a_replay_grows_as_the_run_has() -> None:
     record = it.take(piece_of(it.dag, "JOB X x\n", "A", "B"))
     it.run("X")
     after = make.dag("A -> B")
-    after.extensions[0] = Extension("p")
+    GrowthOfDag.put(after).extensions[0] = Extension("p")
     again = Growing(after, pieces={"d1": piece_of(after, "JOB X x\n", "A", "B")})
     again.begin(recovering=True)
     again.run("A")
@@ -259,8 +268,8 @@ def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
 
 def test_a_node_whose_piece_is_in_force_adds_it_once() -> None:
     dag = make.dag("A -> B")
-    dag.extensions[0] = Extension("p")
-    dag.pieces.append(GrownPiece(1, "d", "A"))
+    GrowthOfDag.put(dag).extensions[0] = Extension("p")
+    GrowthOfDag.put(dag).pieces.append(GrownPiece(1, "d", "A"))
     it = Growing(dag)
     it.begin()
     it.run("A")
@@ -282,7 +291,7 @@ def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
 def test_a_person_adds_to_a_dag_without_nodes() -> None:
     dag = Dag(["t.dag"])
     dag.finish()
-    dag.feeder = Feeder("feed", 1, 0, 60, 0)
+    FeederOfDag.put(dag).feeder = Feeder("feed", 1, 0, 60, 0)
     it = Growing(dag)
     it.begin()
     piece = piece_of(it.dag, "JOB X x\n")
@@ -343,7 +352,7 @@ def test_the_first_pieces_are_let_go_when_there_are_more_than_are_kept() -> None
     assert it.names == ["N2", "N3", "N4"]
     report = it.engine.report()
     assert (report.total, report.done) == (4, 3)
-    assert it.dag.let_go == LetGo(1, 1, 1, 1)
+    assert growth_of(it.dag).let_go_of == LetGo(1, 1, 1, 1)
     it.run("N4")
     it.give("", last=True)
     assert it.exit_code() == 0
@@ -492,7 +501,7 @@ def test_a_replay_comes_to_the_same() -> None:
     assert sorted(replay.names) == sorted(it.names)
     again = replay.engine.report()
     assert (again.total, again.done, again.failed) == (live.total, live.done, live.failed)
-    assert replay.dag.let_go == it.dag.let_go
+    assert growth_of(replay.dag).let_go_of == growth_of(it.dag).let_go_of
     assert {name: replay.state(name) for name in replay.names} == {
         name: it.state(name) for name in it.names
     }
@@ -501,7 +510,7 @@ def test_a_replay_comes_to_the_same() -> None:
 def test_a_rescue_dag_goes_on_counting() -> None:
     dag = Dag(["t.dag"])
     dag.finish()
-    dag.let_go = LetGo(7, 30, 5, 20)
+    GrowthOfDag.put(dag).let_go_of = LetGo(7, 30, 5, 20)
     it = Growing(dag)
     assert (it.engine.report().total, it.engine.report().done) == (30, 30)
     it.begin()
@@ -519,13 +528,16 @@ def _held(found: object, seen: set[int]) -> Iterator[tuple[str, Iterable[object]
         value = getattr(found, name, None)
         if isinstance(value, (dict, set)):
             yield f"{type(found).__name__}.{name}", value
+            if name == "features":
+                for one in value.values():
+                    yield from _held(one, seen)
         elif type(value).__module__.startswith("condor_pydagman"):
             yield from _held(value, seen)
 
 
 _BY_OTHER_NUMBERS = {
     "Growing.requests",
-    "Dag.brought",
+    "GrowthOfDag.brought",
     "Steering.requests",
     "NoopIds.nodes",
     "JobTable.by_cluster",

@@ -21,6 +21,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
@@ -35,7 +36,6 @@ from condor_pydagman.features.shared_limits.rounds import Outcome, decide
 from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
 from tests.pieces import Pieces, piece_of

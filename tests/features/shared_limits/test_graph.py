@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.growth.graph import add_piece
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.shared_limits.graph import LimitClasses
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import PieceText, add_piece
 from condor_pydagman.graph.unparse import dag_lines
 from tests.pieces import piece_of
 from tests.unit.graph.texts import JOBS, build_text, error

@@ -9,6 +9,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.shared_limits import run as shared_limits
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
@@ -22,7 +23,6 @@ from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, Lim
 from condor_pydagman.features.shared_limits.rounds import Outcome, decide
 from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
 from tests.make import QUIET, quiet

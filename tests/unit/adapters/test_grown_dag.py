@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.cli import pydagman
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import PieceText
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import own_events
@@ -24,7 +25,7 @@ from tests.unit.picture import dot
 
 def dag() -> Dag:
     made = make.dag("A -> B")
-    made.extensions[0] = Extension("p")
+    GrowthOfDag.put(made).extensions[0] = Extension("p")
     return made
 
 
@@ -46,7 +47,7 @@ def test_what_was_added_is_there(tmp_path: Path, times: int) -> None:
     add_grown(grown, paths, log)
     assert grown.names == ["A", "B", "X"]
     assert list(grown.children(2)) == [1]
-    assert not grown.extensions
+    assert not growth_of(grown).extensions
 
 
 @pytest.mark.parametrize("command", ["flatten", "draw"])

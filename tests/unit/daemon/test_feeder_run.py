@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.daemon.feeder_run import is_empty
+from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.graph.model import Feeder, Feeding
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.graph import Feeding
 from tests.unit.daemon.test_growth_helper import Bench
 from tests.waiting import LIMIT_S, until
 
@@ -28,7 +29,7 @@ class FeedingBench(Bench):
         program = directory / "feed"
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(0o755)
-        self.dag.feeder = Feeder("feed", 1, 0, round(LIMIT_S), 0, str(directory))
+        FeederOfDag.put(self.dag).feeder = Feeder("feed", 1, 0, round(LIMIT_S), 0, str(directory))
 
     def begin(self, number: int = 1) -> None:
         action = RunFeeder(number, ("feed",), (("PYDAGMAN_FEEDING", str(number)),))

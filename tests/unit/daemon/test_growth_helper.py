@@ -11,14 +11,18 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.growth_helper import RETRY_S, GrowthHelper
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.graph import (
+    Extension,
+    GrowthOfDag,
+    Piece,
+    add_piece,
+)
 from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Extension
-from condor_pydagman.graph.piece import Piece, add_piece
 from condor_pydagman.names import DagPaths
 from tests import make
 
@@ -67,7 +71,8 @@ class Bench:
         """What the engine is told when A has written this."""
         path = self.directory / "m.dag"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        self.dag.extensions[0] = (extension or Extension("", trusted=True))._replace(file=str(path))
+        how = (extension or Extension("", trusted=True))._replace(file=str(path))
+        GrowthOfDag.put(self.dag).extensions[0] = how
         self.helper.ask(ReadPiece(0), self.told.append)
         self.work()
         return self.told.pop()
@@ -155,7 +160,7 @@ def test_a_full_disk_fails_no_node_but_refuses_a_person(
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", full)
         assert "No space left" in bench.offer("JOB P p.sub\n")[1]
-        bench.dag.extensions[0] = Extension(str(tmp_path / "m.dag"), trusted=True)
+        GrowthOfDag.put(bench.dag).extensions[0] = Extension(str(tmp_path / "m.dag"), trusted=True)
         (tmp_path / "m.dag").write_text("JOB X x.sub\n")
         bench.helper.ask(ReadPiece(0), bench.told.append)
         bench.work()
@@ -173,7 +178,7 @@ def test_a_full_disk_fails_no_node_but_refuses_a_person(
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for pattern in ("", "n-{item}"):
-        bench.dag.extensions[0] = Extension(str(tmp_path / "no"), pattern=pattern)
+        GrowthOfDag.put(bench.dag).extensions[0] = Extension(str(tmp_path / "no"), pattern=pattern)
         bench.helper.ask(ReadPiece(0), bench.told.append)
         bench.work()
         assert "No such file" in bench.told.pop().error or pattern == ""

@@ -14,6 +14,7 @@ from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, parse
 from condor_pydagman.dagfile.syntax import of_word
+from condor_pydagman.features.growth.grammar import ExtendLine, ScatterLine
 from condor_pydagman.features.sites.grammar import SitePolicyLine
 from condor_pydagman.features.timeout.grammar import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -39,13 +40,13 @@ from tests.unit.dagfile.one_line import good
         (commands.RetryLine(7, "A", 3, backoff=1.25), "RETRY A 3 BACKOFF 1.25"),
         (TimeoutLine(7, "A", total=0, queued=5), "TIMEOUT A QUEUED 5 TOTAL 0"),
         (commands.Pin(7, "A", 3, True), "PIN_OUT A 3"),
-        (commands.ExtendLine(7, "A", "m.dag"), "EXTEND A m.dag"),
+        (ExtendLine(7, "A", "m.dag"), "EXTEND A m.dag"),
         (
-            commands.ExtendLine(7, "A", "m n", False, "d", ""),
+            ExtendLine(7, "A", "m n", False, "d", ""),
             'EXTEND A "m n" ANYWHERE DIR d PREFIX NONE',
         ),
         (
-            commands.ScatterLine(7, "A", "l", "x{item}", "x.sub", (("k", "{1}"),), "", "S+", 2),
+            ScatterLine(7, "A", "l", "x{item}", "x.sub", (("k", "{1}"),), "", "S+", 2),
             "SCATTER A l x{item} x.sub PREFIX S+ RETRY 2 VARS k={1}",
         ),
     ],

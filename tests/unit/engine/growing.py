@@ -10,12 +10,14 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
 from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.growth.graph import Feeding, Piece
+from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.requests import PieceRead
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.model import Dag, Feeder, Feeding
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import JournalRecord
 from tests import make
@@ -88,7 +90,7 @@ class FedDag(Growing):
         dag = make.dag(text) if text else Dag(["t.dag"])
         if not text:
             dag.finish()
-        dag.feeder = feeder(**how)
+        FeederOfDag.put(dag).feeder = feeder(**how)
         super().__init__(dag)
         if begin:
             self.begin()

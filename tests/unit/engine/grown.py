@@ -19,6 +19,7 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
+from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.run_if.requests import (
@@ -27,7 +28,6 @@ from condor_pydagman.features.run_if.requests import (
     EvaluateConditions,
 )
 from condor_pydagman.graph.build import BuildOptions
-from condor_pydagman.graph.piece import PieceText, read_piece
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import EventKind
 from tests import make

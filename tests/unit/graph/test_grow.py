@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 from condor_pydagman.features.enough.graph import Enough, EnoughsOfDag
 from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag
 from condor_pydagman.graph.grow import extend, numbered
-from condor_pydagman.graph.model import (
-    AFTER_ALL,
-    AT_ONCE,
-    BY_NODE,
-    DONE,
-    Dag,
-    Retry,
-    Variable,
-)
+from condor_pydagman.graph.model import AFTER_ALL, AT_ONCE, BY_NODE, DONE, Dag, Retry, Variable
 from condor_pydagman.graph.stepwise import at_once
 
 NODES = 9

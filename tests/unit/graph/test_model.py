@@ -38,7 +38,7 @@ def test_an_edge_named_twice_counts_once() -> None:
 
 def test_every_dictionary_is_by_node_or_by_name() -> None:
     found = {name for name, value in vars(Dag()).items() if type(value) is dict}
-    assert found == {*BY_NODE, "ids", "descriptions", "category_limits", "brought", "features"}
+    assert found == {*BY_NODE, "ids", "descriptions", "category_limits", "features"}
 
 
 def test_nodes_without_edges() -> None:

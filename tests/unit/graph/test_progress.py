@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.growth_lines import write_let_go
+from condor_pydagman.features.growth.grammar import LetGoLine, write_let_go
+from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, LetGo, growth_of
 from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import DONE, Dag, Extension, LetGo, Retry
+from condor_pydagman.graph.model import DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
@@ -137,11 +137,11 @@ ODD = ("c\\", "c\v", "c\f", 'q"a b"', "LAST", "BY")
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_of_nodes_that_have_added_what_was_let_go(name: str) -> None:
     dag = make_odd(name)
-    dag.extensions[0] = Extension("f")
-    line = write_let_go(commands.LetGoLine(0, 3, 4, 1, 2, True, (name,)))
+    GrowthOfDag.put(dag).extensions[0] = Extension("f")
+    line = write_let_go(LetGoLine(0, 3, 4, 1, 2, True, (name,)))
     assert apply_progress(dag, f"{line}\nDONE Z\n", "r").done == [1]
-    assert dag.let_go == LetGo(3, 4, 1, 2, True, (name,))
-    assert not dag.extensions
+    assert growth_of(dag).let_go_of == LetGo(3, 4, 1, 2, True, (name,))
+    assert not growth_of(dag).extensions
 
 
 @pytest.mark.parametrize("name", ODD[:3])

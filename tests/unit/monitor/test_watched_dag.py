@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import kept_pieces
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.monitor import plan, queue, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import Feeding
-from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.records.grown_sections import read_body, read_head, section
 

@@ -11,16 +11,9 @@ from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.graph import Choice, ChoicesOfDag
+from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, LetGo, growth_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
-from condor_pydagman.graph.model import (
-    DONE,
-    LEFT_OUT,
-    USER_DONE,
-    Dag,
-    Extension,
-    LetGo,
-    Retry,
-)
+from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
@@ -295,15 +288,15 @@ def test_a_continued_line_still_is_one() -> None:
 
 def test_what_has_been_let_go_is_counted_and_remembered() -> None:
     dag = small_dag()
-    dag.let_go = LetGo(7, 30, 5, 20, True, ("A",))
+    GrowthOfDag.put(dag).let_go_of = LetGo(7, 30, 5, 20, True, ("A",))
     written = text(dag, reports(dag))
     assert "# Total number of Nodes: 34\n# Nodes premarked DONE: 32\n" in written
     assert "\nLET_GO 7 30 5 20 LAST BY A\n" in written
     again = small_dag()
-    again.extensions = {0: Extension("p"), 1: Extension("p")}
+    GrowthOfDag.put(again).extensions = {0: Extension("p"), 1: Extension("p")}
     apply_progress(again, written, "t.rescue001")
-    assert again.let_go == dag.let_go
-    assert list(again.extensions) == [1]
+    assert growth_of(again).let_go_of == growth_of(dag).let_go_of
+    assert list(growth_of(again).extensions) == [1]
 
 
 def test_a_node_that_is_done_by_its_line_and_runs_anew_is_not_done() -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os.path
 
-from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.growth.grammar import PLACE
+from condor_pydagman.features.growth.graph import Extension, growth_of
+from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.model import DONE, NOOP, Dag, Extension
-from condor_pydagman.graph.piece_now import read_now
+from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.lint.file_rules import check_files
 from condor_pydagman.lint.findings import FileKind, Finding, Findings, Severity, World
@@ -23,9 +24,9 @@ from condor_pydagman.vocabulary import NodeKind
 CODE = "DAG417"
 
 
-def check_growth(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
+def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
     """Look at every EXTEND and SCATTER of a DAG that is right."""
-    for node, how in dag.extensions.items():
+    for node, how in growth_of(dag).extensions.items():
         if not dag.flags[node] & DONE:
             _Adder(dag, node, how, world, findings, options).check()
 

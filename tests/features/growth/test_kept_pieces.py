@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters import kept_pieces
-from condor_pydagman.adapters.kept_pieces import GrownFile, read_whole
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.adapters.kept_pieces import GrownFile, read_whole
+from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.piece import PieceText
 from condor_pydagman.graph.stepwise import at_once
 
 

@@ -1,12 +1,13 @@
-"""How lines are read and written that let a DAG grow: EXTEND, SCATTER, FEEDER; and LET_GO, of
-rescue files.  All are ours."""
+"""The commands that let a DAG grow, EXTEND and SCATTER; and GROWN and LET_GO, of rescue files.
+
+All are ours.
+"""
 
 from __future__ import annotations
 
 import re
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import FEEDER_RETRIES, FEEDER_TIMEOUT_S, Command
+from condor_pydagman.dagfile.language import extension
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, joined, name_word, node_word
 from condor_pydagman.dagfile.lines import (
     Context,
@@ -17,6 +18,8 @@ from condor_pydagman.dagfile.lines import (
     number_alone,
     unexpected,
 )
+from condor_pydagman.dagfile.syntax import Syntax, fixed, name, whole_number
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import LAST
 
 BETWEEN, ANYWHERE, TRUSTED = "BETWEEN", "ANYWHERE", "TRUSTED"
@@ -36,21 +39,76 @@ _AS_IT_IS = "nothing is replaced there: write the name as it is"
 _OF_ITEM = f"{_AS_IT_IS}; VARS gives it to the node as a macro, for its submit description"
 _EXTEND = (BETWEEN, ANYWHERE, "DIR", "PREFIX", TRUSTED)
 _SCATTER = ("VARS", "DIR", "PREFIX", "RETRY")
-_FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
-# Macros of a FEEDER's arguments, as those of scripts.
-FEEDER_MACROS = frozenset(
-    (
-        *("FEEDING", "FED_COUNT", "OPEN_COUNT", "NODE_COUNT", "DONE_COUNT", "QUEUED_COUNT"),
-        *("FAILED_COUNT", "FUTILE_COUNT", "DAG_STATUS", "DAGID"),
-    )
-)
 
 
-def read_extend(words: Words, context: Context) -> Command:
+class ExtendLine(NamedTuple):
+    """EXTEND: the commands of a DAG file are added to the DAG when the node has ended well.
+
+    Attributes:
+        between: whether the new nodes stand between the node and its children.
+        directory: of the new nodes; '' for that of the file with the line.
+        prefix: what their names begin with; None: as names of this file.
+        trusted: whether the file may have every command.
+    """
+
+    line: int
+    node: str
+    file: str
+    between: bool = True
+    directory: str = ""
+    prefix: str | None = None
+    trusted: bool = False
+
+
+class ScatterLine(NamedTuple):
+    """SCATTER: a node for each line of a file is added when the node has ended well.
+
+    Attributes:
+        pattern: of the nodes' names.
+        pairs: variables of the nodes, with {item} and so on in their values.
+        directory, prefix: as of EXTEND.
+        retries: of each of the nodes, as of RETRY.
+    """
+
+    line: int
+    node: str
+    file: str
+    pattern: str
+    submit: str
+    pairs: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+    prefix: str | None = None
+    retries: int = 0
+
+
+class GrownLine(NamedTuple):
+    """GROWN: what had been added to the DAG, in a rescue file."""
+
+    line: int
+    number: int
+    digest: str
+
+
+class LetGoLine(NamedTuple):
+    """LET_GO: what has been let go of that had been added to the DAG, in a rescue file.
+
+    Attributes: as of `graph.LetGo`.
+    """
+
+    line: int
+    number: int
+    nodes: int
+    fed: int
+    fed_nodes: int
+    last: bool = False
+    adders: tuple[str, ...] = ()
+
+
+def read_extend(words: Words, context: Context) -> ExtendLine:
     """EXTEND."""
     node = node_name(words)
     file = _plain_file(words, "Missing DAG file", _AS_IT_IS)
-    found = commands.ExtendLine(context.lines.number, node, file)
+    found = ExtendLine(context.lines.number, node, file)
     while True:
         word = words.next()
         option = normal(word)
@@ -68,7 +126,7 @@ def read_extend(words: Words, context: Context) -> Command:
             unexpected(word, words, *_EXTEND)
 
 
-def write_extend(command: commands.ExtendLine) -> str:
+def write_extend(command: ExtendLine) -> str:
     """EXTEND."""
     return joined(
         f"EXTEND {name_word(command.node)} {file_word(command.file)}",
@@ -78,7 +136,7 @@ def write_extend(command: commands.ExtendLine) -> str:
     )
 
 
-def read_scatter(words: Words, context: Context) -> Command:
+def read_scatter(words: Words, context: Context) -> ScatterLine:
     """SCATTER."""
     node = node_name(words)
     file = _plain_file(words, "Missing list file", _AS_IT_IS)
@@ -87,7 +145,7 @@ def read_scatter(words: Words, context: Context) -> Command:
     if submit == "{":
         hint = "name a submit file, or one of a SUBMIT-DESCRIPTION"
         raise LineError("Submit description '{' can't be inline", words, hint=hint)
-    found = commands.ScatterLine(context.lines.number, node, file, pattern, submit)
+    found = ScatterLine(context.lines.number, node, file, pattern, submit)
     while True:
         word = words.next()
         option = normal(word)
@@ -148,7 +206,7 @@ def _refuse_many_words(pattern: str, text: str, words: Words) -> None:
         raise LineError(message, words, hint=hint + "use {1} or {number} in the pattern")
 
 
-def write_scatter(command: commands.ScatterLine) -> str:
+def write_scatter(command: ScatterLine) -> str:
     """SCATTER."""
     pairs = " ".join(f"{key}={value}" for key, value in command.pairs)
     return joined(
@@ -160,7 +218,7 @@ def write_scatter(command: commands.ScatterLine) -> str:
     )
 
 
-def _written_options(command: commands.ExtendLine | commands.ScatterLine) -> str:
+def _written_options(command: ExtendLine | ScatterLine) -> str:
     directory = f"DIR {file_word(command.directory)}" if command.directory else ""
     if command.prefix is None:
         return directory
@@ -219,61 +277,7 @@ def _check_value(value: str, words: Words) -> None:
         words.remark(f"{unknown} stays as it is: {_KNOWN}")
 
 
-def read_feeder(words: Words, context: Context) -> Command:
-    """FEEDER."""
-    found: dict[str, int] = {}
-    while True:
-        word = needed(words, "Missing PROGRAM of the feeder", ("PROGRAM",))
-        key = normal(word)
-        left = [option for option in _FEEDER if option not in found]
-        if key == "PROGRAM":
-            break
-        if key not in left:
-            unexpected(word, words, *(option.replace("_", "-") for option in left), "PROGRAM")
-        shown = key.replace("_", "-")
-        missing, invalid = f"{shown} missing its number", f"Invalid {shown} number '{{}}'"
-        found[key] = number_alone(words, missing, invalid, _FEEDER[key])
-    if "BELOW" not in found:
-        hint = "expected BELOW <n> before PROGRAM: it runs when fewer than n nodes have not ended"
-        raise LineError("The feeder has no BELOW", words, hint=hint)
-    return commands.FeederLine(
-        context.lines.number,
-        found["BELOW"],
-        _program(words),
-        found.get("AT_MOST", 0),
-        found.get("TIMEOUT", FEEDER_TIMEOUT_S),
-        found.get("RETRIES", FEEDER_RETRIES),
-    )
-
-
-def _program(words: Words) -> str:
-    """The rest of the line: as of a script, without quotes."""
-    program = words.rest().strip()
-    if not program:
-        raise LineError("PROGRAM missing its path", words)
-    if program[0] in "\"'":
-        hint = "quotes mean nothing there: write the program and its arguments without them"
-        raise LineError(f"Invalid program {program}", words, hint=hint)
-    for word in program.split():
-        if word.startswith("$") and word[1:].upper() not in FEEDER_MACROS:
-            known = ", ".join(f"${name}" for name in sorted(FEEDER_MACROS))
-            message, column = f"Unknown macro '{word}' of a feeder", words.line.find(word)
-            raise LineError(message, words, hint=f"known are {known}", column=column)
-    return program
-
-
-def write_feeder(command: commands.FeederLine) -> str:
-    """FEEDER."""
-    return joined(
-        f"FEEDER BELOW {command.below}",
-        f"AT-MOST {command.at_most}" if command.at_most else "",
-        f"TIMEOUT {command.timeout_s}" if command.timeout_s != FEEDER_TIMEOUT_S else "",
-        f"RETRIES {command.retries}" if command.retries != FEEDER_RETRIES else "",
-        f"PROGRAM {command.program}",
-    )
-
-
-def read_let_go(words: Words, context: Context) -> Command:
+def read_let_go(words: Words, context: Context) -> LetGoLine:
     """LET_GO."""
     what = ("number of a piece", "number of nodes", "number of a feeding", "number of nodes fed")
     numbers = [number_alone(words, f"Missing {one}", f"Invalid {one} '{{}}'", 0) for one in what]
@@ -293,12 +297,10 @@ def read_let_go(words: Words, context: Context) -> Command:
     if word:
         unexpected(word, words, LAST, "BY")
     number, nodes, fed, fed_nodes = numbers
-    return commands.LetGoLine(
-        context.lines.number, number, nodes, fed, fed_nodes, last, tuple(adders)
-    )
+    return LetGoLine(context.lines.number, number, nodes, fed, fed_nodes, last, tuple(adders))
 
 
-def write_let_go(command: commands.LetGoLine) -> str:
+def write_let_go(command: LetGoLine) -> str:
     """LET_GO."""
     names = list(map(node_word, command.adders))
     if names and names[-1][-1] in "\\\v\f":  # what joins lines, or is cut off their ends
@@ -308,3 +310,39 @@ def write_let_go(command: commands.LetGoLine) -> str:
         LAST if command.last else "",
         f"BY {' '.join(names)}" if names else "",
     )
+
+
+LANGUAGE = (
+    extension(
+        "EXTEND <node> <dag file> [BETWEEN|ANYWHERE] [DIR <directory>] [PREFIX <prefix>] [TRUSTED]",
+        "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
+        after="BRAKE",
+    ),
+    extension(
+        "SCATTER <node> <list file> <name pattern> <submit description> [DIR <directory>]"
+        " [PREFIX <prefix>] [RETRY <n>] [VARS <key>=<value> ...]",
+        "A node for each line of a file that the node writes, added when it has ended well.",
+        after="EXTEND",
+    ),
+    extension(
+        "GROWN <number> <digest>",
+        "What had been added to the DAG while it ran; only in a rescue file.",
+        after="FEEDER",
+    ),
+    extension(
+        "LET_GO <piece> <nodes> <feeding> <nodes fed> [LAST] [BY <node> ...]",
+        "How much of that is done and has been let go; only in a rescue file.",
+        after="GROWN",
+    ),
+)
+SYNTAX = (
+    Syntax("EXTEND", ExtendLine, read_extend, write_extend),
+    Syntax("SCATTER", ScatterLine, read_scatter, write_scatter),
+    fixed(
+        "GROWN",
+        GrownLine,
+        whole_number("Missing number of the piece", "Invalid number of the piece '{}'", 1),
+        name("Missing digest of the piece"),
+    ),
+    Syntax("LET_GO", LetGoLine, read_let_go, write_let_go),
+)

@@ -13,25 +13,24 @@ from operator import not_
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.growth_lines import PLACE
 from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.syntax import of_class
-from condor_pydagman.graph import (
-    build,
-    define,
-    untrusted,
-)
+from condor_pydagman.features.growth import untrusted
+from condor_pydagman.features.growth.grammar import PLACE
+from condor_pydagman.features.growth.graph import Extension, Feeding, Piece
+from condor_pydagman.graph import build, define
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
 from condor_pydagman.graph.build import MAX_ERRORS, DagReader, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.cycle import find_cycle
-from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
-from condor_pydagman.graph.model import NOOP, Brought, Dag, Extension, Feeding, GrownPiece
+from condor_pydagman.graph.grow import numbered
+from condor_pydagman.graph.inside import leads_inside
+from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
-from condor_pydagman.graph.stepwise import OBJECTS, Steps, at_once, in_parts
+from condor_pydagman.graph.stepwise import OBJECTS, Steps, in_parts
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
+from condor_pydagman.vocabulary import NO_NODE, ORDINARY_KINDS, NodeKind
 
 # A piece that is being read: a DAG whose lines may name nodes of the DAG that it is to be added to.
 #
@@ -43,8 +42,6 @@ _ONLY_AT_THE_START = {
     commands.NodeStatusFile: "NODE_STATUS_FILE",
     commands.JobstateLog: "JOBSTATE_LOG",
     commands.NotifyLine: "NOTIFY",
-    commands.FeederLine: "FEEDER",
-    commands.LetGoLine: "LET_GO",
     commands.NotDone: "NOT_DONE",
 }
 
@@ -255,7 +252,7 @@ class PieceText(NamedTuple):
         between: whether it stands between `node` and `children`.
         feeding: if the FEEDER has given it.
         join: number of its first join node; those of the DAG have lower ones.
-        untrusted: a job has written it: see `graph.untrusted`.
+        untrusted: a job has written it: see `untrusted`.
     """
 
     file: str
@@ -269,56 +266,6 @@ class PieceText(NamedTuple):
     feeding: Feeding | None = None
     join: int = 0
     untrusted: bool = False
-
-
-class Piece(NamedTuple):
-    """Nodes and edges for a DAG.
-
-    Attributes:
-        dag: the nodes, and behind them stand-ins of `known`.
-        known: nodes that are in the DAG already, which edges lead from or to.
-        node: the node that has added it, '' if a person has.
-        digest: of its text, under which that is kept.
-        children: those of `known` that get new parents.
-        base: how often the DAG had changed when this one was read.
-        feeding: if the FEEDER has given it.
-        ordered: names of nodes of the DAG that get parents which it has, too.
-        numbered: it as it is to be in the DAG, if that has not changed since it was read.
-    """
-
-    dag: Dag
-    known: tuple[int, ...]
-    node: str = ""
-    digest: str = ""
-    children: tuple[int, ...] = ()
-    base: int = 0
-    feeding: Feeding | None = None
-    ordered: tuple[str, ...] = ()
-    numbered: NumberedPiece | None = None
-
-    def __repr__(self) -> str:
-        """For people: without the nodes, which may be very many."""
-        shown = (self.size, self.known, self.node, self.digest, self.children, self.base)
-        return f"Piece{(*shown, self.feeding)}"
-
-    @property
-    def size(self) -> int:
-        """How many new nodes it has."""
-        return len(self.dag) - len(self.known)
-
-
-def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
-    """Add a piece to its DAG; the node that has added it adds nothing any more."""
-    more = piece.numbered
-    if more is None or piece.base != dag.changes:
-        more = at_once(numbered(dag, piece.dag, piece.known))
-    node = piece.node if piece.node in dag.ids else ""  # it has been let go, and its name is free
-    if node:
-        dag.extensions.pop(dag.ids[node], None)
-    dag.pieces.append(GrownPiece(number, piece.digest, node, piece.size, piece.feeding))
-    growth = extend(dag, more)
-    dag.brought[number] = Brought(growth.nodes, growth.junctions, piece.ordered)
-    return growth
 
 
 def scattered(extension: Extension, text: str) -> str:
@@ -340,7 +287,7 @@ def scattered(extension: Extension, text: str) -> str:
         values = {"item": item, "number": str(len(jobs) - jobs.count(""))}
         values.update((str(number), word) for number, word in enumerate(item.split(), 1))
         name = _filled(extension.pattern, values)
-        bad = _NO_NAME.search(name) or not untrusted.leads_inside(name)
+        bad = _NO_NAME.search(name) or not leads_inside(name)
         if bad or len(errors) >= MAX_ERRORS:
             if len(errors) < MAX_ERRORS:
                 errors.append(_no_name(extension, line, item, name))
@@ -386,7 +333,7 @@ def _quoted(value: str) -> str:
 def _no_name(extension: Extension, line: int, item: str, name: str) -> ProcessingError:
     words = len(item.split())
     hint = f"the pattern is {extension.pattern}; {{number}} in it gives names of digits"
-    if not untrusted.leads_inside(name):
+    if not leads_inside(name):
         hint = f"as $(JOB) in names of files it would lead out of the DAG's directory; {hint}"
     elif PLACE.search(name):
         number = f"{words} word{'s' if words > 1 else ''}"
@@ -535,8 +482,7 @@ def _finish(building: PieceBuilding, text: PieceText) -> Steps[tuple[int, ...]]:
 
 def _bad_decisions(dag: Dag, piece: Piece) -> Steps[list[ProcessingError]]:
     """What commands of new nodes name that they can't, as is known when all edges are."""
-    others = len(dag.extensions) - (dag.ids.get(piece.node, -1) in dag.extensions)
-    grows = others > 0 or dag.feeder is not None
+    grows = dag.may_grow(but=dag.ids.get(piece.node, NO_NODE))
     errors: list[ProcessingError] = []
     features = sorted(piece.dag.all_features(), key=lambda data: data.place, reverse=True)
     for data in features:

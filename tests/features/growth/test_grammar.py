@@ -1,31 +1,35 @@
-"""EXTEND, SCATTER and FEEDER: their lines, and what is wrong with them."""
+"""EXTEND, SCATTER and LET_GO: their lines, and what is wrong with them."""
 
 from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.growth_lines import write_feeder, write_let_go
 from condor_pydagman.dagfile.parser import parse
+from condor_pydagman.features.growth.grammar import (
+    ExtendLine,
+    LetGoLine,
+    ScatterLine,
+    write_let_go,
+)
 from tests.unit.dagfile.one_line import good, warnings, wrong
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("EXTEND A m.dag", commands.ExtendLine(1, "A", "m.dag")),
-        ("extend A m.dag between", commands.ExtendLine(1, "A", "m.dag")),
+        ("EXTEND A m.dag", ExtendLine(1, "A", "m.dag")),
+        ("extend A m.dag between", ExtendLine(1, "A", "m.dag")),
         (
             'EXTEND A "m n" DIR d ANYWHERE PREFIX none',
-            commands.ExtendLine(1, "A", "m n", False, "d", ""),
+            ExtendLine(1, "A", "m n", False, "d", ""),
         ),
         (
             "SCATTER A l {item} x.sub retry 3",
-            commands.ScatterLine(1, "A", "l", "{item}", "x.sub", retries=3),
+            ScatterLine(1, "A", "l", "{item}", "x.sub", retries=3),
         ),
         (
             'SCATTER A l x-{item} x.sub DIR d PREFIX S+ VARS a="{1}" b={number}/{item}',
-            commands.ScatterLine(
+            ScatterLine(
                 1,
                 "A",
                 "l",
@@ -105,64 +109,19 @@ def test_braces_that_are_no_place_are_told_of() -> None:
 
 def test_quotes_of_a_value() -> None:
     command = good("SCATTER A l x-{item} x.sub VARS a='{item} b' c=\"d\"\n")
-    assert isinstance(command, commands.ScatterLine)
+    assert isinstance(command, ScatterLine)
     assert command.pairs == (("a", "{item} b"), ("c", "d"))
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("FEEDER BELOW 5 PROGRAM feed", commands.FeederLine(1, 5, "feed")),
-        (
-            'feeder retries 0 timeout 60 at-most 10 below 5 program ./feed "a b" BELOW $FEEDING',
-            commands.FeederLine(1, 5, './feed "a b" BELOW $FEEDING', 10, 60, 0),
-        ),
-        ("FEEDER AT_MOST 1 BELOW 1 PROGRAM f", commands.FeederLine(1, 1, "f", 1)),
+        ("LET_GO 7 30 5 20", LetGoLine(1, 7, 30, 5, 20)),
+        ("LET_GO 7 30 5 20 LAST", LetGoLine(1, 7, 30, 5, 20, True)),
+        ("LET_GO 7 30 0 0 BY A B", LetGoLine(1, 7, 30, 0, 0, False, ("A", "B"))),
     ],
 )
-def test_feeders(line: str, command: commands.FeederLine) -> None:
-    parsed = parse(line + "\n", "t.dag")
-    assert not parsed.errors
-    assert parsed.commands == [command]
-    assert parse(write_feeder(command) + "\n", "t.dag").commands == [command]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("FEEDER", "Missing PROGRAM of the feeder"),
-        ("FEEDER BELOW 5", "Missing PROGRAM of the feeder"),
-        ("FEEDER BELOW 5 PROGRAM", "PROGRAM missing its path"),
-        ("FEEDER PROGRAM feed", "The feeder has no BELOW"),
-        ("FEEDER feed BELOW 5", "Unexpected token 'feed'"),
-        ("FEEDER BELOW 0 PROGRAM feed", "Invalid BELOW number '0'"),
-        ("FEEDER BELOW x PROGRAM feed", "Invalid BELOW number 'x'"),
-        ("FEEDER BELOW", "BELOW missing its number"),
-        ("FEEDER BELOW 1 BELOW 2 PROGRAM feed", "Unexpected token 'BELOW'"),
-        ("FEEDER BELOW 1 AT-MOST 0 PROGRAM feed", "Invalid AT-MOST number '0'"),
-        ("FEEDER BELOW 1 TIMEOUT 0 PROGRAM feed", "Invalid TIMEOUT number '0'"),
-        ("FEEDER BELOW 1 TIMEOUT 1h PROGRAM feed", "Invalid TIMEOUT number '1h'"),
-        ("FEEDER BELOW 5% PROGRAM feed", "Invalid BELOW number '5%'"),
-        ("FEEDER BELOW 1 RETRIES -1 PROGRAM feed", "Invalid RETRIES number '-1'"),
-        ("FEEDER BELOW 1 PROGRAM 'feed 1'", "Invalid program 'feed 1'"),
-        ("FEEDER BELOW 1 PROGRAM feed $JOB", "Unknown macro '$JOB' of a feeder"),
-    ],
-)
-def test_what_is_wrong_with_a_feeder(line: str, message: str) -> None:
-    (error,) = parse(line + "\n", "t.dag").errors
-    assert message in str(error)
-    assert "t.dag:1" in str(error)
-
-
-@pytest.mark.parametrize(
-    ("line", "command"),
-    [
-        ("LET_GO 7 30 5 20", commands.LetGoLine(1, 7, 30, 5, 20)),
-        ("LET_GO 7 30 5 20 LAST", commands.LetGoLine(1, 7, 30, 5, 20, True)),
-        ("LET_GO 7 30 0 0 BY A B", commands.LetGoLine(1, 7, 30, 0, 0, False, ("A", "B"))),
-    ],
-)
-def test_what_has_been_let_go(line: str, command: commands.LetGoLine) -> None:
+def test_what_has_been_let_go(line: str, command: LetGoLine) -> None:
     parsed = parse(line + "\n", "t.rescue")
     assert parsed.commands == [command]
     assert write_let_go(command) == line

@@ -6,11 +6,12 @@ import re
 
 import pytest
 
+from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText, read_piece
+from condor_pydagman.features.growth.untrusted import Named, is_plain
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.graph.untrusted import Named, is_plain
 from tests.unit.graph.texts import build_text
 
 DAG = """\
@@ -122,7 +123,7 @@ def test_values_of_a_job_are_text() -> None:
     )
     (variable,) = found.dag.variables[0]
     assert (variable.value, variable.append) == ("$(DAGMAN_DOLLAR)ENV(SECRET)", False)
-    assert found.dag.extensions[0].pairs == (("k", "$(DAGMAN_DOLLAR)(x){item}"),)
+    assert growth_of(found.dag).extensions[0].pairs == (("k", "$(DAGMAN_DOLLAR)(x){item}"),)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from condor_pydagman.graph.model import BY_NODE, Dag, GrownPiece
-from condor_pydagman.graph.parts import Brought, LetGo
+from condor_pydagman.features.growth.graph import Brought, GrownPiece, GrowthOfDag, LetGo, growth_of
+from condor_pydagman.graph.model import BY_NODE, Dag
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -24,11 +24,12 @@ def numbers(text: str) -> list[int]:
 
 def let_go(dag: Dag, number: int) -> Brought:
     """Let go of the piece of that number; returns what it had brought."""
-    piece = next(piece for piece in dag.pieces if piece.number == number)
-    brought = dag.brought.pop(number)
-    dag.pieces.remove(piece)
+    data = GrowthOfDag.put(dag)
+    piece = next(piece for piece in data.pieces if piece.number == number)
+    brought = data.brought.pop(number)
+    data.pieces.remove(piece)
     names = [dag.names[node] for node in brought.nodes]
-    dag.let_go = _added(dag, dag.let_go, piece, set(names))
+    data.let_go_of = _added(dag, data.let_go_of, piece, set(names))
     dag.edges.let_go(frozenset(chain(brought.nodes, brought.junctions)))
     _drop_descriptions(dag, brought.nodes)
     for node, name in zip(brought.nodes, names):
@@ -40,8 +41,8 @@ def let_go(dag: Dag, number: int) -> Brought:
         if values:
             for node in brought.nodes:
                 values.pop(node, None)
-    for data in dag.features.values():
-        data.let_go(brought.nodes)
+    for own in dag.features.values():
+        own.let_go(brought.nodes)
     dag.variables.let_go(brought.nodes)
     dag.places.let_go(brought.nodes)
     _drop_splices(dag)
@@ -65,7 +66,7 @@ def close_gaps(dag: Dag) -> None:
     new.update((old, ~number) for number, old in enumerate(kept))
     dag.edges = dag.edges.numbered_anew(new, len(order))
     dag.renumber(order)
-    dag.free, dag.free_junctions, dag.brought = [], [], {}
+    dag.free, dag.free_junctions, GrowthOfDag.put(dag).brought = [], [], {}
 
 
 def waits_for(dag: Dag, brought: Brought) -> Iterator[int]:
@@ -81,7 +82,7 @@ def _added(dag: Dag, before: LetGo, piece: GrownPiece, names: set[str]) -> LetGo
     adders = [name for name in before.adders if name not in names]
     adder = dag.ids.get(piece.node)
     # One that is still to add has only the name of the node that added this.
-    if adder is not None and adder not in dag.extensions and piece.node not in names:
+    if adder is not None and adder not in growth_of(dag).extensions and piece.node not in names:
         adders.append(piece.node)
     feeding = piece.feeding
     return LetGo(

@@ -7,12 +7,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.growth.graph import Feeding, LetGo, add_piece, growth_of
+from condor_pydagman.features.growth.let_go import close_gaps, let_go, waits_for
+from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.let_go import close_gaps, let_go, waits_for
-from condor_pydagman.graph.model import BY_NODE, Dag, Feeding, LetGo
-from condor_pydagman.graph.piece import PieceText, add_piece, read_piece
+from condor_pydagman.graph.model import BY_NODE, Dag
 from condor_pydagman.graph.stepwise import at_once
 
 BASE = "".join(f"JOB B{number} b.sub\n" for number in range(4)) + "PARENT B0 CHILD B1\n"
@@ -90,7 +91,7 @@ class Wanted:
     def let_go(self) -> None:
         """Of a piece whose nodes no other piece has named."""
         possible = []
-        for number, brought in self.dag.brought.items():
+        for number, brought in growth_of(self.dag).brought.items():
             children = set(waits_for(self.dag, brought)) - set(brought.nodes)
             if not children:
                 possible.append(number)
@@ -126,7 +127,7 @@ def test_numbers_are_used_again() -> None:
         if number > 2:
             let_go(found, number - 2)
     assert len(found) <= len(BASE) and len(found) == 4 + 3
-    assert found.let_go == LetGo(17, 17)
+    assert growth_of(found).let_go_of == LetGo(17, 17)
     assert found.variables[found.ids["N19"]][0].value == "19"
     assert found.place(found.ids["N19"]) == "p:1"
 
@@ -138,10 +139,10 @@ def test_what_is_summed_up() -> None:
     add(found, 3, "JOB H n.sub\nJOB I n.sub\n", feeding=Feeding(2, True))
     let_go(found, 3)
     let_go(found, 2)
-    assert found.let_go == LetGo(3, 3, 2, 2, True, ("F",))
+    assert growth_of(found).let_go_of == LetGo(3, 3, 2, 2, True, ("F",))
     let_go(found, 1)
-    assert found.let_go == LetGo(3, 4, 2, 3, True)
-    assert found.pieces == []
+    assert growth_of(found).let_go_of == LetGo(3, 4, 2, 3, True)
+    assert growth_of(found).pieces == []
 
 
 def test_a_node_with_the_name_of_one_that_has_added_is_still_to_add() -> None:
@@ -151,8 +152,8 @@ def test_a_node_with_the_name_of_one_that_has_added_is_still_to_add() -> None:
     let_go(found, 1)
     add(found, 3, "JOB X n.sub\nEXTEND X p\n")
     let_go(found, 2)
-    assert found.let_go.adders == ()
-    assert found.ids["X"] in found.extensions
+    assert growth_of(found).let_go_of.adders == ()
+    assert found.ids["X"] in growth_of(found).extensions
 
 
 def test_what_a_node_that_has_gone_had_added_is_not_of_the_next_one_with_its_name() -> None:
@@ -160,7 +161,7 @@ def test_what_a_node_that_has_gone_had_added_is_not_of_the_next_one_with_its_nam
     given_text = PieceText("p", {"p": "JOB LONG n.sub\n"}, BuildOptions(), node="X")
     add_piece(rescued, at_once(read_piece(rescued, given_text, anew=True)), 2)
     add(rescued, 3, "JOB X n.sub\nEXTEND X p\n")
-    assert [piece.node for piece in rescued.pieces] == ["", ""]
+    assert [piece.node for piece in growth_of(rescued).pieces] == ["", ""]
 
 
 def test_descriptions_and_splices_go_with_their_nodes() -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.feeder.graph import Feeder, feeder_of
+from condor_pydagman.features.growth.graph import Extension, growth_of
 from condor_pydagman.graph.build import DagFileErrors
-from condor_pydagman.graph.model import Extension, Feeder
 from tests.unit.graph.texts import JOBS, build_text
 
 
 def test_what_a_node_adds() -> None:
     dag = build_text(JOBS + "EXTEND A m.dag\nSCATTER B l x{item} x.sub DIR d VARS k={item}\n")
-    assert dag.extensions == {
+    assert growth_of(dag).extensions == {
         0: Extension("m.dag"),
         1: Extension("l", True, "d", "", "x{item}", "x.sub", (("k", "{item}"),)),
     }
@@ -20,7 +21,7 @@ def test_what_a_node_adds() -> None:
 def test_in_a_splice_names_and_files_mean_what_they_do_there() -> None:
     splice = JOBS + "EXTEND A m.dag\nEXTEND B m.dag PREFIX own-\n"
     dag = build_text("SPLICE S s.dag DIR d\n", {"d/s.dag": splice})
-    assert list(dag.extensions.values()) == [
+    assert list(growth_of(dag).extensions.values()) == [
         Extension("d/m.dag", directory="d", prefix="S+"),
         Extension("d/m.dag", directory="d", prefix="own-"),
     ]
@@ -52,7 +53,7 @@ def test_a_file_before_the_node(line: str) -> None:
 
 def test_a_feeder() -> None:
     dag = build_text("FEEDER BELOW 5 AT-MOST 9 PROGRAM feed $FEEDING\n")
-    assert dag.feeder == Feeder("feed $FEEDING", 5, 9, 3600, 5)
+    assert feeder_of(dag) == Feeder("feed $FEEDING", 5, 9, 3600, 5)
     assert len(dag) == 0
 
 

@@ -8,20 +8,14 @@ import pytest
 
 from condor_pydagman.features.cache.graph import Cached, cached_of
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
+from condor_pydagman.features.growth.graph import Extension, Piece, add_piece, growth_of
+from condor_pydagman.features.growth.piece import PieceBuilding, PieceText, read_piece, scattered
+from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.features.publish.graph import Published, published_of
 from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
-from condor_pydagman.graph.model import Dag, Extension
-from condor_pydagman.graph.piece import (
-    Piece,
-    PieceBuilding,
-    PieceText,
-    add_piece,
-    read_piece,
-    scattered,
-)
-from condor_pydagman.graph.piece_now import read_now
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import NodeKind
@@ -100,7 +94,7 @@ def test_nodes_bring_what_is_said_of_them() -> None:
     assert (dag.categories[3], dag.category_limits) == ("c", {"c": 2})
     assert dag.descriptions == {"d": "executable = /bin/true"}
     assert dag.priorities == {3: 5, 4: 5}
-    assert dag.extensions[4].file == "more.dag"
+    assert growth_of(dag).extensions[4].file == "more.dag"
 
 
 def test_splices_and_includes_of_a_piece() -> None:

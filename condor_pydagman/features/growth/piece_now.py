@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from condor_pydagman.graph import untrusted
+from condor_pydagman.features.growth import untrusted
+from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece, scattered
 from condor_pydagman.graph.stepwise import at_once
 
 ReadText = Callable[[str], str]
@@ -42,7 +43,7 @@ def read_now(dag: Dag, node: int, text: str, read: ReadText, options: BuildOptio
         DagFileErrors: it is refused.
         OSError, FileError: as `read`.
     """
-    how = dag.extensions[node]
+    how = growth_of(dag).extensions[node]
     if how.pattern:
         text = scattered(how, text)
     children = dict.fromkeys(dag.children(node)) if how.between else {}

@@ -8,8 +8,9 @@ from typing import BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError, is_machine_error
+from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.piece import Piece, PieceText, read_piece
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.names import DagPaths
@@ -22,8 +23,6 @@ from condor_pydagman.records.grown_sections import (
 )
 
 # Keeps what has been added to a DAG in the file beside it, see `records.grown_sections`.
-
-MB = 1_000_000  # bytes, as PYDAGMAN_MAX_PIECE_MB counts them
 
 
 class GrownFile:
@@ -163,7 +162,7 @@ class KeptPieces(Mapping[str, Piece]):
         text = self._file.text(digest)
         if text is None:
             raise KeyError(digest)
-        anew = self._dag.let_go.number > 0
+        anew = growth_of(self._dag).let_go_of.number > 0
         try:
             return at_once(read_piece(self._dag, text, digest=digest, anew=anew))
         except DagFileErrors:

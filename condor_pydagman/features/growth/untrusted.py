@@ -17,8 +17,11 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.dagfile.syntax import of_class
+from condor_pydagman.features.growth.grammar import ExtendLine, ScatterLine
+from condor_pydagman.features.growth.graph import growth_of
 from condor_pydagman.graph.apply import applied
 from condor_pydagman.graph.building import fail
+from condor_pydagman.graph.inside import TRUST, check_inside, leads_inside
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.submitfile.submit_commands import ALL
@@ -43,7 +46,6 @@ if elif else endif include use warning error dollar dollardollar job retry dag_s
 submit_file dag_parent_names dagmanjobid jobmaterializelimit
 """
 _RESERVED = frozenset(_WORDS.split())
-_HIDDEN = re.compile(r"(?:^|/)\.[^/.]")  # keys, where the DAG's directory is the user's own
 _ODD = re.compile(r"^[ \t]*(?:SCRIPT\b|JOB[ \t]+/)", re.I | re.M)
 Pairs = tuple[tuple[str, str], ...]
 
@@ -58,12 +60,11 @@ _ALLOWED = frozenset(
         commands.ToleranceLine,
         commands.Category,
         commands.MaxJobs,
-        commands.ExtendLine,
-        commands.ScatterLine,
+        ExtendLine,
+        ScatterLine,
         commands.Done,
     )
 )
-TRUST = "TRUSTED on the EXTEND line takes all commands: what the job writes can run programs here"
 
 
 class Named:
@@ -75,7 +76,9 @@ class Named:
         for node in dag.subdags:
             ordinary[node] = False
         nodes = set(compress(zip(dag.submits, _directories(dag, len(dag))), ordinary))
-        lines = {(how.submit, how.directory) for how in dag.extensions.values() if how.pattern}
+        lines = {
+            (how.submit, how.directory) for how in growth_of(dag).extensions.values() if how.pattern
+        }
         self._files = {_path(submit, directory) for submit, directory in nodes | lines}
 
     def has(self, submit: str, directory: str) -> bool:
@@ -111,9 +114,9 @@ def admitted(command: Command) -> Command:
                 at=command.name,
             )
         check_inside(command.directory)
-    elif isinstance(command, (commands.ExtendLine, commands.ScatterLine)):
+    elif isinstance(command, (ExtendLine, ScatterLine)):
         check_inside(command.directory, command.file)
-        if isinstance(command, commands.ScatterLine):
+        if isinstance(command, ScatterLine):
             _check_keys(command.pairs)
             return as_text(command)
         if command.trusted:
@@ -130,14 +133,9 @@ def as_text(command: Command) -> Command:
     """The command with its values as text: all that is to do of one that was admitted before."""
     if isinstance(command, commands.Vars):
         return command._replace(pairs=_texts(command.pairs), append=False)
-    if isinstance(command, commands.ScatterLine):
+    if isinstance(command, ScatterLine):
         return command._replace(pairs=_texts(command.pairs))
     return command
-
-
-def leads_inside(name: str) -> bool:
-    """Whether a name of a file leads into the directory that it is looked for in."""
-    return not os.path.isabs(name) and ".." not in name.split("/")
 
 
 def is_plain(text: str) -> bool:
@@ -158,7 +156,11 @@ def _words_before_equals(text: str) -> set[str]:
 
 def mistakes(piece: Dag, count: int, named: Named, file: str) -> list[ProcessingError]:
     """What of the first `count` nodes of a piece names a description that the DAG does not."""
-    lines = [(node, how) for node, how in piece.extensions.items() if how.pattern and node < count]
+    lines = [
+        (node, how)
+        for node, how in growth_of(piece).extensions.items()
+        if how.pattern and node < count
+    ]
     by = {(how.submit, how.directory): node for node, how in lines}
     for node, one in enumerate(zip(piece.submits[:count], _directories(piece, count))):
         if not piece.flags[node] & JOIN:  # which the DAG makes of a PARENT line
@@ -198,18 +200,6 @@ def _is_macro(key: str) -> bool:
     if _MACRO.fullmatch(key) is None or low.startswith(_BEGINNINGS) or _PARTS.search(low):
         return False
     return low not in ALL and low not in _RESERVED
-
-
-def check_inside(*names: str) -> None:
-    """Refuse names of files that lead out of the DAG's directory."""
-    for name in names:
-        if not leads_inside(name) or "$" in name or _HIDDEN.search(name):
-            fail(
-                f"A job can't name {name}",
-                "names lead from the DAG's directory into it, without .., macros or names that"
-                f" begin with a dot. {TRUST}",
-                at=name,
-            )
 
 
 def _path(submit: str, directory: str) -> str:

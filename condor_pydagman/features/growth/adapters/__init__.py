@@ -1,0 +1,1 @@
+"""Keeps what is added to a DAG on the disk."""

@@ -1,0 +1,370 @@
+"""What lets a DAG grow, EXTEND and SCATTER; and what has been added to it, or let go of since."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.features.growth.grammar import (
+    PLACE,
+    ExtendLine,
+    GrownLine,
+    LetGoLine,
+    ScatterLine,
+)
+from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
+from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.graph.stepwise import at_once
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NO_NODE, NodeKind
+
+_MAX_LOOKED_AT = 1000  # of the nodes that add to the DAG
+_ANY = {"item": ".+", "number": "[0-9]+"}  # a word, too, is `.+`
+_GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
+_LET_GO = re.compile(r"^LET_GO .*$", re.M)
+
+
+class Extension(NamedTuple):
+    """An EXTEND command; a SCATTER command, if it has a pattern.
+
+    Attributes:
+        file: the DAG file, or the list, that the node writes.
+        between: whether the new nodes stand between the node and its children.
+        directory: of the new nodes, '' for DAGMan's own.
+        prefix: what the names of the new nodes begin with.
+        pattern: of the new nodes' names.
+        submit: submit description of the new nodes.
+        pairs: their variables.
+        retries: of each of them.
+        trusted: whether the DAG file may have every command, see `untrusted`.
+    """
+
+    file: str
+    between: bool = True
+    directory: str = ""
+    prefix: str = ""
+    pattern: str = ""
+    submit: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    retries: int = 0
+    trusted: bool = False
+
+
+class Feeding(NamedTuple):
+    """What the FEEDER gives at a time.
+
+    Attributes:
+        number: from 1.
+        last: the FEEDER has said that there is no more.
+    """
+
+    number: int
+    last: bool = False
+
+
+class GrownPiece(NamedTuple):
+    """What has been added to the DAG while it ran.
+
+    Attributes:
+        number: pieces are counted from 1.
+        digest: of its text.
+        node: name of the node that has added it; '' if a person or the FEEDER has, or if that node
+            had been let go when a rescue DAG began.
+        size: how many nodes it has brought.
+        feeding: as of `Piece`.
+    """
+
+    number: int
+    digest: str
+    node: str = ""
+    size: int = 0
+    feeding: Feeding | None = None
+
+
+class Brought(NamedTuple):
+    """What a piece that is in force has brought.
+
+    Attributes:
+        nodes: its nodes.
+        junctions: its junctions.
+        children: names of nodes that were there and got parents which were there, too.
+    """
+
+    nodes: Sequence[int]
+    junctions: Sequence[int]
+    children: tuple[str, ...] = ()
+
+
+class LetGo(NamedTuple):
+    """What has been let go of that was added to the DAG while it ran: pieces, all nodes of which
+    were done.
+
+    Attributes:
+        number: the highest number of such a piece; 0 if there is none.
+        nodes: how many nodes they had.
+        fed: the highest number of a feeding among them.
+        fed_nodes: how many of the nodes the FEEDER had given.
+        last: the FEEDER has said with one of them that there is no more.
+        adders: nodes that are in the DAG and have added one of them.
+    """
+
+    number: int = 0
+    nodes: int = 0
+    fed: int = 0
+    fed_nodes: int = 0
+    last: bool = False
+    adders: tuple[str, ...] = ()
+
+
+NOTHING_LET_GO = LetGo()
+
+
+class GrowthOfDag(FeatureData):
+    """What lets a DAG grow, and what has come of it.
+
+    Attributes:
+        extensions: by nodes that add to the DAG.
+        pieces: what has been added, and has not been let go.
+        brought: by the numbers of pieces.
+        let_go_of: the sum of what has been let go.
+    """
+
+    by_node = ("extensions",)
+    place = 1
+
+    def __init__(self) -> None:
+        self.extensions: dict[int, Extension] = {}
+        self.pieces: list[GrownPiece] = []
+        self.brought: dict[int, Brought] = {}
+        self.let_go_of = NOTHING_LET_GO
+
+    def __bool__(self) -> bool:
+        return bool(self.extensions or self.pieces or self.let_go_of.number)
+
+    @property
+    def gone(self) -> int:
+        """As of `FeatureData`."""
+        return self.let_go_of.nodes
+
+    def may_grow(self, but: int) -> bool:
+        """As of `FeatureData`."""
+        return len(self.extensions) > (but in self.extensions)
+
+    def must_run(self, node: int) -> str:
+        """As of `FeatureData`."""
+        return "it adds to the DAG" if node in self.extensions else ""
+
+    def submits_to_come(self) -> Collection[str] | None:
+        """As of `FeatureData`."""
+        if all(how.pattern for how in self.extensions.values()):
+            return {how.submit for how in self.extensions.values()}
+        return None
+
+    def advice(self, dag: Dag, name: str) -> str:
+        """Whether a SCATTER may add a node of that name while the DAG runs."""
+        for node, how in islice(self.extensions.items(), _MAX_LOOKED_AT):
+            if how.pattern and re.fullmatch(_regular(how.prefix + how.pattern), name):
+                return (
+                    f"it is to be added by the SCATTER of node {dag.names[node]}, while the DAG"
+                    " runs: lines here can't name it. A file that EXTEND names can have such lines"
+                )
+        return ""
+
+    def node_lines(self, dag: Dag, node: int) -> Iterator[Command]:
+        """As of `FeatureData`."""
+        extension = self.extensions.get(node)
+        if extension is None:
+            return
+        file, between, directory, prefix, pattern, submit, pairs, retries, trusted = extension
+        options = directory, prefix or None
+        if pattern:
+            words = dag.names[node], file, pattern, submit, pairs
+            yield ScatterLine(0, *words, *options, retries)
+        else:
+            yield ExtendLine(0, dag.names[node], file, between, *options, trusted)
+
+    def first_rescue_lines(self) -> Iterator[Command]:
+        """As of `FeatureData`."""
+        if self.let_go_of.number:
+            yield LetGoLine(0, *self.let_go_of)
+        for piece in self.pieces:
+            yield GrownLine(0, piece.number, piece.digest)
+
+
+def _regular(pattern: str) -> str:
+    """A regular expression for the names that a pattern gives."""
+    pieces = PLACE.split(pattern)  # texts, and between them what their places ask for
+    return "".join(
+        _ANY.get(piece, ".+") if number % 2 else re.escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+
+
+def growth_of(dag: Dag) -> GrowthOfDag:
+    """What a DAG holds; to be read."""
+    return GrowthOfDag.of(dag)
+
+
+class Piece(NamedTuple):
+    """Nodes and edges for a DAG.
+
+    Attributes:
+        dag: the nodes, and behind them stand-ins of `known`.
+        known: nodes that are in the DAG already, which edges lead from or to.
+        node: the node that has added it, '' if a person has.
+        digest: of its text, under which that is kept.
+        children: those of `known` that get new parents.
+        base: how often the DAG had changed when this one was read.
+        feeding: if the FEEDER has given it.
+        ordered: names of nodes of the DAG that get parents which it has, too.
+        numbered: it as it is to be in the DAG, if that has not changed since it was read.
+    """
+
+    dag: Dag
+    known: tuple[int, ...]
+    node: str = ""
+    digest: str = ""
+    children: tuple[int, ...] = ()
+    base: int = 0
+    feeding: Feeding | None = None
+    ordered: tuple[str, ...] = ()
+    numbered: NumberedPiece | None = None
+
+    def __repr__(self) -> str:
+        """For people: without the nodes, which may be very many."""
+        shown = (self.size, self.known, self.node, self.digest, self.children, self.base)
+        return f"Piece{(*shown, self.feeding)}"
+
+    @property
+    def size(self) -> int:
+        """How many new nodes it has."""
+        return len(self.dag) - len(self.known)
+
+
+def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
+    """Add a piece to its DAG; the node that has added it adds nothing any more."""
+    more, data = piece.numbered, GrowthOfDag.put(dag)
+    if more is None or piece.base != dag.changes:
+        more = at_once(numbered(dag, piece.dag, piece.known))
+    node = piece.node if piece.node in dag.ids else ""  # it has been let go, and its name is free
+    if node:
+        data.extensions.pop(dag.ids[node], None)
+    data.pieces.append(GrownPiece(number, piece.digest, node, piece.size, piece.feeding))
+    growth = extend(dag, more)
+    data.brought[number] = Brought(growth.nodes, growth.junctions, piece.ordered)
+    return growth
+
+
+def extend_line(building: Building, command: ExtendLine) -> None:
+    """EXTEND."""
+    _add(building, command, Extension("", between=command.between, trusted=command.trusted))
+
+
+def scatter_line(building: Building, command: ScatterLine) -> None:
+    """SCATTER."""
+    _add(
+        building,
+        command,
+        Extension(
+            "",
+            pattern=command.pattern,
+            submit=command.submit,
+            pairs=command.pairs,
+            retries=command.retries,
+        ),
+    )
+
+
+def grown_line(building: Building, command: GrownLine) -> None:
+    """GROWN, which is applied before the other lines of a rescue file."""
+    if all(piece.number != command.number for piece in growth_of(building.dag).pieces):
+        fail(
+            f"Piece {command.number} of the DAG is not there",
+            "a GROWN line belongs into a rescue file; the file .grown beside the DAG has the text",
+        )
+
+
+def let_go_line(building: Building, command: LetGoLine) -> None:
+    """LET_GO, of rescue files alone, where `adds_no_more` applies it."""
+    fail("LET_GO can't be used in a DAG file", "a LET_GO line belongs into a rescue file")
+
+
+def restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
+    """Add what had been added and has not been let go, as a rescue file says.  What is wrong with
+    these lines is told when all lines are read."""
+    reader = CommandReader(_LET_GO.findall(text), Reading(""), in_bulk=False)
+    for command in reader.commands():
+        if isinstance(command, LetGoLine):
+            GrowthOfDag.put(dag).let_go_of = LetGo(*command[1:])
+    for number, digest in _GROWN.findall(text):
+        piece = pieces.get(digest)
+        if piece is not None:
+            add_piece(dag, piece, int(number))
+
+
+def adds_no_more(building: Building, command: LetGoLine) -> None:
+    """LET_GO of a rescue file: what these nodes have added has been let go."""
+    dag = building.dag
+    for name in command.adders:
+        growth_of(dag).extensions.pop(dag.ids.get(name, NO_NODE), None)
+
+
+def _add(
+    building: Building,
+    command: ExtendLine | ScatterLine,
+    extension: Extension,
+) -> None:
+    """Names of files, and of nodes, mean what they would in an INCLUDE at this place."""
+    scope = building.scope
+    node = _node(building, command)
+    if node in building.special:
+        kind = NodeKind(building.dag.kinds[node]).name
+        fail(
+            f"Node {building.shown(node)} can't add to the DAG",
+            f"it is a {kind} node",
+            at=command.node,
+        )
+    extensions = GrowthOfDag.put(building.dag).extensions
+    if node in extensions:
+        fail(
+            f"Node {building.shown(node)} has an EXTEND or SCATTER already",
+            "a node adds to the DAG once; the file that it names can INCLUDE others",
+            at=command.node,
+        )
+    prefix = scope.prefix + scope.munge if command.prefix is None else command.prefix
+    extensions[node] = extension._replace(
+        file=building.text(os.path.join(scope.where, command.file)),
+        directory=building.text(os.path.join(scope.directory, command.directory).rstrip("/")),
+        prefix=building.text(prefix),
+    )
+
+
+def _node(building: Building, command: ExtendLine | ScatterLine) -> int:
+    """The node that adds; somebody may have written its file before it."""
+    name, file = command.node, command.file
+    if building.find(name) is None and building.find(file) is not None:
+        word = "EXTEND" if isinstance(command, ExtendLine) else "SCATTER"
+        hint = f"the node comes first: {word} {file} {name}"
+        fail(f"Unknown node {building.scope.munge}{name} referenced", hint, at=name)
+    return building.needed(name)
+
+
+APPLIED = (
+    Applied(ExtendLine, extend_line),
+    Applied(ScatterLine, scatter_line),
+    Applied(GrownLine, grown_line, in_rescue=True),
+    Applied(
+        LetGoLine,
+        let_go_line,
+        refused=IN_THE_SUBMITTED_FILE,
+        in_rescue=True,
+        of_rescue=adds_no_more,
+    ),
+)
