@@ -13,12 +13,13 @@ import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
 
-# Modules of `engine/`.  Left out are those that are not worth it, or that mypyc can't compile, and
-# `engine` itself, which the simulator inherits from.
+# Modules of `engine/`.  Left out are those that are not worth it, or that mypyc can't compile,
+# `engine` itself, which the simulator inherits from, and `queues`, `feature` and `hooks`, which
+# features inherit from or build on: those stay Python.
 MODULES = (
-    *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs", "queues"),
+    *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs"),
     *("decisions", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
-    *("scripts", "submission", "operator", "job_events", "journal_events"),
+    *("scripts", "node_turns", "submission", "operator", "job_events", "journal_events"),
     *("log_events", "reconcile", "dispatch"),
 )
 DIRECTORY = "_compiled"  # in the package: LIBRARY, STAMP, and engine/MODULE for each module
