@@ -26,7 +26,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.requests import ReadOffer
+from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import EventKind, JournalRecord
@@ -85,7 +85,8 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     engine.handle(inputs.Begin(False), 0.0)
     run: Any = SimpleNamespace(dag=dag, engine=engine, config=Config(), clock=time)
     run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
-    helper, told = GrowthHelper(run, pieces, BuildOptions()), []
+    told: list[Any] = []
+    helper = GrowthHelper(run, pieces, BuildOptions())
     steps = _Steps()
     helper.ask(ReadOffer("more.dag", more), told.append)
     while helper.next_deadline() is not None:
@@ -93,7 +94,7 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     piece, error = told[0]
     if error:
         raise ValueError(error)
-    offered = inputs.PieceOffered(1, piece, "me")
+    offered = PieceOffered(1, piece, "me")
     asked = steps.take("checking", lambda: engine.handle(offered, 1.0))
     record = next(one for one in asked if isinstance(one, do.AppendJournalRecord))
     event = LogEvent(

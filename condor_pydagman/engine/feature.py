@@ -34,7 +34,7 @@ class Feature:
         run: what is known of the run.
         records: journal records, and the methods that apply them when they have been read back.
         attempt_records: the same, of those that count only for the attempt of the node in which
-            they were written.
+            they were written; of any other attempt they are passed over, and no method is called.
         events: kinds of events that the core does not take, and the methods that take them.
         inputs: inputs that the core does not take, and the methods that take them.
         replies: classes of what helpers answer (`inputs.Answered`), and the same.
@@ -145,7 +145,8 @@ class Feature:
         raise NotImplementedError
 
     def node_moved(self, node: int, old: int, new: int) -> None:
-        """It has another state."""
+        """It has another state; marks that come with that are not set yet.  Nodes that are done at
+        the start count as well."""
         raise NotImplementedError
 
     def retried(self, node: int) -> None:
@@ -153,7 +154,8 @@ class Feature:
         raise NotImplementedError
 
     def run_by_person(self, node: int) -> None:
-        """A person has it run again."""
+        """It had ended, and a person has it run again, or a node before it; it waits, and
+        `begins_anew` has been called."""
         raise NotImplementedError
 
     def begins_anew(self, node: int) -> None:
@@ -222,7 +224,9 @@ class Feature:
 
     def work(self) -> None:
         """Live, after each input: emit what is to be asked for, start what may start.  Not called
-        while a journal record holds the DAG up (`Kind.holds`)."""
+        while a journal record holds the DAG up (`Kind.holds`), nor before the schedd has been asked
+        what it has; called in dry runs, and when the run is over.  Nodes that have become ready
+        have not been submitted."""
         raise NotImplementedError
 
     def deadline(self) -> float | None:
@@ -266,11 +270,13 @@ class Feature:
         raise NotImplementedError
 
     def is_needed(self, node: int) -> bool:
-        """Whether what the node, which is done, has come to may count for others yet."""
+        """Whether what the node, which is done, has come to may count for others yet.  It must
+        follow from the nodes log: by this a node leaves the DAG."""
         raise NotImplementedError
 
     def may_leave(self, node: int) -> bool:
-        """Whether the node, which is done, is of no concern to the feature any more.  Live only."""
+        """Whether the feature awaits nothing about the node, which is done and about to leave the
+        DAG.  Live only."""
         raise NotImplementedError
 
     def node_left(self, node: int) -> None:

@@ -61,7 +61,11 @@ class Skipping(Feature):
             self._go_on(followers)
 
     def skip(self, node: int, *, leads: bool) -> None:
-        """Skip a node, since its condition is false."""
+        """Skip a node that waits; of any other nothing changes.
+
+        Args:
+            leads: children all of whose parents have been skipped like this are skipped, too.
+        """
         if self.run.nodes.states[node] == State.WAITING:
             self._skip_one(node, leads=leads)
             self._go_on(self.run.nodes.release_children(node))
