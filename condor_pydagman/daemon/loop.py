@@ -138,13 +138,11 @@ class Loop:
     def _start_notifiers(self) -> None:
         """Those that the DAG, the administrator or the user wants; mostly there are none."""
         run = self.run
-        if run.dag.notifications or run.config.notify:
+        if run.dag.features.get("notify") or run.config.notify:
             from condor_pydagman.daemon import notifiers
 
             run.out.flush()  # it has the beginning of the run
-            notifiers.start(
-                run.paths.primary, run.dag.notifications, run.config.notify, run.out.say
-            )
+            notifiers.start(run.paths.primary, run.dag, run.config.notify, run.out.say)
 
     def _wait_for_schedd(self, until: float) -> None:
         """Wait for the requests that precede the first node.

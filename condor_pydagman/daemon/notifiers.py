@@ -15,22 +15,23 @@ from typing import Any
 from condor_pydagman.adapters import detached_process
 from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.dagfile.lexer import LineError, Words
-from condor_pydagman.dagfile.notify_lines import Notification, read_notification
+from condor_pydagman.features.notify.grammar import Notification, read_notification
+from condor_pydagman.features.notify.graph import notifications_of
+from condor_pydagman.graph.model import Dag
 
 _MODULE = "condor_pydagman.monitor.notifier"
 
 
-def start(
-    primary: str, of_dag: Iterable[Notification], knob: str, say: Callable[[str], None]
-) -> None:
+def start(primary: str, dag: Dag, knob: str, say: Callable[[str], None]) -> None:
     """Start a process for each notification; what goes wrong is said, and that is all.
 
     Args:
         primary: the first DAG file, relative to the working directory.
-        of_dag: those of its NOTIFY lines.
+        dag: has NOTIFY lines, or none.
         knob: PYDAGMAN_NOTIFY.
         say: adds a line to `.dagman.out`.
     """
+    of_dag = notifications_of(dag)
     try:
         wanted = [*of_dag, *of_knob(knob)]
     except LineError as error:

@@ -275,15 +275,6 @@ class JobstateLog(NamedTuple):
     file: str
 
 
-class NotifyLine(NamedTuple):
-    """NOTIFY: events that go to a program or a URL (see `dagfile.notify_lines.Notification`)."""
-
-    line: int
-    kinds: str
-    to: str
-    target: str
-
-
 class Dot(NamedTuple):
     """DOT: a picture of the DAG for Graphviz."""
 

@@ -100,10 +100,6 @@ _TABLE = (
         "A file that says how every node stands.",
     ),
     _defines("JOBSTATE_LOG <file>", "A log of job states, as Pegasus reads it."),
-    _uses(
-        "NOTIFY <events> (PROGRAM <path> [<arguments>]|URL <address>)",
-        "Events of the DAG that are handed to a program or a URL.",
-    )._replace(extension=True),
     _uses("INCLUDE <dag file>", "The commands of another file, as if they stood here."),
     CommandWord("PARENT", _PARENT_USAGE, "Dependencies: the children wait for the parents."),
     CommandWord(

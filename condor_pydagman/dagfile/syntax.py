@@ -14,7 +14,6 @@ from typing import Any, cast
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
-from condor_pydagman.dagfile import notify_lines as notify
 from condor_pydagman.dagfile import sweep_lines as sweep
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, name_word
@@ -151,7 +150,6 @@ _TABLE = (
         node.write_node_status_file,
     ),
     fixed("JOBSTATE_LOG", commands.JobstateLog, _INCLUDE),  # stock's message is INCLUDE's
-    Syntax("NOTIFY", commands.NotifyLine, notify.read_notify, notify.write_notify),
     fixed("INCLUDE", commands.Include, _INCLUDE),
     Syntax("PARENT", commands.ParentChild, node.read_parent, node.write_parent),
     Syntax("WEAK", commands.ParentChild, node.read_weak, node.write_parent),

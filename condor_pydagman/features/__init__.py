@@ -58,6 +58,7 @@ class Entry(NamedTuple):
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
     Entry("choose", uses=("CHOOSE",), runs=False),
+    Entry("notify", uses=("NOTIFY",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.
     Entry("shared_limits", uses=("SHARED_LIMIT",), after_replay="all_restart_pre_rate"),
     Entry("timeout", uses=("TIMEOUT",)),

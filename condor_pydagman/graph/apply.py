@@ -92,7 +92,6 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.MaxJobs: define.max_jobs,
     commands.NodeStatusFile: define.node_status_file,
     commands.JobstateLog: define.jobstate_log,
-    commands.NotifyLine: define.notify,
     commands.Dot: define.dot,
     commands.Reject: define.reject,
     commands.ConfigFile: _nothing,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import (
     ALL_NODES,
@@ -164,12 +163,6 @@ def jobstate_log(building: Building, command: commands.JobstateLog) -> None:
         building.warn(_not_overridden("JOBSTATE_LOG", command.file, old), STRICT_HIGH)
         return
     building.dag.jobstate_log = command.file
-
-
-def notify(building: Building, command: commands.NotifyLine) -> None:
-    """NOTIFY: each adds one; that of a splice has no effect, as of other files about the DAG."""
-    if building.scope.outer is None:
-        building.dag.notifications.append(Notification(*command[1:]))
 
 
 def dot(building: Building, command: commands.Dot) -> None:

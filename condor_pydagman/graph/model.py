@@ -12,7 +12,6 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.notify_lines import Notification
 from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.features import FEATURES, home
 from condor_pydagman.graph.edges import Edges
@@ -97,7 +96,6 @@ class Dag:
         self.features: dict[str, FeatureData] = {}  # see `FeatureData.of`
         self.status_file: StatusFile | None = None
         self.jobstate_log = ""
-        self.notifications: list[Notification] = []
         self.dot = dot
         self.warnings: list[str] = []  # stock DAGMan's
         self.remarks: list[DagFileWarning] = []  # ours
@@ -470,6 +468,10 @@ class FeatureData:
         """Add that of a piece, which has been numbered."""
         for name in self.by_node:
             getattr(self, name).update(getattr(more, name))
+
+    def first_lines(self) -> Iterable[Command]:
+        """The commands that a DAG file has before its nodes; line 0."""
+        return ()
 
     def lines(self, dag: Dag) -> Iterable[Command]:
         """The commands about the whole DAG, or groups of its nodes, as in a DAG file; line 0."""

@@ -74,8 +74,8 @@ def _whole(dag: Dag) -> Iterator[Command]:
         yield commands.NodeStatusFile(_NO_LINE, *dag.status_file)
     if dag.jobstate_log:
         yield commands.JobstateLog(_NO_LINE, dag.jobstate_log)
-    for notification in dag.notifications:
-        yield commands.NotifyLine(_NO_LINE, *notification)
+    for data in dag.all_features():
+        yield from data.first_lines()
 
 
 def _definition(dag: Dag, node: int) -> Command:

@@ -62,7 +62,6 @@ def check_files(dag: Dag, world: World, findings: Findings) -> None:
         rules = part(name, "lint")
         if hasattr(rules, "check_programs"):
             rules.check_programs(dag, world, findings)
-    _notify(dag, world, findings)
     _subdags(dag, world, findings, firsts)
     _place_of_dag(dag, world, findings)
 
@@ -120,24 +119,6 @@ def _scripts(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> 
                 severity=Severity.WARNING if use.first is None else None,
                 hint="it is not a regular file" if found is FileKind.OTHER else "",
             )
-
-
-def _notify(dag: Dag, world: World, findings: Findings) -> None:
-    """The programs of NOTIFY lines, which are run from the begin of the DAG on."""
-    if not dag.files:
-        return
-    for one in dag.notifications:
-        if one.to != "PROGRAM":
-            continue
-        program = one.target.split()[0]
-        found = world.kind(os.path.join(os.path.dirname(dag.files[0]), program))
-        words, warning = ("NOTIFY", program), Severity.WARNING  # the DAG runs without it
-        if found is FileKind.MISSING:
-            message = f"NOTIFY {program} does not exist"
-            findings.add("DAG302", message, words=words, hint=NO_PATH, severity=warning)
-        elif found is not FileKind.EXECUTABLE:
-            message = f"NOTIFY {program} can't be executed"
-            findings.add("DAG303", message, words=words, severity=warning)
 
 
 def _subdags(dag: Dag, world: World, findings: Findings, firsts: FirstNodes) -> None:

@@ -167,8 +167,6 @@ class _Locator:
                 prefixes = "", place.scope.prefix, prefix
                 own = [key for key in self._wanted if key[0] == word]
                 return [key for key in own if is_about(command, key[1:], prefixes)]
-        if isinstance(command, commands.NotifyLine):
-            return [(word, command.target.split()[0])]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
             return [key for key in self._wanted if key[0] == word]

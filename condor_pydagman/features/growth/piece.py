@@ -41,7 +41,6 @@ _ONLY_AT_THE_START = {
     commands.Dot: "DOT",
     commands.NodeStatusFile: "NODE_STATUS_FILE",
     commands.JobstateLog: "JOBSTATE_LOG",
-    commands.NotifyLine: "NOTIFY",
     commands.NotDone: "NOT_DONE",
 }
 

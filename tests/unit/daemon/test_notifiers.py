@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from condor_pydagman.daemon import notifiers
-from condor_pydagman.dagfile.notify_lines import Notification
+from tests.unit.graph.texts import build_text
 
-OF_DAG = [Notification("dag.end", "PROGRAM", "./x a b")]
+OF_DAG = build_text("NOTIFY dag.end PROGRAM ./x a b\n")
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ def seen(dag: Dag) -> dict[str, Any]:
         for field in (
             *("files", "names", "ids", "submits", "kinds", "flags", "descriptions"),
             *("category_limits", "splices", "status_file"),
-            *("jobstate_log", "notifications", "dot", "warnings"),
+            *("jobstate_log", "dot", "warnings"),
             "remarks",
             *(name for name in BY_NODE if name != "scripts"),
         )

@@ -106,18 +106,3 @@ def test_the_program_of_a_feeder() -> None:
     (plain,) = found("JOB A a.sub\nFEEDER BELOW 1 PROGRAM plain\n")
     assert (plain.code, plain.line) == ("DAG303", 2)
     assert codes("JOB A a.sub\nFEEDER BELOW 1 PROGRAM pre.sh\n") == []
-
-
-def test_the_program_of_a_notify() -> None:
-    (missing,) = found("JOB A a.sub\nNOTIFY * PROGRAM gone a b\n")
-    assert (missing.code, missing.line, missing.severity) == ("DAG302", 2, Severity.WARNING)
-    assert missing.message == "NOTIFY gone does not exist"
-    assert "never in PATH" in missing.hint
-    (plain,) = found("JOB A a.sub\nNOTIFY * URL http://a/\nNOTIFY * PROGRAM plain\n")
-    assert (plain.code, plain.line) == ("DAG303", 3)
-    assert codes("JOB A a.sub\nNOTIFY * PROGRAM pre.sh x\n") == []
-
-
-def test_the_program_of_a_notify_is_in_the_directory_of_the_dag() -> None:
-    files = {"d/t.dag": "JOB A a.sub\nNOTIFY * PROGRAM in.sh\n", "a.sub": SUBMIT, "d/in.sh": ""}
-    assert lint(["d/t.dag"], PaperWorld(files), BuildOptions(strict=0)).kept == []

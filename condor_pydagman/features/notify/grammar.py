@@ -1,16 +1,16 @@
-"""How NOTIFY lines are read and written: events that go to a program or to a URL.
+"""The command NOTIFY, and how its line is read and written: events that go to a program or a URL.
 
-The command is ours; the knob PYDAGMAN_NOTIFY has the same words.
+The knob PYDAGMAN_NOTIFY has the same words.
 """
 
 from __future__ import annotations
 
 import re
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import extension
 from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.dagfile.lines import Context, needed, normal
+from condor_pydagman.dagfile.syntax import Syntax
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DAG_EVENTS, NodeStatus
 
@@ -33,16 +33,25 @@ class Notification(NamedTuple):
     target: str
 
 
+class NotifyLine(NamedTuple):
+    """NOTIFY: which events go where, as of `Notification`."""
+
+    line: int
+    kinds: str
+    to: str
+    target: str
+
+
 _NO_USER = "NOTIFY sends no user or password of a URL"
 _INSTEAD = "a PROGRAM can send it, which reads the password from a file that only you can read"
 
 
-def read_notify(words: Words, context: Context) -> Command:
+def read_notify(words: Words, context: Context) -> NotifyLine:
     """NOTIFY."""
-    return commands.NotifyLine(context.lines.number, *read_notification(words))
+    return NotifyLine(context.lines.number, *read_notification(words))
 
 
-def write_notify(command: commands.NotifyLine) -> str:
+def write_notify(command: NotifyLine) -> str:
     """NOTIFY."""
     return f"NOTIFY {command.kinds} {command.to} {command.target}"
 
@@ -104,3 +113,13 @@ def _check(kind: str, words: Words) -> None:
             return
     hint = f"known are: {', '.join(DAG_EVENTS)}; a * at the end stands for all that begin so"
     raise LineError(f"There are no events '{kind}'", words, tuple(DAG_EVENTS), hint)
+
+
+LANGUAGE = (
+    extension(
+        "NOTIFY <events> (PROGRAM <path> [<arguments>]|URL <address>)",
+        "Events of the DAG that are handed to a program or a URL.",
+        after="JOBSTATE_LOG",
+    ),
+)
+SYNTAX = (Syntax("NOTIFY", NotifyLine, read_notify, write_notify),)

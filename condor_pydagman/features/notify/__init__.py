@@ -1,0 +1,1 @@
+"""NOTIFY: events of a DAG that are handed to programs and URLs."""
