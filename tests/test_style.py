@@ -56,10 +56,14 @@ OUTER = (
     ("api",),
 )
 LAYERS = DAGMAN + OUTER
-# Files in folders of features that touch files, sockets or processes: the layer that each is of.
+# Files in folders of features that are of another layer than "features.run": those that touch
+# files, sockets or processes, and what reading a DAG takes.
 OF_FEATURES = {
-    f"features/shared_limits/{name}": "features.adapters"
-    for name in ("configured", "directory", "listing", "own_file", "queued_dags")
+    **{
+        f"features/shared_limits/{name}": "features.adapters"
+        for name in ("configured", "directory", "listing", "own_file", "queued_dags")
+    },
+    "features/sweep/nodes": "features.graph",
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"

@@ -63,45 +63,6 @@ class Subdag(NamedTuple):
     done: bool = False
 
 
-class Dimension(NamedTuple):
-    """A variable of a SWEEP: its values, or ranges of them; `along` that it varies with the one
-    before it."""
-
-    variable: str
-    values: tuple[str, ...]
-    along: bool = False
-
-
-class Sweep(NamedTuple):
-    """SWEEP: nodes for all combinations of values, or for the rows of a table.
-
-    Attributes:
-        name: of the nodes, with `{variable}` for its value.
-        rows: the file of the table, '' if there are `dimensions`.
-        directory: of the nodes, with variables.
-        append, pairs: as of Vars; values have variables.
-    """
-
-    line: int
-    name: str
-    submit: str
-    dimensions: tuple[Dimension, ...] = ()
-    rows: str = ""
-    directory: str = ""
-    append: bool | None = None
-    pairs: tuple[tuple[str, str], ...] = ()
-
-
-class SweepParent(NamedTuple):
-    """SWEEP_PARENT: edges between the nodes of two sweeps with equal values of `keys`, or, without
-    any, between the first of both, the second of both, and so on."""
-
-    line: int
-    parent: str
-    child: str
-    keys: tuple[str, ...] = ()
-
-
 class Splice(NamedTuple):
     """SPLICE: the nodes of another DAG file become nodes of this one, their names prefixed."""
 

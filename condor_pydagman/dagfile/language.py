@@ -46,7 +46,8 @@ class CommandWord(NamedTuple):
 
 def extension(usage: str, summary: str, *, after: str) -> CommandWord:
     """A word of a feature; FEATURES says when its command is applied."""
-    return CommandWord(usage.split()[0], usage, summary, extension=True, after=after)
+    word = usage.split()[0]
+    return CommandWord(word, usage, summary, word in DEFINING, extension=True, after=after)
 
 
 _OPTIONS = "[DIR <directory>] [NOOP] [DONE]"
@@ -78,11 +79,6 @@ _TABLE = (
     _node("DATA", "A node that moves data; see docs/data-placement.md."),
     _defines(f"SUBDAG EXTERNAL <name> <dag file> {_OPTIONS}", "A node that runs another DAG."),
     _defines(
-        "SWEEP <name> <submit description> (OVER <variable> IN <values> [OVER|ALONG ...]|ROWS"
-        " <table>) [DIR <directory>] [VARS ...]",
-        "Nodes for all combinations of values, or for the rows of a table.",
-    )._replace(extension=True),
-    _defines(
         "SPLICE <name> <dag file> [DIR <directory>]",
         "The nodes of another DAG file, as nodes of this DAG.",
     ),
@@ -108,10 +104,6 @@ _TABLE = (
         "Dependencies that end with the parent, even if it has failed.",
         called="PARENT",
     ),
-    _uses(
-        "SWEEP_PARENT <sweep> CHILD <sweep> (ONE_TO_ONE|BY <variable> [<variable> ...])",
-        "Dependencies between the nodes of two sweeps that belong together.",
-    )._replace(extension=True),
     _uses(
         "CONNECT <splice 1> <splice 2>",
         "Joins the output pins of a splice to the input pins of another.",

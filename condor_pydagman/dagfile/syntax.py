@@ -14,7 +14,6 @@ from typing import Any, cast
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
-from condor_pydagman.dagfile import sweep_lines as sweep
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, name_word
 from condor_pydagman.dagfile.lines import (
@@ -133,7 +132,6 @@ _TABLE = (
     Syntax("SERVICE", commands.Job, node.read_service, node.write_job),
     Syntax("DATA", commands.Job, node.read_data, node.write_job),
     Syntax("SUBDAG", commands.Subdag, node.read_subdag, node.write_subdag),
-    Syntax("SWEEP", commands.Sweep, sweep.read_sweep, sweep.write_sweep),
     Syntax("SPLICE", commands.Splice, node.read_splice, node.write_splice),
     Syntax(
         "SUBMIT_DESCRIPTION",
@@ -153,7 +151,6 @@ _TABLE = (
     fixed("INCLUDE", commands.Include, _INCLUDE),
     Syntax("PARENT", commands.ParentChild, node.read_parent, node.write_parent),
     Syntax("WEAK", commands.ParentChild, node.read_weak, node.write_parent),
-    Syntax("SWEEP_PARENT", commands.SweepParent, sweep.read_sweep_parent, sweep.write_sweep_parent),
     fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
     Syntax("PIN_IN", commands.Pin, node.read_pin_in, node.write_pin),
     Syntax("PIN_OUT", commands.Pin, node.read_pin_out, node.write_pin),

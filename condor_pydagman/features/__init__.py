@@ -57,6 +57,7 @@ class Entry(NamedTuple):
 
 # In the order in which they have a say; each reason stands in front of what it is about.
 FEATURES = (
+    Entry("sweep", uses=("SWEEP_PARENT",), defines=("SWEEP",), runs=False),
     Entry("choose", uses=("CHOOSE",), runs=False),
     Entry("notify", uses=("NOTIFY",), runs=False),
     # It counts nodes, so it knows new ones before others have them move.

@@ -14,11 +14,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.features import home, part
-from condor_pydagman.graph import (
-    define,
-    modify,
-    sweeps,
-)
+from condor_pydagman.graph import define, modify
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.edges import ascending
 from condor_pydagman.graph.model import Retry, Script
@@ -37,7 +33,7 @@ class Applied(NamedTuple):
 
     Attributes:
         command: its class.
-        apply: puts it into the Dag.
+        apply: puts it into the Dag; gets the text of its `file` as well, if it names one.
         refused: what to do where a piece has it, which can't be added to a DAG that runs; '' if it
             can.
         refuse: refuses a line that a piece can't have, if it can have others; raises
@@ -47,10 +43,11 @@ class Applied(NamedTuple):
         in_rescue: whether it may stand in a rescue file.
         says_done: whether it says that its node is done.
         of_rescue: puts it into the Dag from a rescue file, if that is not as `apply` does.
+        file: its field that may name a file, no DAG file, that belongs to it; '' if none does.
     """
 
     command: type
-    apply: Callable[[Building, Any], None]
+    apply: Callable[..., None]
     refused: str = ""
     refuse: Callable[[Any], None] | None = None
     of_new: str = ""
@@ -58,6 +55,7 @@ class Applied(NamedTuple):
     in_rescue: bool = False
     says_done: bool = False
     of_rescue: Callable[[Building, Any], None] | None = None
+    file: str = ""
 
 
 def unchanged(command: Command) -> Command:
@@ -72,8 +70,6 @@ def _nothing(building: Building, command: Command) -> None:
 _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
     commands.Job: define.job,
     commands.Subdag: define.subdag,
-    commands.Sweep: sweeps.sweep,
-    commands.SweepParent: sweeps.sweep_parent,
     commands.SubmitDescription: define.submit_description,
     commands.ParentChild: define.parent_child,
     commands.Pin: define.pin,
@@ -100,15 +96,34 @@ _FUNCTIONS: dict[type, Callable[[Building, Any], None]] = {
 }
 
 
-def apply(building: Building, command: Command) -> None:
-    """Apply a command; SPLICE and INCLUDE, which read another file, are applied by `reading`.
+def _empty(file: str) -> str:
+    return ""
+
+
+def apply(building: Building, command: Command, text_of: Callable[[str], str] = _empty) -> None:
+    """Apply a command; SPLICE and INCLUDE, which read another DAG file, are applied by `build`.
+
+    Args:
+        building: what it is applied to.
+        command: any other.
+        text_of: reads a file that belongs to a command.
 
     Raises:
         ProcessingError: it can't be applied; without its place.
     """
     row = applied(type(command))
-    function = _FUNCTIONS[type(command)] if row is None else row.apply
-    function(building, command)
+    if row is None:
+        _FUNCTIONS[type(command)](building, command)
+    elif file_of(command):
+        row.apply(building, command, text_of(file_of(command)))
+    else:
+        row.apply(building, command)
+
+
+def file_of(command: Command) -> str:
+    """The name of the file, no DAG file, that belongs to a command of a feature; '' if none."""
+    row = applied(type(command))
+    return getattr(command, row.file) if row is not None and row.file else ""
 
 
 @cache

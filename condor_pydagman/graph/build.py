@@ -19,7 +19,7 @@ from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.graph import define, sweeps
+from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import NotSimple, apply, apply_many, define_jobs
 from condor_pydagman.graph.building import STRICT_MIDDLE, Building, BuildOptions, fail
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
@@ -385,10 +385,8 @@ class DagReader:
                     self._leave_splice(good=self._wrong() == before)
                 elif isinstance(item, commands.Include):
                     yield self._file(item.file)
-                elif isinstance(item, commands.Sweep) and item.rows:
-                    self._sweep(item)
                 else:
-                    apply(self._building, item)
+                    apply(self._building, item, self._text_beside)
             except ProcessingError as error:
                 self._add(error, reading, item, reader.text())
             else:
@@ -396,11 +394,10 @@ class DagReader:
                     self._add_trail(reading, before, item, reader.text())
         self._note(reading)
 
-    def _sweep(self, command: commands.Sweep) -> None:
-        """A sweep whose values are in a file."""
+    def _text_beside(self, file: str) -> str:
+        """All of a file that is no DAG file."""
         self._files_read += 1
-        path = os.path.join(self._building.scope.where, command.rows)
-        sweeps.sweep(self._building, command, "".join(self._text(path, command.rows)))
+        return "".join(self._text(os.path.join(self._building.scope.where, file), file))
 
     def _begin_simple(self, simple: SimpleLines, reading: Reading, progress: _Progress) -> None:
         """The first time: what can be applied already."""

@@ -30,15 +30,17 @@ def advice(dag: Dag, scope: Scope, name: str) -> str:
             f"{name} is a splice, which can be named as parent and child only: for its nodes, put"
             f" the command into {scope.splices[own].file}"
         )
-    if own in scope.sweeps:
-        nodes = scope.sweeps[own].nodes
-        return f"{name} is a sweep, and this names one node, such as {dag.names[nodes[0]]}"
+    if own in scope.sets:
+        known = scope.sets[own]
+        one = dag.names[known.nodes[0]]
+        return f"{name} is a {known.kind}, and this names one node, such as {one}"
     if name.upper() == _ALL_NODES:
         return "this can't be said of ALL_NODES: name a node"
     if "," in name and all(scope.full(one) in dag.ids for one in name.split(",") if one):
         return "blanks stand between names, not commas"
-    if "{" in name and scope.sweeps:
-        return f"the sweeps of this file are {', '.join(sorted(scope.sweeps)[:5])}"
+    if "{" in name and scope.sets:
+        kind = next(iter(scope.sets.values())).kind
+        return f"the {kind}s of this file are {', '.join(sorted(scope.sets)[:5])}"
     if name.upper() == "BY":
         return "BY is for SWEEP_PARENT, which joins nodes with equal values"
     if "*" in name:
@@ -186,18 +188,18 @@ class Building:
         return node
 
     def named(self, name: str) -> Sequence[int]:
-        """The node, or the nodes of the sweep, of that name; ALL_NODES is neither."""
-        sweep = self.scope.sweeps.get(self.scope.munge + name)
-        return (self.needed(name),) if sweep is None else sweep.nodes
+        """The node, or the nodes of the set, of that name; ALL_NODES is neither."""
+        several = self.scope.sets.get(self.scope.munge + name)
+        return (self.needed(name),) if several is None else several.nodes
 
     def nodes(self, name: str) -> Sequence[int]:
         """The node of that name, or all ordinary nodes so far that are in sight."""
         node = self.find(name)
         if node is not None:
             return (node,)
-        sweep = self.scope.sweeps.get(self.scope.munge + name)
-        if sweep is not None:
-            return sweep.nodes
+        several = self.scope.sets.get(self.scope.munge + name)
+        if several is not None:
+            return several.nodes
         if name.upper() != ALL_NODES:
             self.unknown(name)
         found: Iterable[int] = chain.from_iterable(self.scope.ranges())

@@ -312,9 +312,9 @@ def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[in
         if node is not None:
             found.add(node)
             continue
-        sweep = scope.sweeps.get(scope.munge + name)
-        if sweep is not None:
-            found.update(sweep.nodes)
+        several = scope.sets.get(scope.munge + name)
+        if several is not None:
+            found.update(several.nodes)
             continue
         splice = scope.splices.get(scope.munge + name)
         if splice is None and building.is_gone(name):

@@ -8,19 +8,23 @@ into it.  (Manual: "Splices"; the order is the stock program's.)
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Union
-
-from condor_pydagman.named_tuple import NamedTuple
+from collections.abc import Iterator
+from typing import Protocol, Union
 
 Piece = Union[range, "Scope"]
 
 
-class Swept(NamedTuple):
-    """A SWEEP: its nodes, and by variable the values of all of them."""
+class NodeSet(Protocol):
+    """Nodes with a name of their own together, which stands for all of them wherever a file may
+    name a node; a feature defines it."""
 
-    nodes: range
-    columns: Mapping[str, Sequence[str]]
+    @property
+    def kind(self) -> str:
+        """What people call such a set."""
+
+    @property
+    def nodes(self) -> range:
+        """Its nodes, one at least."""
 
 
 class Scope:
@@ -35,7 +39,7 @@ class Scope:
         directory: what node directories in it are relative to; '' for DAGMan's own.
         where: directory that names of files are relative to while it is read; '' as above.
         splices: those not lifted yet, by name.
-        sweeps: by name, braces included.
+        sets: nodes that have a name together, by this name.
         pins: nodes by PIN_IN (False) or PIN_OUT (True) and number.
         categories: those that CATEGORY commands name.
         limits: MAXJOBS by category.
@@ -53,7 +57,7 @@ class Scope:
         self.directory: str = outer.directory if outer else ""
         self.where: str = outer.where if outer else ""
         self.splices: dict[str, Scope] = {}
-        self.sweeps: dict[str, Swept] = {}
+        self.sets: dict[str, NodeSet] = {}
         self.pins: dict[bool, dict[int, list[int]]] = {False: {}, True: {}}
         self.categories: set[str] = set()
         self.limits: dict[str, int] = {}

@@ -170,8 +170,8 @@ class _Locator:
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
             return [key for key in self._wanted if key[0] == word]
-        if name in place.scope.sweeps:
-            return self._of_sweep(word, prefix + name)
+        if name in place.scope.sets:
+            return self._of_set(word, prefix + name)
         name = prefix + name
         if isinstance(command, commands.Vars):
             return [(word, name, key) for key, _ in command.pairs]
@@ -179,9 +179,9 @@ class _Locator:
             return [(word, command.kind.value, name)]
         return [(word, name)]
 
-    def _of_sweep(self, word: str, sweep: str) -> list[tuple[str, ...]]:
-        """Those of findings about nodes of a sweep; its name is the pattern of theirs."""
-        pattern = re.compile(re.sub(r"\\{.*?\\}", ".*", re.escape(sweep)))
+    def _of_set(self, word: str, name: str) -> list[tuple[str, ...]]:
+        """Those of findings about nodes of a set; its name is the pattern of theirs."""
+        pattern = re.compile(re.sub(r"\\{.*?\\}", ".*", re.escape(name)))
         return [key for key in self._wanted if key[0] == word and any(map(pattern.fullmatch, key))]
 
     def _full_prefix(self, prefix: str) -> str:

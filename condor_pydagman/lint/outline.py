@@ -21,9 +21,10 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import DagFileError, FileError, UsageError
 from condor_pydagman.features import home, part
+from condor_pydagman.graph.apply import file_of
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
-from condor_pydagman.graph.scope import Swept
+from condor_pydagman.graph.scope import NodeSet
 from condor_pydagman.lint.external import (
     NO_DESCRIPTION,
     External,
@@ -32,12 +33,12 @@ from condor_pydagman.lint.external import (
 )
 from condor_pydagman.lint.findings import FileKind, World
 from condor_pydagman.lint.outline_graph import OutlineGraph
-from condor_pydagman.lint.outline_sweeps import add_sweep, join_sweeps
 from condor_pydagman.lint.references import (
     Deferred,
     Ends,
     Resolver,
     WaitingRows,
+    adder,
     is_late,
     kind_of,
     word_of,
@@ -74,7 +75,7 @@ class Scope:
         self.has_config = False
         self.words: set[str] = set()  # of commands of which a DAG has one
         self.splices: dict[str, Ends] = {}
-        self.sweeps: dict[str, Swept] = {}
+        self.sets: dict[str, NodeSet] = {}
         self.inner: list[Scope] = []
         self.splice_count = 0  # splices of its own, those that can't be read included
         self.counted = 0  # the stock tool's count, which it adds up anew at every INCLUDE
@@ -274,19 +275,26 @@ class _Reader:
             yield from self._include(place, command)
         elif isinstance(command, commands.Splice):
             yield from self._splice(place, command)
-        elif isinstance(command, commands.Sweep):
-            self._report_if(place, command, self._sweep(place, command))
+        else:
+            self._add_for_feature(place, command)
 
-    def _sweep(self, place: Place, command: commands.Sweep) -> str:
-        """Add the nodes of a sweep; the result is why that can't be done, or ''."""
-        table = Place(command.rows, place.directory, place.scope)
-        reason = self.open(table, command.rows) if command.rows else ""
+    def _add_for_feature(self, place: Place, command: Command) -> bool:
+        """Add the nodes or edges of a command of a feature; false if it brings none."""
+        add = adder(type(command))
+        if add is None:
+            return False
+        file = file_of(command)
+        beside = Place(file, place.directory, place.scope)
+        reason = self.open(beside, file) if file else ""
         if reason:
-            return f"Failed to read {command.rows}: {reason}"
-        try:
-            return add_sweep(self._graph, place.scope, command, "".join(table.blocks))
-        except (OSError, FileError, UsageError) as error:
-            return str(error)
+            reason = f"Failed to read {file}: {reason}"
+        else:
+            try:
+                reason = add(self._graph, place.scope, command, "".join(beside.blocks))
+            except (OSError, FileError, UsageError) as error:
+                reason = str(error)
+        self._report_if(place, command, reason)
+        return True
 
     def _check_job(self, place: Place, command: commands.Job) -> None:
         known = command.description is None and command.submit in self._descriptions
@@ -422,7 +430,7 @@ class _Reader:
 
     def _is_to_wait(self, place: Place, command: Command, resolver: Resolver) -> bool:
         """Whether a command that names a node is to be looked at again at the end of the file."""
-        if isinstance(command, (commands.ConfigFile, commands.Reject, commands.SweepParent)):
+        if isinstance(command, (commands.ConfigFile, commands.Reject)) or adder(type(command)):
             return True
         if isinstance(command, commands.ScriptLine):
             missing = self._external.script(command, place.directory)
@@ -437,8 +445,7 @@ class _Reader:
                 self._report(place, command, reason)
             self._graph.add_edges(parents, children)
             return
-        if isinstance(command, commands.SweepParent):
-            self._report_if(place, command, join_sweeps(self._graph, scope, command))
+        if self._add_for_feature(place, command):
             return
         if isinstance(command, commands.SubmitDescription):
             reason = self._external.description(command.description, place.directory)

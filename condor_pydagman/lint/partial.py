@@ -154,7 +154,7 @@ class _Reader(DagReader):
             for name in dict.fromkeys(names)
             if building.find(name) is None
             and building.scope.munge + name not in known
-            and building.scope.munge + name not in building.scope.sweeps
+            and building.scope.munge + name not in building.scope.sets
         ]
 
     def _is_empty_splice(self, names: Iterable[str]) -> bool:

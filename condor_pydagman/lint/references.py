@@ -6,7 +6,8 @@ The rules and the texts are those of stock condor_dag_checker.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Protocol
 
 from condor_pydagman.dagfile import commands
@@ -14,9 +15,9 @@ from condor_pydagman.dagfile.bulk import SimpleLines
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.language import USING, manual
 from condor_pydagman.dagfile.syntax import of_class
-from condor_pydagman.features import home
+from condor_pydagman.features import home, part
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.scope import Swept
+from condor_pydagman.graph.scope import NodeSet
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
@@ -25,7 +26,6 @@ _ORDER: tuple[type, ...] = (
     commands.SubmitDescription,
     commands.Category,
     commands.ParentChild,
-    commands.SweepParent,
     commands.ScriptLine,
     commands.RetryLine,
     commands.AbortDagOn,
@@ -63,8 +63,8 @@ class Names(Protocol):
         """The splices so far."""
 
     @property
-    def sweeps(self) -> dict[str, Swept]:
-        """The sweeps so far."""
+    def sets(self) -> dict[str, NodeSet]:
+        """The nodes so far that have a name together."""
 
 
 def word_of(command: Command) -> str:
@@ -84,6 +84,18 @@ def kind_of(command: commands.Job | commands.Subdag) -> NodeKind:
 def is_late(command: type) -> bool:
     """Whether commands of that class are applied when all nodes of their file are known."""
     return command in _LATER or (bool(home(command)) and of_class(command).word in USING)
+
+
+@cache
+def adder(command: type) -> Callable[..., str] | None:
+    """What adds nodes or edges for commands of a feature; None if they bring none.
+
+    It is in the table `ADDED` of the feature's `lint`.  It gets the graph, the scope, the command,
+    and the text of the file that belongs to this; the result is why it can't be applied, or ''.
+    """
+    rules = part(home(command), "lint") if home(command) else None
+    found: dict[type, Callable[..., str]] = getattr(rules, "ADDED", {})
+    return found.get(command)
 
 
 class WaitingRows:
@@ -123,13 +135,17 @@ class Deferred:
             yield from self._commands.get(kind, ())
 
     def _kinds(self) -> Iterator[type]:
-        """In their order: those of features, in the order of the manual, stand before DONE."""
+        """In their order: those of features, in the order of the manual, stand before DONE; but
+        those that add edges behind PARENT."""
         own = [kind for kind in self._commands if home(kind)]
         words = [row.word for row in manual()] if own else []
+        own.sort(key=lambda one: words.index(of_class(one).word))
         for kind in _ORDER:
             if kind is commands.Done:
-                yield from sorted(own, key=lambda one: words.index(of_class(one).word))
+                yield from (one for one in own if adder(one) is None)
             yield kind
+            if kind is commands.ParentChild:
+                yield from (one for one in own if adder(one) is not None)
 
 
 class Resolver:
@@ -166,7 +182,7 @@ class Resolver:
         name = getattr(command, "node", None)
         if name is None or self._scope.prefix + name in self._dag.ids:
             return ""
-        if name in self._scope.sweeps and not isinstance(command, commands.Done):
+        if name in self._scope.sets and not isinstance(command, commands.Done):
             return ""
         if isinstance(command, commands.Done) and name.upper() == _ALL_NODES:
             return "ALL_NODES can not be used with DONE command"
@@ -192,8 +208,8 @@ class Resolver:
                 found[node] = None
             elif name in splices:
                 found.update(dict.fromkeys(splices[name][as_parents]))
-            elif name in self._scope.sweeps:
-                found.update(dict.fromkeys(self._scope.sweeps[name].nodes))
+            elif name in self._scope.sets:
+                found.update(dict.fromkeys(self._scope.sets[name].nodes))
             else:
                 return None
         return sorted(found)
@@ -208,8 +224,8 @@ class Resolver:
             node = self._dag.ids.get(self._scope.prefix + name)
             if node is None and name in self._scope.splices:
                 known.update(dict.fromkeys(self._scope.splices[name][as_parents]))
-            elif node is None and name in self._scope.sweeps:
-                known.update(dict.fromkeys(self._scope.sweeps[name].nodes))
+            elif node is None and name in self._scope.sets:
+                known.update(dict.fromkeys(self._scope.sets[name].nodes))
             elif node is None:
                 unknown.append(name)
             elif self._dag.kinds[node] in WITH_EDGES:

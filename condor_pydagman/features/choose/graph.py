@@ -86,7 +86,7 @@ def _advice(building: Building, name: str) -> str:
     scope = building.scope
     if scope.munge + name in scope.splices:
         return f"{name} is a splice: write {name}+* for its nodes"
-    if scope.munge + name in scope.sweeps:
+    if scope.munge + name in scope.sets:
         return f"{name} is a sweep: write {_PLACE.sub('*', name)} for its nodes"
     if normal(name) in (FROM, UNTIL, ONLY):
         return f"{name} begins a line of its own: CHOOSE {name} ..."

@@ -129,7 +129,7 @@ class PieceBuilding(Building):
         if not self._anew or self.find(name) is not None:
             return False
         here = self.scope.munge + name
-        return here not in self.scope.splices and here not in self.scope.sweeps
+        return here not in self.scope.splices and here not in self.scope.sets
 
     def needed(self, name: str) -> int:
         """The node of that name, which must be of this piece."""

@@ -16,6 +16,7 @@ from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, par
 from condor_pydagman.dagfile.syntax import of_word
 from condor_pydagman.features.growth.grammar import ExtendLine, ScatterLine
 from condor_pydagman.features.sites.grammar import SitePolicyLine
+from condor_pydagman.features.sweep.grammar import Dimension
 from condor_pydagman.features.timeout.grammar import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.unit.dagfile.one_line import good
@@ -135,9 +136,7 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "name": _NAME,
         "node": _NAME,
         "extent": st.sampled_from(["FROM", "UNTIL", "ONLY"]),
-        "dimensions": st.just(
-            (commands.Dimension("x", ("1..3",)), commands.Dimension("y", ("a",)))
-        ),
+        "dimensions": st.just((Dimension("x", ("1..3",)), Dimension("y", ("a",)))),
         "alike": st.sampled_from(["", "EXIT_CODE", "SITE"]),
         "effect": st.sampled_from(["HALT", "HOLD", "ABORT"]),
         "rows": st.just(""),

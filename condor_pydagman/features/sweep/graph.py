@@ -11,13 +11,20 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 
-from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.errors import UsageError
+from condor_pydagman.features.sweep.grammar import Sweep, SweepParent
+from condor_pydagman.features.sweep.nodes import (
+    Swept,
+    Table,
+    filled,
+    matched,
+    node_names,
+    table_of,
+)
 from condor_pydagman.graph import define
+from condor_pydagman.graph.apply import Applied
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.scope import Swept
-from condor_pydagman.graph.sweep_nodes import Table, filled, matched, node_names, table_of
 from condor_pydagman.graph.variable_table import Variable, in_order
 
 _SIMPLE = re.compile(r"[ !#-\[\]-~]*")  # values that `VariableTable.add_simple` takes
@@ -25,10 +32,10 @@ _BLOCK = 1 << 16  # nodes whose variables are written at a time
 _SIMPLE_KEY = re.compile("[A-PR-Za-pr-z_][A-Za-z0-9_]*")
 
 
-def sweep(building: Building, command: commands.Sweep, text: str = "") -> None:
+def sweep(building: Building, command: Sweep, text: str = "") -> None:
     """SWEEP; `text` is that of its table, if it has one."""
     scope = building.scope
-    if scope.munge + command.name in scope.sweeps:
+    if scope.munge + command.name in scope.sets:
         fail(f"There is a sweep {command.name} already", "give one of the two another name")
     if command.directory and building.options.use_dag_dir:
         fail(
@@ -45,10 +52,10 @@ def sweep(building: Building, command: commands.Sweep, text: str = "") -> None:
     nodes = _define(building, command, names)
     _set_directories(building, nodes, directories, bool(command.directory))
     _set_variables(building, nodes, pairs, command.append)
-    scope.sweeps[scope.munge + command.name] = Swept(nodes, table.columns)
+    scope.sets[scope.munge + command.name] = Swept(nodes, table.columns)
 
 
-def _pairs(command: commands.Sweep, table: Table) -> dict[str, Sequence[str]]:
+def _pairs(command: Sweep, table: Table) -> dict[str, Sequence[str]]:
     """By key the values of all nodes: variables, and what VARS says.
 
     Those of a table are text; those of OVER are the author's, like VARS.
@@ -62,7 +69,7 @@ def _pairs(command: commands.Sweep, table: Table) -> dict[str, Sequence[str]]:
     return pairs
 
 
-def _define(building: Building, command: commands.Sweep, names: Sequence[str]) -> range:
+def _define(building: Building, command: Sweep, names: Sequence[str]) -> range:
     dag, scope = building.dag, building.scope
     full = building.full_names(names)
     if not dag.ids.keys().isdisjoint(full):
@@ -121,7 +128,7 @@ def _add_simple(
     return True
 
 
-def sweep_parent(building: Building, command: commands.SweepParent) -> None:
+def sweep_parent(building: Building, command: SweepParent) -> None:
     """SWEEP_PARENT."""
     parents, children = (_swept(building, name) for name in (command.parent, command.child))
     try:
@@ -136,7 +143,7 @@ def sweep_parent(building: Building, command: commands.SweepParent) -> None:
 
 
 def _advice(building: Building, name: str) -> str:
-    known = sorted(building.scope.sweeps)
+    known = sorted(building.scope.sets)
     if building.find(name) is not None:
         return f"{name} is a node: a PARENT line joins it with all nodes of a sweep"
     if not known:
@@ -145,11 +152,14 @@ def _advice(building: Building, name: str) -> str:
 
 
 def _swept(building: Building, name: str) -> Swept:
-    found = building.scope.sweeps.get(building.scope.munge + name)
-    if found is None:
+    found = building.scope.sets.get(building.scope.munge + name)
+    if not isinstance(found, Swept):
         fail(
             f"Unknown sweep {name}",
             _advice(building, name),
             at=name,
         )
     return found
+
+
+APPLIED = (Applied(Sweep, sweep, file="rows"), Applied(SweepParent, sweep_parent))

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.commands import Command, Dimension, Sweep, SweepParent
+from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.dagfile.sweep_lines import count, mistake, values
+from condor_pydagman.features.sweep.grammar import (
+    Dimension,
+    Sweep,
+    SweepParent,
+    count,
+    mistake,
+    values,
+)
 from tests.unit.dagfile.one_line import warnings, wrong
 
 

@@ -1,4 +1,4 @@
-"""How the lines of sweeps are read and written: SWEEP and SWEEP_PARENT.  Both are ours."""
+"""The commands SWEEP and SWEEP_PARENT, and how their lines are read and written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command, Dimension
+from condor_pydagman.dagfile.language import extension
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, joined, name_word, quoted
 from condor_pydagman.dagfile.lines import (
     Context,
@@ -19,9 +18,51 @@ from condor_pydagman.dagfile.lines import (
     unexpected,
 )
 from condor_pydagman.dagfile.modifier_lines import read_pairs
+from condor_pydagman.dagfile.syntax import Syntax
+from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+
+class Dimension(NamedTuple):
+    """A variable of a SWEEP: its values, or ranges of them; `along` that it varies with the one
+    before it."""
+
+    variable: str
+    values: tuple[str, ...]
+    along: bool = False
+
+
+class Sweep(NamedTuple):
+    """SWEEP: nodes for all combinations of values, or for the rows of a table.
+
+    Attributes:
+        name: of the nodes, with `{variable}` for its value.
+        rows: the file of the table, '' if there are `dimensions`.
+        directory: of the nodes, with variables.
+        append, pairs: as of Vars; values have variables.
+    """
+
+    line: int
+    name: str
+    submit: str
+    dimensions: tuple[Dimension, ...] = ()
+    rows: str = ""
+    directory: str = ""
+    append: bool | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+class SweepParent(NamedTuple):
+    """SWEEP_PARENT: edges between the nodes of two sweeps with equal values of `keys`, or, without
+    any, between the first of both, the second of both, and so on."""
+
+    line: int
+    parent: str
+    child: str
+    keys: tuple[str, ...] = ()
+
 
 # The values of a sweep's variable: words of its line, among them ranges.
 #
@@ -92,7 +133,7 @@ def is_variable(name: str) -> bool:
     return bool(_VARIABLE.fullmatch(name)) and name[:5].lower() != "queue"
 
 
-def read_sweep(words: Words, context: Context) -> Command:
+def read_sweep(words: Words, context: Context) -> Sweep:
     """SWEEP."""
     name = new_node_name(words, context)
     submit = needed_file(words, "No submit description provided")
@@ -120,7 +161,7 @@ def read_sweep(words: Words, context: Context) -> Command:
         message = "A sweep has either OVER or ROWS" if rows else "Missing OVER or ROWS"
         raise LineError(message, words, (OVER, "ROWS"), _EXAMPLE)
     _check_submit(name, submit, [dimension.variable for dimension in dimensions], words)
-    return commands.Sweep(
+    return Sweep(
         context.lines.number, name, submit, (*dimensions,), rows, directory, append, (*pairs,)
     )
 
@@ -171,7 +212,7 @@ def _dimension(words: Words, clause: str, *, first: bool) -> tuple[Dimension, st
     return Dimension(variable, tuple(values), clause == ALONG), word
 
 
-def write_sweep(command: commands.Sweep) -> str:
+def write_sweep(command: Sweep) -> str:
     """SWEEP."""
     begin = f"SWEEP {name_word(command.name)} {file_word(command.submit)}"
     rows = f"ROWS {file_word(command.rows)}" if command.rows else ""
@@ -187,7 +228,7 @@ def _written(dimension: Dimension) -> str:
     return " ".join([clause, dimension.variable, "IN", *map(file_word, dimension.values)])
 
 
-def read_sweep_parent(words: Words, context: Context) -> Command:
+def read_sweep_parent(words: Words, context: Context) -> SweepParent:
     """SWEEP_PARENT."""
     parent = needed(words, "No parent sweep specified")
     word = needed(words, "Missing CHILD specifier", ("CHILD",))
@@ -203,10 +244,29 @@ def read_sweep_parent(words: Words, context: Context) -> Command:
     elif normal(word) != ONE_TO_ONE:
         unexpected(word, words, *_SHOWN)
     end(words)
-    return commands.SweepParent(context.lines.number, parent, child, tuple(keys))
+    return SweepParent(context.lines.number, parent, child, tuple(keys))
 
 
-def write_sweep_parent(command: commands.SweepParent) -> str:
+def write_sweep_parent(command: SweepParent) -> str:
     """SWEEP_PARENT."""
     how = joined(BY, *map(name_word, command.keys)) if command.keys else "ONE-TO-ONE"
     return f"SWEEP_PARENT {name_word(command.parent)} CHILD {name_word(command.child)} {how}"
+
+
+LANGUAGE = (
+    extension(
+        "SWEEP <name> <submit description> (OVER <variable> IN <values> [OVER|ALONG ...]|ROWS"
+        " <table>) [DIR <directory>] [VARS ...]",
+        "Nodes for all combinations of values, or for the rows of a table.",
+        after="SUBDAG",
+    ),
+    extension(
+        "SWEEP_PARENT <sweep> CHILD <sweep> (ONE_TO_ONE|BY <variable> [<variable> ...])",
+        "Dependencies between the nodes of two sweeps that belong together.",
+        after="WEAK",
+    ),
+)
+SYNTAX = (
+    Syntax("SWEEP", Sweep, read_sweep, write_sweep),
+    Syntax("SWEEP_PARENT", SweepParent, read_sweep_parent, write_sweep_parent),
+)

@@ -12,11 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import NoReturn
 
-from condor_pydagman.dagfile.commands import Dimension, Sweep, SweepParent
 from condor_pydagman.dagfile.lines import RESERVED_NAMES
-from condor_pydagman.dagfile.sweep_lines import count, is_variable, values
 from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.scope import Swept
+from condor_pydagman.features.sweep.grammar import (
+    Dimension,
+    Sweep,
+    SweepParent,
+    count,
+    is_variable,
+    values,
+)
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_NODES = 20_000_000  # of one sweep
@@ -28,6 +33,18 @@ _ODD = re.compile(r"[\s\"'+\\]")  # in names: they need quotes, or belong to spl
 _PARTS = re.compile(r"(\{[A-Za-z_][A-Za-z_0-9]*\})")
 
 Columns = Mapping[str, Sequence[str]]
+
+
+class Swept(NamedTuple):
+    """A sweep that is defined: its nodes, and by variable the values of all of them."""
+
+    nodes: range
+    columns: Columns
+
+    @property
+    def kind(self) -> str:
+        """As of `NodeSet`."""
+        return "sweep"
 
 
 class Table(NamedTuple):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.errors import UsageError
-from condor_pydagman.graph.scope import Swept
-from condor_pydagman.graph.sweep_nodes import matched, node_names, table_of
+from condor_pydagman.features.sweep.grammar import Sweep, SweepParent
+from condor_pydagman.features.sweep.nodes import Swept, matched, node_names, table_of
 from condor_pydagman.lint.outline_graph import OutlineGraph
 from condor_pydagman.lint.references import Names
 from condor_pydagman.vocabulary import NodeKind
 
 
-def add_sweep(graph: OutlineGraph, scope: Names, command: commands.Sweep, text: str) -> str:
+def add_sweep(graph: OutlineGraph, scope: Names, command: Sweep, text: str) -> str:
     """Add the nodes of a sweep; the result is why that can't be done, or ''.
 
     Raises:
         UsageError: the sweep or its table, whose text is given, is wrong.
     """
-    if command.name in scope.sweeps:
+    if command.name in scope.sets:
         return f"Sweep {command.name} is already defined in the DAG"
     table = table_of(command, text)
     names = node_names(command, table)
@@ -27,20 +25,25 @@ def add_sweep(graph: OutlineGraph, scope: Names, command: commands.Sweep, text: 
     first = len(graph.dag)
     for name in names:
         graph.add_node(scope.prefix + name, NodeKind.JOB, 0)
-    scope.sweeps[command.name] = Swept(range(first, first + len(names)), table.columns)
+    scope.sets[command.name] = Swept(range(first, first + len(names)), table.columns)
     return ""
 
 
-def join_sweeps(graph: OutlineGraph, scope: Names, command: commands.SweepParent) -> str:
-    """Add the edges of a SWEEP_PARENT; the result is why that can't be done, or ''."""
+def join_sweeps(graph: OutlineGraph, scope: Names, command: SweepParent, text: str) -> str:
+    """Add the edges of a SWEEP_PARENT; the result as of `add_sweep`.
+
+    Raises:
+        UsageError: the sweeps do not fit.
+    """
+    swept = []
     for name in (command.parent, command.child):
-        if name not in scope.sweeps:
+        found = scope.sets.get(name)
+        if not isinstance(found, Swept):
             return f"References undefined sweep {name}"
-    try:
-        for parents, children in matched(
-            command, scope.sweeps[command.parent], scope.sweeps[command.child]
-        ):
-            graph.add_edges(list(parents), list(children))
-    except UsageError as error:
-        return str(error)
+        swept.append(found)
+    for parents, children in matched(command, *swept):
+        graph.add_edges(list(parents), list(children))
     return ""
+
+
+ADDED = {Sweep: add_sweep, SweepParent: join_sweeps}
