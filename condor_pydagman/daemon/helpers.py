@@ -54,7 +54,7 @@ HELPERS = {
     "conditions": Row("daemon.condition_helper", 10.0, 10.0, 256 << 20),
     "growth": Row("daemon.growth_helper"),
     "limits": Row("daemon.limit_helper", 60.0, 20.0),
-    "sites": Row("daemon.site_helper", 90.0, 5.0),
+    "sites": Row("features.sites.helper", 90.0, 5.0),
 }
 
 

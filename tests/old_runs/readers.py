@@ -30,7 +30,7 @@ from condor_pydagman.adapters import schedd
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
-from condor_pydagman.daemon import helpers, site_helper
+from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.control import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
@@ -46,6 +46,7 @@ from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.features.sites import claims
+from condor_pydagman.features.sites import helper as site_helper
 from condor_pydagman.monitor import delivered_file
 from condor_pydagman.names import logged_name
 from condor_pydagman.placement.journal_text import read_done

@@ -67,9 +67,10 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
         "condition_helper, data_nodes, growth_helper, loop, initialize, limit_helper;"
-        " from condor_pydagman.daemon import notifiers, site_helper;"
+        " from condor_pydagman.daemon import notifiers;"
         " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.features.cache import helper;"
+        " from condor_pydagman.features.sites import helper;"
         " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
         " print(*sys.modules)"
     )

@@ -1,6 +1,6 @@
 """One round of matchmaking for a DAG: which sites there are, which have room, who gets which.
 
-It is made in a process of its own (`daemon.site_helper`), as the collector may hang.
+It is made in a process of its own (`features.sites.helper`), as the collector may hang.
 """
 
 from __future__ import annotations

@@ -17,15 +17,21 @@ import pytest
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import site_helper
-from condor_pydagman.daemon.site_helper import Made, SiteHelper, SiteValues, obstacle, open_helper
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites import helper
 from condor_pydagman.features.sites.adapters.ads import KnownAd
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy
+from condor_pydagman.features.sites.helper import (
+    Made,
+    SiteHelper,
+    SiteValues,
+    obstacle,
+    open_helper,
+)
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,
@@ -244,11 +250,11 @@ def test_the_owner_is_the_user_of_the_process(
     bench.run.dag = _dag(SiteGroup("g", ()))
     bench.run.paths.primary = "t.dag"
     facts: list[Any] = []
-    monkeypatch.setattr(site_helper, "Matcher", lambda *given, **_named: facts.append(given[4]))
-    site_helper._matcher(bench.run)
+    monkeypatch.setattr(helper, "Matcher", lambda *given, **_named: facts.append(given[4]))
+    helper._matcher(bench.run)
     assert facts[0]["Owner"] == "ann"
     monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
-    site_helper._matcher(bench.run)
+    helper._matcher(bench.run)
     assert facts[1]["Owner"] == str(os.geteuid())
 
 
