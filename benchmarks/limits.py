@@ -28,7 +28,6 @@ from typing import Any
 
 from condor_pydagman.adapters.helper_process import HelperProcess
 from condor_pydagman.daemon.helpers import HELPERS
-from condor_pydagman.daemon.limit_helper import LimitHelper, OwnFileKeeper, Shared
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
@@ -37,6 +36,7 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
 from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse
+from condor_pydagman.features.shared_limits.helper import LimitHelper, OwnFileKeeper, Shared
 from condor_pydagman.features.shared_limits.messages import PlacesGiven
 from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant

@@ -53,7 +53,7 @@ HELPERS = {
     "cache": Row("features.cache.helper", 60.0, 600.0),
     "conditions": Row("daemon.condition_helper", 10.0, 10.0, 256 << 20),
     "growth": Row("daemon.growth_helper"),
-    "limits": Row("daemon.limit_helper", 60.0, 20.0),
+    "limits": Row("features.shared_limits.helper", 60.0, 20.0),
     "sites": Row("features.sites.helper", 90.0, 5.0),
 }
 

@@ -12,11 +12,16 @@ import pytest
 
 from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import limit_helper
-from condor_pydagman.daemon.limit_helper import Definitions, LimitHelper, OwnFileKeeper, Shared
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.shared_limits import helper
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
 from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory, wake
+from condor_pydagman.features.shared_limits.helper import (
+    Definitions,
+    LimitHelper,
+    OwnFileKeeper,
+    Shared,
+)
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
@@ -97,7 +102,7 @@ def test_a_process_that_dies_is_told_and_another_one_is_made(
     side: Side, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(limit_helper, "make_round", lambda *_: os._exit(1))
+        patched.setattr(helper, "make_round", lambda *_: os._exit(1))
         died = "the process that asks for places of shared limits has died"
         assert side.take(TAPE) == PlacesUnknown(died)
     assert side.take(TAPE).grants[0].places[Kind.JOBS] == 3
@@ -110,7 +115,7 @@ def test_a_round_that_takes_too_long_is_told(side: Side, monkeypatch: pytest.Mon
         hangs.touch()
         time.sleep(600)
 
-    monkeypatch.setattr(limit_helper, "make_round", hang)
+    monkeypatch.setattr(helper, "make_round", hang)
     assert side.take(TAPE) == PlacesUnknown("no answer within 60 s")
 
 
@@ -143,8 +148,8 @@ def test_a_directory_that_has_been_replaced_is_opened_anew(side: Side) -> None:
 
 def test_definitions_are_read_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "a = JOBS 5; b = JOBS 1"
-    monkeypatch.setattr(limit_helper, "RELOAD_S", 0.0)
-    monkeypatch.setattr(limit_helper, "lookup", lambda name: text)
+    monkeypatch.setattr(helper, "RELOAD_S", 0.0)
+    monkeypatch.setattr(helper, "lookup", lambda name: text)
     definitions = Definitions(Config(shared_limits=text, all_restart_pre_rate=2))
     found, said = definitions()
     assert found["a"].most == {Kind.JOBS: 5} and found[RESTART].most == {Kind.STARTS: 120}
