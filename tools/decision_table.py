@@ -11,13 +11,13 @@ from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
-from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.run_if.adapters.evaluation import evaluate
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,

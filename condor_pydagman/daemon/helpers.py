@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 HELPERS = {
     "cache": Row("features.cache.helper", 60.0, 600.0),
-    "conditions": Row("daemon.condition_helper", 10.0, 10.0, 256 << 20),
+    "conditions": Row("features.run_if.helper", 10.0, 10.0, 256 << 20),
     "growth": Row("daemon.growth_helper"),
     "limits": Row("features.shared_limits.helper", 60.0, 20.0),
     "sites": Row("features.sites.helper", 90.0, 5.0),

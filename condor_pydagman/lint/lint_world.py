@@ -104,7 +104,7 @@ class DiskWorld:
 
     def expression_problem(self, text: str) -> str:
         """Why HTCondor can't read a ClassAd expression; '' if it can."""
-        from condor_pydagman.adapters.condition_evaluation import mistake
+        from condor_pydagman.adapters.classad_values import mistake
 
         return mistake(text)
 
@@ -229,7 +229,7 @@ def _queue_problem(submit: Any) -> str:
 
 def _value_problem(submit: Any, text: SubmitText) -> str:
     """In the words of stock, as far as these are known."""
-    from condor_pydagman.adapters.condition_evaluation import mistake
+    from condor_pydagman.adapters.classad_values import mistake
 
     if not text.plain:
         return ""

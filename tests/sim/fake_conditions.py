@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.features.publish.graph import Published, PublishedOfDag
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.adapters.evaluation import evaluate
 from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,

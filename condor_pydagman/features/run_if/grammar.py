@@ -4,7 +4,7 @@
 A name that is no identifier of the ClassAd language is in single quotes there.  Names of nodes are
 as in PARENT lines: upper and lower case are not the same.  Expressions are kept as they stand; what
 is wrong in them for sure is told with its place, the rest is HTCondor's own parser's
-(`adapters.condition_evaluation`).
+(`features.run_if.adapters.evaluation`).
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.adapters.evaluation import evaluate
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,

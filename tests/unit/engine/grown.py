@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.condition_evaluation import evaluate
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
@@ -22,6 +21,7 @@ from condor_pydagman.features.cache.requests import (
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.requests import PieceOffered
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if.adapters.evaluation import evaluate
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,

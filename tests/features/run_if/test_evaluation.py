@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.adapters.condition_evaluation import FALSE, TRUE, UNKNOWN, evaluate, mistake
+from condor_pydagman.features.run_if.adapters.evaluation import FALSE, TRUE, UNKNOWN, evaluate
 
 AD = '[Parents=[n0=[n=5;s="x";ExitCode=0;Outcome="DONE"];n1=[Outcome="FUTILE"];];Done=1;Total=2;]'
 
@@ -47,8 +47,3 @@ def test_an_expression_comes_to_something_else_in_another_ad(more: str) -> None:
     for _ in range(2):
         assert evaluate(expression, AD, shown) == (TRUE, "Parents.A.n is 5")
         assert evaluate(expression, other, shown) == (FALSE, "Parents.A.n is 2")
-
-
-def test_what_can_be_read_at_all() -> None:
-    assert mistake("Parents.A.n > 3") == ""
-    assert mistake("1 ; 2")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import condition_helper
-from condor_pydagman.daemon.condition_helper import ConditionHelper, obstacle
 from condor_pydagman.daemon.helpers import wanted
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.run_if import helper
 from condor_pydagman.features.run_if.graph import ConditionsOfDag
+from condor_pydagman.features.run_if.helper import ConditionHelper, obstacle
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
@@ -67,12 +67,12 @@ def test_files_are_read_in_the_directory_of_the_node(tmp_path: Path) -> None:
 
 def break_down(monkeypatch: pytest.MonkeyPatch, what: Any) -> None:
     """An expression `fatal` does `what` in the process."""
-    real = condition_helper.evaluate
+    real = helper.evaluate
 
     def evaluate(expression: str, ad: str, shown: Any) -> tuple[int, str]:
         return what() if expression == "fatal" else real(expression, ad, shown)
 
-    monkeypatch.setattr(condition_helper, "evaluate", evaluate)
+    monkeypatch.setattr(helper, "evaluate", evaluate)
 
 
 def test_one_that_kills_the_process_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_read_in_time_is_told(
         hangs.touch()
         time.sleep(600)
 
-    monkeypatch.setattr(condition_helper, "read_result", hang)
+    monkeypatch.setattr(helper, "read_result", hang)
     it = asker(hangs)
     assert it.ask(ReadResult(0, 2, "a.ad")) == ResultRead(0, 2, error="it took more than 10 s")
     it.process.end()

@@ -1,6 +1,6 @@
 """What a condition comes to, by HTCondor's own ClassAds.
 
-It is evaluated in a process of its own (`daemon.condition_helper`), since an expression of a user
+It is evaluated in a process of its own (`features.run_if.helper`), since an expression of a user
 may take any time and memory.
 """
 
@@ -20,15 +20,6 @@ MAX_SHOWN = 8  # values
 MAX_SHOWN_CHARACTERS = 60  # of one value
 _MAX_KEPT = 256  # expressions, read
 _MAX_KEPT_CHARACTERS = 500  # of one of them: what is kept is memory that others can't have
-
-
-def mistake(expression: str) -> str:
-    """Why HTCondor can't read an expression; '' if it can."""
-    try:
-        classad2.ExprTree(expression)
-    except (classad2.ClassAdException, *BINDINGS) as error:
-        return reason_of(error)
-    return ""
 
 
 def evaluate(expression: str, ad: str, shown: Sequence[Sequence[str]]) -> tuple[int, str]:

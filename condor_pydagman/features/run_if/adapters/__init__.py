@@ -1,0 +1,1 @@
+"""Evaluates conditions with the ClassAds of HTCondor."""
