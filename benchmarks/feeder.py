@@ -19,7 +19,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.growth_helper import GrowthHelper
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -29,6 +28,7 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.feeder.requests import Fed
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.helper import GrowthHelper
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import EventKind, JournalRecord

@@ -18,7 +18,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.growth_helper import GrowthHelper
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -26,6 +25,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.helper import GrowthHelper
 from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths

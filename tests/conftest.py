@@ -216,3 +216,10 @@ def _sendable(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_sendable, value))
     return value
+
+
+@pytest.fixture
+def work_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory in which the test runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

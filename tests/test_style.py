@@ -352,7 +352,7 @@ PROGRAM_WORDS = re.compile(
 EVALUATORS = {"eval", "exec", "compile", "__import__"}
 PROCESS_STARTERS = {
     "adapters/detached_process.py": "a process of this package that outlives DAGMan",
-    "adapters/feeder_process.py": "the program of a FEEDER, as words",
+    "features/feeder/adapters/process.py": "the program of a FEEDER, as words",
     "picture/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
     "adapters/program_start.py": "the same two: it starts them",
     "adapters/script_runner.py": "the scripts of a DAG, as words",

@@ -9,9 +9,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles, read_text
-from condor_pydagman.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors

@@ -24,7 +24,7 @@ from condor_pydagman.printable import does, number_of, printable
 from condor_pydagman.vocabulary import MB, NodeKind, ScriptKind
 
 if TYPE_CHECKING:
-    from condor_pydagman.adapters.growth_outlook import Foreseen
+    from condor_pydagman.features.growth.adapters.outlook import Foreseen
     from condor_pydagman.lint.job_counts import JobCount
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -156,9 +156,9 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         depth: how many levels of sub-DAGs are looked into.
         described: paths of the DAGs whose Outlook has been made, or is.
     """
-    from condor_pydagman.adapters import growth_outlook
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.features.cache.adapters import outlook as cache_outlook
+    from condor_pydagman.features.growth.adapters import outlook as growth_outlook
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
     from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.records.job_description import Workflow
@@ -246,8 +246,8 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 
 def _lines(found: Outlook) -> Iterator[str]:
-    from condor_pydagman.adapters import growth_outlook
     from condor_pydagman.features.cache.adapters import outlook as cache_outlook
+    from condor_pydagman.features.growth.adapters import outlook as growth_outlook
 
     dag, order = found.dag, found.order
     done = _done(found)

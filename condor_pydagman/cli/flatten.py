@@ -10,11 +10,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import DagFiles
-from condor_pydagman.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.dagfile.commands import ConfigFile
 from condor_pydagman.dagfile.parser import lines_of, manager_commands
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.graph.problems import DagFileErrors

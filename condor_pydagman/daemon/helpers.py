@@ -52,7 +52,7 @@ class Row(NamedTuple):
 HELPERS = {
     "cache": Row("features.cache.helper", 60.0, 600.0),
     "conditions": Row("features.run_if.helper", 10.0, 10.0, 256 << 20),
-    "growth": Row("daemon.growth_helper"),
+    "growth": Row("features.growth.helper"),
     "limits": Row("features.shared_limits.helper", 60.0, 20.0),
     "sites": Row("features.sites.helper", 90.0, 5.0),
 }
@@ -246,6 +246,6 @@ def _process_class() -> type[HelperProcess]:
 
 
 def _growth_outlook() -> ModuleType:
-    from condor_pydagman.adapters import growth_outlook
+    from condor_pydagman.features.growth.adapters import outlook as growth_outlook
 
     return growth_outlook

@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator
 
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
-from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.problems import DagFileErrors

@@ -66,10 +66,11 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     """Whatever a function of theirs imports is one of what is there by then."""
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
-        "data_nodes, growth_helper, loop, initialize;"
+        "data_nodes, loop, initialize;"
         " from condor_pydagman.daemon import notifiers;"
-        " from condor_pydagman.adapters import growth_outlook;"
         " from condor_pydagman.features.cache import helper;"
+        " from condor_pydagman.features.growth import helper;"
+        " from condor_pydagman.features.growth.adapters import outlook;"
         " from condor_pydagman.features.run_if import helper;"
         " from condor_pydagman.features.shared_limits import helper;"
         " from condor_pydagman.features.sites import helper;"

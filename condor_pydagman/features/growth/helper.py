@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.daemon.dag_input import build_options
-from condor_pydagman.daemon.feeder_run import FeederRun
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part, wanted_by
 from condor_pydagman.features.feeder.graph import feeder_of
+from condor_pydagman.features.feeder.helper import FeederRun
 from condor_pydagman.features.feeder.requests import RunFeeder
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.adapters.kept_pieces import KeptPieces, read_whole

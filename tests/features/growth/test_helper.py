@@ -13,7 +13,6 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
-from condor_pydagman.daemon.growth_helper import RETRY_S, GrowthHelper
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.graph import (
     Extension,
@@ -21,6 +20,7 @@ from condor_pydagman.features.growth.graph import (
     Piece,
     add_piece,
 )
+from condor_pydagman.features.growth.helper import RETRY_S, GrowthHelper
 from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.names import DagPaths

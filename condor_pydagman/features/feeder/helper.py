@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from condor_pydagman.adapters.feeder_process import FeederProcess, Output
+from condor_pydagman.features.feeder.adapters.process import FeederProcess, Output
 from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.features.growth.graph import Feeding, Piece

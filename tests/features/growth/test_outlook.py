@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.growth_outlook import Foreseen, outlook, told
+from condor_pydagman.features.growth.adapters.outlook import Foreseen, outlook, told
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import DONE
 from tests.unit.graph.texts import build_text

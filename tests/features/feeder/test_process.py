@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.feeder_process import MAX_TOLD_BYTES, FeederProcess, Output
+from condor_pydagman.features.feeder.adapters.process import MAX_TOLD_BYTES, FeederProcess, Output
 from tests.waiting import LIMIT_S, is_gone, until
 
 MB = 1_000_000

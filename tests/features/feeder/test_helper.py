@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.daemon.feeder_run import is_empty
 from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.helper import is_empty
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.graph import Feeding
-from tests.unit.daemon.test_growth_helper import Bench
+from tests.features.growth.test_helper import Bench
 from tests.waiting import LIMIT_S, until
 
 

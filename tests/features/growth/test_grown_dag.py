@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.grown_dag import add_grown
 from condor_pydagman.cli import pydagman
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
