@@ -64,11 +64,11 @@ class FedDag:
         )
         pieces = kept_pieces.of(self._dag, DagPaths(str(directory / "x.dag")))
         config = Config(kept_grown_nodes=kept)
-        self._engine = Engine(self._dag, config, Throttles(), pieces=pieces)
+        self._engine = Engine(self._dag, config, Throttles(), given={"growth": pieces})
         run: Any = SimpleNamespace(
             dag=self._dag, engine=self._engine, config=Config(), clock=time, out=None
         )
-        run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
+        run.helpers = Helpers(run, None, Config(), {"growth": pieces})  # type: ignore[arg-type]
         self._helper = GrowthHelper(run, pieces, BuildOptions())
         self._asked: list[do.Action] = []
         self._clusters = 0

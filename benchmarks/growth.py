@@ -81,10 +81,10 @@ def measure(nodes: int, more: str, directory: Path) -> list[Step]:
     paths = DagPaths(str(directory / "x.dag"))
     dag = build(["x.dag"], lambda _: text(nodes, "N"), BuildOptions())
     pieces = kept_pieces.of(dag, paths)
-    engine = Engine(dag, Config(), Throttles(), pieces=pieces)
+    engine = Engine(dag, Config(), Throttles(), given={"growth": pieces})
     engine.handle(inputs.Begin(False), 0.0)
     run: Any = SimpleNamespace(dag=dag, engine=engine, config=Config(), clock=time)
-    run.helpers = Helpers(run, None, Config(), pieces)  # type: ignore[arg-type]
+    run.helpers = Helpers(run, None, Config(), {"growth": pieces})  # type: ignore[arg-type]
     told: list[Any] = []
     helper = GrowthHelper(run, pieces, BuildOptions())
     steps = _Steps()

@@ -27,7 +27,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from condor_pydagman.adapters.helper_process import HelperProcess
-from condor_pydagman.daemon.helpers import HELPERS
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
@@ -37,7 +36,7 @@ from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
 from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.helper import LimitHelper, OwnFileKeeper, Shared
-from condor_pydagman.features.shared_limits.messages import PlacesGiven
+from condor_pydagman.features.shared_limits.messages import HELPER, PlacesGiven
 from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Stakes
@@ -87,8 +86,8 @@ class Player:
             seen = LimitsDirectory(directory, "here", own.name, lambda asked: {})
             return Shared(seen, lambda: (limits, []), f"{number}.dag")
 
-        helper, usual = LimitHelper(own, share, print), HELPERS["limits"][1:]
-        self.process = HelperProcess(helper, self.epoll, time.monotonic, print, *usual)
+        helper = LimitHelper(own, share, print)
+        self.process = HelperProcess(helper, self.epoll, time.monotonic, print)
 
     def play(self) -> None:
         """Run until the time is up."""
@@ -135,7 +134,7 @@ class Player:
         ]
 
     def _answer(self, reply: Any) -> None:
-        self.inbox.append(inputs.Answered("limits", reply))
+        self.inbox.append(inputs.Answered(HELPER, reply))
 
 
 def share(dags: int, most: int, seconds: float) -> tuple[float, int, float, float, float]:
@@ -224,7 +223,7 @@ def engine_s(nodes: int, *, limited: bool) -> float:
                     ]
                 elif isinstance(action, do.Ask):
                     places = PlacesGiven([Grant((1000, -1, -1, -1), -1)])
-                    fresh.append(inputs.Answered("limits", places))
+                    fresh.append(inputs.Answered(HELPER, places))
         todo = fresh
     assert engine.report().done == nodes
     return time.process_time() - begun

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters.helper_process import Helper, HelperProcess
-from condor_pydagman.daemon.helpers import HELPERS
 from tests.waiting import until
 
 
@@ -17,17 +16,16 @@ class Asker:
     """DAGMan's side of a helper.
 
     Args:
-        name: of the helper, whose process may take what it may in a DAGMan.
         hangs: a request that does makes this file; its time is over then.
     """
 
-    def __init__(self, name: str, helper: Helper, hangs: Path | None = None) -> None:
+    def __init__(self, helper: Helper, hangs: Path | None = None) -> None:
         self.now = 1000.0
         self.hangs = hangs
-        self.timeout_s = HELPERS[name].timeout_s
+        self.timeout_s = helper.timeout_s
         self._epoll = select.epoll()
         clock = lambda: self.now  # noqa: E731
-        self.process = HelperProcess(helper, self._epoll, clock, pytest.fail, *HELPERS[name][1:])
+        self.process = HelperProcess(helper, self._epoll, clock, pytest.fail)
         self.replies: list[Any] = []
 
     def ask(self, request: Any) -> Any:

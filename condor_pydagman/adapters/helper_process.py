@@ -32,6 +32,9 @@ class Helper(ABC):
         died, late: why an order has come to nothing whose process has died, or takes too long; in
             braces `seconds` and `megabytes` of what it may take.
         kinds: all named tuples and numbers with names that are in orders and answers.
+        timeout_s: seconds that one order may take.
+        stays_s: seconds for which the process stays without an order.
+        max_bytes: of memory that the process may take beyond what DAGMan had; 0: no limit.
         knows_s: seconds for which the process stays besides, since it knows what it has found out.
     """
 
@@ -39,6 +42,9 @@ class Helper(ABC):
     died: str
     late: str
     kinds: tuple[type, ...] = ()
+    timeout_s: float
+    stays_s: float
+    max_bytes = 0
     knows_s = 0.0
 
     # In DAGMan.
@@ -94,9 +100,6 @@ class HelperProcess:
         epoll: becomes readable when the process has answered or has ended.
         clock: monotonic seconds.
         warn: is told what is unusual.
-        timeout_s: seconds that an order may take.
-        stays_s: seconds for which the process stays without an order.
-        max_bytes: of memory that it may take beyond what DAGMan had; 0: no limit.
     """
 
     def __init__(
@@ -105,12 +108,8 @@ class HelperProcess:
         epoll: select.epoll,
         clock: Callable[[], float],
         warn: Callable[[str], None],
-        timeout_s: float,
-        stays_s: float,
-        max_bytes: int = 0,
     ) -> None:
         self.helper = helper
-        self._timeout_s, self._stays_s, self._max_bytes = timeout_s, stays_s, max_bytes
         self._epoll = epoll
         self._clock = clock
         self._messages = Messages(helper.kinds)
@@ -121,7 +120,7 @@ class HelperProcess:
         self._shortage = ProcessShortage(helper.purpose, clock, warn)
         self._tell: Then | None = None  # who has asked last
         helper.begin(epoll)
-        self._is_limited = not max_bytes  # in the process: its memory
+        self._is_limited = not helper.max_bytes  # in the process: its memory
 
     @property
     def busy(self) -> bool:
@@ -177,8 +176,8 @@ class HelperProcess:
             return
         self._child = child
         order = self._waiting[0][0]
-        self._until = self._clock() + self.helper.time_limit(order, self._timeout_s)
-        child.send(self._messages.encoded(order), self.helper.knows_s + self._stays_s)
+        self._until = self._clock() + self.helper.time_limit(order, self.helper.timeout_s)
+        child.send(self._messages.encoded(order), self.helper.knows_s + self.helper.stays_s)
 
     def _fork(self) -> Child:
         return watched(Child(self._serve), self._epoll)
@@ -187,7 +186,7 @@ class HelperProcess:
         """In the process."""
         if not self._is_limited:
             self._is_limited = True
-            _limit_memory(self._max_bytes)
+            _limit_memory(self.helper.max_bytes)
         return self._messages.encoded(self.helper.serve(self._messages.decoded(message)))
 
     def _receive(self, child: Child) -> None:
@@ -212,7 +211,8 @@ class HelperProcess:
     def _fail(self, reason: str) -> None:
         """Nothing has come of the first order."""
         order, then = self._waiting[0]
-        reason = reason.format(seconds=round(self._timeout_s), megabytes=self._max_bytes >> 20)
+        most = self.helper
+        reason = reason.format(seconds=round(most.timeout_s), megabytes=most.max_bytes >> 20)
         orders = self.helper.instead(order, reason)
         if not orders:
             self._found(self.helper.failed(order, reason))

@@ -13,7 +13,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.late_pieces import LatePieces
+from condor_pydagman.daemon.given import Given
 from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
@@ -63,7 +63,7 @@ def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: 
     if chosen.file:
         for line in rescue.usage_lines(chosen, len(options.dag_files)):
             out.say(line)
-        _apply_rescue(dag, chosen, how, LatePieces(dag, options.paths()))
+        _apply_rescue(dag, chosen, how, Given(dag, options.paths()))
     _leave_out(dag, options, out)
     _refuse_cycle(dag, config)
     for line in banner.category_lines(dag):
@@ -178,14 +178,14 @@ def _save_file(options: DagmanOptions, paths: DagPaths) -> tuple[str, str]:
 
 
 def _apply_rescue(
-    dag: Dag, chosen: rescue.Selection, how: BuildOptions, pieces: Mapping[str, Any]
+    dag: Dag, chosen: rescue.Selection, how: BuildOptions, given: Mapping[str, Any]
 ) -> None:
     path, kind = chosen.file, "save" if chosen.saved else "dag"
     try:
         if chosen.saved and "/" not in chosen.saved:  # the directory, too, is known by name alone
             files.refuse_planted_directory(os.path.dirname(path))
         text = files.read_text(path, own=True)
-        apply_progress(dag, text, path, how, pieces)
+        apply_progress(dag, text, path, how, given)
     except DagFileErrors as error:
         raise CannotStart(f"{error.detail()}\nFailed to parse {kind} file") from None
     except FileNotFoundError:

@@ -7,23 +7,20 @@ added to it, is made when it is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
-from types import ModuleType
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from condor_pydagman.adapters import script_runner
-from condor_pydagman.daemon.dag_input import CannotStart, build_options
-from condor_pydagman.features import load_all, part
+from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.features import HELPERS, helpers_of, load_all, part, wanted_after_replay
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import MB, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.adapters.helper_process import Helper, HelperProcess
     from condor_pydagman.adapters.schedd_process import ScheddProcess
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.late_pieces import LatePieces
     from condor_pydagman.daemon.ports import Out
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.dagman_job.options import DagmanOptions
@@ -31,31 +28,13 @@ if TYPE_CHECKING:
     from condor_pydagman.names import DagPaths
 
 
-class Row(NamedTuple):
-    """Where a helper is, and what its process may take.
+class Ahead(NamedTuple):
+    """What a dry run goes by, and where it tells what is to be expected."""
 
-    Attributes:
-        module: of this package; its `open_helper(helpers)` gives the helper, its `obstacle(dag,
-            admin)` says why a DAG can't have what it wants of it.
-        timeout_s: seconds that one order may take; 0: it has no process, but works in DAGMan itself
-            (see `InSteps`).
-        stays_s: seconds for which the process stays without an order.
-        max_bytes: of memory that the process may take beyond what DAGMan had; 0: no limit.
-    """
-
-    module: str
-    timeout_s: float = 0.0
-    stays_s: float = 0.0
-    max_bytes: int = 0
-
-
-HELPERS = {
-    "cache": Row("features.cache.helper", 60.0, 600.0),
-    "conditions": Row("features.run_if.helper", 10.0, 10.0, 256 << 20),
-    "growth": Row("features.growth.helper"),
-    "limits": Row("features.shared_limits.helper", 60.0, 20.0),
-    "sites": Row("features.sites.helper", 90.0, 5.0),
-}
+    paths: DagPaths
+    options: DagmanOptions
+    config: Config
+    out: Out
 
 
 def preload(dag: Dag, admin: Config) -> None:
@@ -75,48 +54,39 @@ def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
         from condor_pydagman.daemon import subdag_nodes
 
         subdag_nodes.preload()
-    if dag.scripts or dag.features.get("feeder"):
+    if dag.scripts:
         script_runner.preload()
     if dag.may_grow():
         load_all()  # what is added may have it
     if NodeKind.DATA in dag.kinds:
         from condor_pydagman.daemon import data_nodes  # noqa: F401  (large, and few DAGs have any)
-    wrong = ""
-    for name in wanted(dag):
-        if not wrong:
-            wrong = yield from _module(name).obstacle(dag, admin)
-    return wrong
+    for name in helpers_of(dag):
+        look = getattr(_module(name), "obstacle", None)
+        wrong: str = "" if look is None else (yield from look(dag, admin))
+        if wrong:
+            return wrong
+    return ""
 
 
-def wanted(dag: Dag) -> list[str]:
-    """The helpers that a DAG wants."""
-    wants = {
-        "sites": dag.features.get("sites"),
-        "limits": dag.features.get("shared_limits"),
-        "conditions": dag.features.get("run_if") or _publishes(dag),
-        "cache": dag.features.get("cache"),
-        "growth": dag.features.get("growth") or dag.features.get("feeder"),
-    }
-    return [name for name, there in wants.items() if there]
-
-
-def _publishes(dag: Dag) -> bool:
-    """Not if it has only what an earlier run knew."""
-    return "publish" in dag.features and bool(part("publish", "graph").published_of(dag))
-
-
-def _module(name: str) -> ModuleType:
+def _module(name: str) -> Any:
     """The module of a helper.  A process has the code that DAGMan has loaded, so that an upgrade
     changes none that it will run."""
-    return import_module(f"condor_pydagman.{HELPERS[name].module}")
+    return part(name, "helper")
 
 
 def open_helpers(run: DagRun, admin: Config) -> None:
     """Make what this DAG needs."""
-    for name in wanted(run.dag):
+    late = wanted_after_replay(admin) if run.recovering else ()
+    for name in (*helpers_of(run.dag), *(one for one in late if one in HELPERS)):
         run.helpers.open(name)
-    if admin.all_restart_pre_rate and run.recovering:
-        run.helpers.open("limits")
+
+
+def foresee(dag: Dag, ahead: Ahead) -> None:
+    """-DryRun: say what features are to do; what they take for done is marked so."""
+    for name in helpers_of(dag):
+        tell = getattr(_module(name), "foresee", None)
+        if tell is not None:
+            tell(dag, ahead)
 
 
 class InSteps(Protocol):
@@ -140,34 +110,34 @@ class Helpers:
 
     Attributes:
         admin: the administrator's knobs.
-        pieces: what is added to the DAG.
+        given: what features begin with.
     """
 
     def __init__(
-        self, run: DagRun, schedd: ScheddProcess, admin: Config, pieces: LatePieces
+        self, run: DagRun, schedd: ScheddProcess, admin: Config, given: Mapping[str, Any]
     ) -> None:
-        self.run, self.admin, self.pieces = run, admin, pieces
+        self.run, self.admin, self.given = run, admin, given
         self._schedd = schedd
         self._processes: dict[str, HelperProcess] = {}
         self._in_steps: dict[str, InSteps] = {}
 
     def open(self, name: str) -> HelperProcess | InSteps:
-        """See `ports.Helpers`."""
+        """See `ports.Helpers`; what a helper serves is done in a process."""
         found = self._processes.get(name) or self._in_steps.get(name)
         if found is not None:
             return found
-        row, helper = HELPERS[name], _module(name).open_helper(self)
-        if row.timeout_s:
-            made = self._processes[name] = self._started(helper, row)
+        helper = _module(name).open_helper(self)
+        if hasattr(helper, "serve"):
+            made = self._processes[name] = self._started(helper)
             return made
         in_steps: InSteps = helper
         self._in_steps[name] = in_steps
         return in_steps
 
-    def _started(self, helper: Helper, row: Row) -> HelperProcess:
+    def _started(self, helper: Helper) -> HelperProcess:
         make, clock = _process_class(), self.run.clock.monotonic
         warn = lambda text: self.run.out.say(text, 0)  # noqa: E731
-        return self._schedd.add(lambda epoll: make(helper, epoll, clock, warn, *row[1:]))
+        return self._schedd.add(lambda epoll: make(helper, epoll, clock, warn))
 
     def ask(self, helper: str, request: Any, then: Callable[[Any], None]) -> None:
         """See `ports.Helpers`."""
@@ -198,54 +168,7 @@ class Helpers:
         return _obstacle(piece, self.admin)
 
 
-def known_results(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
-    """Names of what nodes with a CACHE command have last made, by names of nodes."""
-    if dag.features.get("cache") and _module("cache").asks_at_the_start(dag):
-        found: Mapping[str, str] = _module("cache").known_results(paths.cache)
-        return found
-    return _LateResults(paths.cache)
-
-
-class _LateResults(Mapping[str, str]):
-    """The same, read when it is first asked for, which most DAGs never do."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._known: Mapping[str, str] | None = None
-
-    def _all(self) -> Mapping[str, str]:
-        if self._known is None:
-            self._known = _module("cache").known_results(self._path)
-        return self._known
-
-    def __getitem__(self, name: str) -> str:
-        return self._all()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-
-def foresee(dag: Dag, paths: DagPaths, options: DagmanOptions, config: Config, out: Out) -> None:
-    """-DryRun: nodes with a CACHE command of which nothing has changed are taken for done; say so,
-    and what others would add to the DAG."""
-    if dag.features.get("cache"):
-        _module("cache").foresee(dag, paths.cache, out)
-    if dag.may_grow():
-        ahead, how = _growth_outlook(), build_options(options, config)
-        for line in ahead.told(dag, ahead.outlook(dag, how, config.max_piece_mb * MB)):
-            out.say(line)
-
-
 def _process_class() -> type[HelperProcess]:
     from condor_pydagman.adapters.helper_process import HelperProcess
 
     return HelperProcess
-
-
-def _growth_outlook() -> ModuleType:
-    from condor_pydagman.features.growth.adapters import outlook as growth_outlook
-
-    return growth_outlook

@@ -24,7 +24,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers, nodes_log_path
 from condor_pydagman.daemon.contact import Contact, open_contact
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
-from condor_pydagman.daemon.late_pieces import LatePieces
+from condor_pydagman.daemon.given import Given
 from condor_pydagman.daemon.run import DagRun, by_condor_submit
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
@@ -137,13 +137,13 @@ def prepare(
     recovering = _is_recovering(options, it, out)
     if recovering or not it.job.cluster:
         it.schedd.select_by_log(it.nodes_log)
-    pieces = LatePieces(dag, it.paths)
+    given = Given(dag, it.paths)
     contact.wait(schedd, has_to_leave)
     log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
     jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
     run = DagRun(
         dag=dag,
-        engine=_engine(it, dag, options, config, admin, recovering, jobstate_log, pieces),
+        engine=_engine(it, dag, options, config, admin, recovering, jobstate_log, given),
         config=config,
         options=options,
         paths=it.paths,
@@ -164,7 +164,7 @@ def prepare(
         jobstate=jobstate_log,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
         orphaned=_orphaned(),
-        make_helpers=lambda run: helpers.Helpers(run, schedd, admin, pieces),
+        make_helpers=lambda run: helpers.Helpers(run, schedd, admin, given),
     )
     helpers.open_helpers(run, admin)
     _begin_jobstate(run)
@@ -180,7 +180,7 @@ def _engine(
     admin: Config,
     recovering: bool,
     jobstate_log: JobstateLog,
-    pieces: LatePieces,
+    given: Given,
 ) -> Engine:
     return Engine(
         dag,
@@ -190,8 +190,7 @@ def _engine(
         dag_id=it.job.cluster,
         first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
         mode=_mode(options),
-        pieces=pieces,
-        given={"cache": helpers.known_results(dag, it.paths)},
+        given=given,
     )
 
 
@@ -217,7 +216,7 @@ def _read(
     set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:
-        helpers.foresee(dag, it.paths, options, config, out)
+        helpers.foresee(dag, helpers.Ahead(it.paths, options, config, out))
     return dag, rescue_number
 
 

@@ -56,7 +56,6 @@ class Engine:
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         first_sequence: first number for jobstate.log, one above those already there.
         mode: what kind of run this is.
-        pieces: what may be added to the DAG, or has been by an earlier DAGMan, by digest.
         given: what features begin with, by their names.
         check: recount and compare everything after each input (for tests and debugging).
 
@@ -76,7 +75,6 @@ class Engine:
         dag_id: int = 0,
         first_sequence: int = 1,
         mode: Mode = Mode.RUN,
-        pieces: Mapping[str, Any] = NOTHING,
         given: Mapping[str, Any] = NOTHING,
         check: bool = False,
     ) -> None:
@@ -89,7 +87,6 @@ class Engine:
             dag_id=dag_id,
             first_sequence=first_sequence,
             mode=mode,
-            pieces=pieces,
             given=given,
         )
         begin_features(self.run)

@@ -73,7 +73,6 @@ class RunState:
         removals: clusters that are to be removed.
         starts: how many nodes may be submitted in a minute.
         settings: what was set for nodes in place of what the DAG says.
-        pieces: what may be added to the DAG, or has been, by digest.
         written: records that have not been read back.
         given: what features begin with, by their names.
         features: what the DAG uses beyond the core, by name; `feature.connect` sets both.
@@ -107,7 +106,6 @@ class RunState:
         "out",
         "pace",
         "phase",
-        "pieces",
         "provisioner",
         "query",
         "ready",
@@ -133,7 +131,6 @@ class RunState:
         dag_id: int,
         first_sequence: int,
         mode: Mode,
-        pieces: Mapping[str, Any],
         given: Mapping[str, Any],
     ) -> None:
         self.dag = dag
@@ -143,7 +140,6 @@ class RunState:
         self.limits_changed = False
         self.dag_id = dag_id
         self.mode = mode
-        self.pieces = pieces
         self.written = Journal()
         self.now = 0.0
         self.out: list[do.Action] = []

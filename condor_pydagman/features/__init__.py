@@ -7,6 +7,7 @@ but for a DAG that wants it.  The modules of a folder that the core asks for:
 - `graph`: what a Dag holds of it, and how its commands are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
+- `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
 
 What people's programs ask for, of those in `TOLD`:
 
@@ -84,6 +85,17 @@ FEATURES = (
     Entry("feeder", uses=("FEEDER",)),
 )
 
+# Those that have something done outside of the engine, in the order in which they say what is wrong
+# with a DAG, and what is to be expected of it; with the features for which they do.  What CACHE
+# takes for done adds nothing.
+HELPERS: dict[str, tuple[str, ...]] = {
+    "sites": ("sites",),
+    "shared_limits": ("shared_limits",),
+    "run_if": ("run_if", "publish"),
+    "cache": ("cache",),
+    "growth": ("growth", "feeder"),
+}
+
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 # Those that readers know something of, in the order in which people are told of them: with the
@@ -132,7 +144,8 @@ def set_guard(guard: Callable[[str], None]) -> None:
 def load_all() -> None:
     """Import now what any DAG may need of any feature while it runs."""
     for entry in FEATURES:
-        for module in ("grammar", "graph", *["run"] * entry.runs):
+        helper = entry.name in HELPERS
+        for module in ("grammar", "graph", *["run"] * entry.runs, *["helper"] * helper):
             part(entry.name, module)
 
 
@@ -174,6 +187,16 @@ def _wants(dag: Any, entry: Entry) -> bool:
     if any(map(dag.features.get, (entry.name, *entry.with_others))):
         return True
     return any(getattr(dag, name) for name in entry.of_dag)
+
+
+def helpers_of(dag: Any) -> list[str]:
+    """The names of the features whose helpers a run of a `graph.model.Dag` asks."""
+    held = dag.features
+    return [
+        name
+        for name, users in HELPERS.items()
+        if any(user in held and held[user].needs_helper() for user in users)
+    ]
 
 
 def wanted_after_replay(admin: Any) -> Iterator[str]:

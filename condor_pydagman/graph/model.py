@@ -506,6 +506,10 @@ class FeatureData:
         """Whether lines about other nodes than `but` let the Dag grow."""
         return False
 
+    def needs_helper(self) -> bool:
+        """Whether a run of the Dag asks the feature's helper (`features.HELPERS`)."""
+        return bool(self)
+
     def submits_to_come(self) -> Collection[str] | None:
         """Submit descriptions of nodes that are to be added to the Dag; None if any may be."""
         return ()

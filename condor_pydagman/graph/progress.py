@@ -48,7 +48,7 @@ _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 # Lines that end with the name of a node which ends with what joins lines, or is cut off them.
 _ODD_ENDS = ("\\\n", "\v\n", "\f\n")
 _ODD_END = re.compile(r"^([A-Z_]+) (.*[\\\v\f])$", re.M)
-_NO_PIECES: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Progress(NamedTuple):
@@ -63,17 +63,17 @@ def apply_progress(
     text: str,
     file: str,
     options: BuildOptions | None = None,
-    pieces: Mapping[str, Any] = _NO_PIECES,
+    given: Mapping[str, Any] = _NOTHING,
 ) -> Progress:
     """Mark the nodes of `dag` that a rescue file calls DONE and set the RETRY values it brings.
 
-    Names in a rescue file are full names, as in `dag.names`.  `pieces`: what may have been added to
-    the DAG, by digest; what the file names of it is added to it first.
+    Names in a rescue file are full names, as in `dag.names`.  `given`: what features
+    begin with, by their names.
 
     Raises:
         DagFileErrors: a line can't be read or applied.
     """
-    _restore(dag, text, pieces)
+    _restore(dag, text, given)
     building = Building.of(dag, options or BuildOptions())
     reading = Reading(file, max_errors=MAX_ERRORS)
     progress = Progress([], {})
@@ -93,11 +93,11 @@ def apply_progress(
     return progress
 
 
-def _restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
+def _restore(dag: Dag, text: str, given: Mapping[str, Any]) -> None:
     """Have features apply lines that come before all others."""
     for entry in FEATURES:
         if any(re.search(rf"^{word} ", text, re.M) for word in entry.restored):
-            part(entry.name, "graph").restore(dag, text, pieces)
+            part(entry.name, "graph").restore(dag, text, given.get(entry.name, _NOTHING))
 
 
 class Saved(NamedTuple):

@@ -48,7 +48,7 @@ def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], gro
     kept = tuple((int(group), site) for group, site in claims.items())
     told: list[Any] = []
     wanted = tuple(Wanted(int(group), 0) for group in groups)
-    helpers = Helpers(run, schedd, run.config, None)  # type: ignore[arg-type]
+    helpers = Helpers(run, schedd, run.config, {})
     helpers.ask("sites", MatchSites(kept, wanted, ()), told.append)
     while not told:
         if not schedd.ready:

@@ -10,7 +10,7 @@ import pytest
 
 from condor_pydagman import features
 from condor_pydagman.dagfile.commands import Job
-from condor_pydagman.features import FEATURE_OF, FEATURES, TOLD, Entry, home, part
+from condor_pydagman.features import FEATURE_OF, FEATURES, HELPERS, TOLD, Entry, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from tests.unit.graph.texts import JOBS
 
@@ -110,3 +110,10 @@ def test_what_people_are_told_of_features() -> None:
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
     assert {record.name for record in part(name, "trace").RECORDS} == {*TOLD[name]}
+
+
+def test_what_is_done_outside_of_the_engine() -> None:
+    assert {*HELPERS} <= FOLDERS
+    for name, users in HELPERS.items():
+        assert hasattr(part(name, "helper"), "open_helper")
+        assert {*users} <= FOLDERS

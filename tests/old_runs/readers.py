@@ -30,9 +30,9 @@ from condor_pydagman.adapters import schedd
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
-from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.control import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
+from condor_pydagman.daemon.given import Given
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.data_requests.work_order import parse_work_order
 from condor_pydagman.engine import actions as do
@@ -42,7 +42,6 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
-from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.features.sites import claims
@@ -414,8 +413,7 @@ class _Run:
                 config, **{"jobs": options.max_jobs, **ad_attributes.earlier_throttles(self.own_ad)}
             ),
             dag_id=int(self.own_ad.get("ClusterId", 0)),
-            pieces=kept_pieces.of(self.dag, paths),
-            given={"cache": helpers.known_results(self.dag, paths)},
+            given=Given(self.dag, paths),
             check=True,
         )
         self.log = NodesLog(f"{paths.primary}.nodes.log")

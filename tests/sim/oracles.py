@@ -270,7 +270,7 @@ class Oracles:
         self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
         pieces = self._world.growers.pieces(fresh)
-        apply_progress(fresh, text, "t.dag.rescue", pieces=pieces)
+        apply_progress(fresh, text, "t.dag.rescue", given={"growth": pieces})
         dag, states = process.dag, process.engine.run.nodes.states
         ordinary = [n for n, _ in dag.named() if dag.kinds[n] in ORDINARY_KINDS]
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
@@ -447,7 +447,7 @@ _UNSEEN = frozenset((*_BEGUN, State.UNKNOWN, State.SUBMIT_UNCONFIRMED))
 
 def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[str, Piece]) -> None:
     """O7; the live engine has heard the whole log."""
-    other = Engine(dag, live.run.config, live.run.limits, pieces=pieces, check=True)
+    other = Engine(dag, live.run.config, live.run.limits, given={"growth": pieces}, check=True)
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)

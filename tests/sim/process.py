@@ -31,7 +31,7 @@ DESCRIPTION = "executable = job\nqueue\n"
 _OPTIONS = DagmanOptions(dag_files=["t.dag"])
 HELPERS: dict[str, Callable[[Process], Any]] = {
     "cache": FakeCache,
-    "conditions": FakeConditions,
+    "run_if": FakeConditions,
     "growth": FakeGrowth,
     "sites": FakeRounds,
 }
@@ -133,15 +133,17 @@ class Process:
         if not recovering:
             world.began_with = world.rescue_text
         if world.began_with:
-            pieces = world.growers.pieces(self.dag)
-            apply_progress(self.dag, world.began_with, "t.dag.rescue", pieces=pieces)
+            given = {"growth": world.growers.pieces(self.dag)}
+            apply_progress(self.dag, world.began_with, "t.dag.rescue", given=given)
         self.engine = WatchedEngine(
             self.dag,
             world.workload.config,
             world.limits(),
             dag_id=world.era + 1,
-            pieces=world.growers.pieces(self.dag),
-            given={"cache": world.caches.results()},
+            given={
+                "cache": world.caches.results(),
+                "growth": world.growers.pieces(self.dag),
+            },
             check=True,
         )
         self.engine.process = self

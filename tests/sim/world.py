@@ -111,7 +111,7 @@ class World:
         dag.descriptions["n.sub"] = DESCRIPTION
         if self.began_with:
             pieces = self.growers.pieces(dag)
-            apply_progress(dag, self.began_with, "t.dag.rescue", pieces=pieces)
+            apply_progress(dag, self.began_with, "t.dag.rescue", given={"growth": pieces})
         return dag
 
     def run(self) -> None:

@@ -7,7 +7,8 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.adapters.helper_process import Helper, error_text
@@ -27,14 +28,12 @@ from condor_pydagman.features.cache.requests import (
 )
 from condor_pydagman.features.cache.store import Record, began_line, done_line
 from condor_pydagman.graph.model import AFTER_ALL, DONE
-from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from condor_pydagman.config import Config
-    from condor_pydagman.daemon.helpers import Helpers
-    from condor_pydagman.daemon.ports import Out
+    from condor_pydagman.daemon.helpers import Ahead, Helpers
     from condor_pydagman.graph.model import Dag
+    from condor_pydagman.names import DagPaths
 
 CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an order for which files are read
 
@@ -82,6 +81,7 @@ class CacheHelper(Helper):
     died = "the process that looked at its files has died"
     late = "to look at its files took too long"
     kinds = (LookUp, Question, CachedNode, Keep, Answer)
+    timeout_s, stays_s = 60.0, 600.0
 
     def __init__(self, dag: Dag, path: str, say: Callable[[str], None]) -> None:
         self._dag = dag
@@ -200,13 +200,14 @@ def open_helper(helpers: Helpers) -> CacheHelper:
     return CacheHelper(run.dag, run.paths.cache, lambda line: run.out.say(line, 0))
 
 
-def obstacle(dag: Dag, admin: Config) -> Steps[str]:
-    """Nothing: CACHE lines have been checked when they were read."""
-    yield from ()
-    return ""
+def given(dag: Dag, paths: DagPaths) -> Mapping[str, str]:
+    """Names of what nodes with a CACHE command have last made, by names of nodes."""
+    if _asks_at_the_start(dag):
+        return _known_results(paths.cache)
+    return _LateResults(paths.cache)
 
 
-def asks_at_the_start(dag: Dag) -> bool:
+def _asks_at_the_start(dag: Dag) -> bool:
     """Whether results will be asked for: those of nodes that are done from the start or skipped,
     while others are looked up."""
     return AFTER_ALL in dag.decided.values() or any(
@@ -214,16 +215,36 @@ def asks_at_the_start(dag: Dag) -> bool:
     )
 
 
-def known_results(path: str) -> dict[str, str]:
-    """As `helpers.known_results`; nothing if the file can't be read, which is said later."""
+def _known_results(path: str) -> dict[str, str]:
+    """Nothing if the file can't be read, which is said later."""
     return {name: record.result for name, record in read_records(path).items()}
 
 
-def foresee(dag: Dag, path: str, out: Out) -> None:
+class _LateResults(Mapping[str, str]):
+    """They are read when they are first asked for, which most DAGs never do."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    @cached_property
+    def _all(self) -> Mapping[str, str]:
+        return _known_results(self._path)
+
+    def __getitem__(self, name: str) -> str:
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def foresee(dag: Dag, ahead: Ahead) -> None:
     """-DryRun: say which nodes would run, and why; others are taken for done."""
-    found = outlook.outlook(dag, path)
+    found = outlook.outlook(dag, ahead.paths.cache)
     for line in outlook.told(dag, found):
-        out.say(line)
+        ahead.out.say(line)
     for node, why in found.items():
         if not why:
             dag.flags[node] |= DONE

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters import script_runner
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part, wanted_by
@@ -18,6 +19,7 @@ from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.helper import FeederRun
 from condor_pydagman.features.feeder.requests import RunFeeder
 from condor_pydagman.features.growth import untrusted
+from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.kept_pieces import KeptPieces, read_whole
 from condor_pydagman.features.growth.graph import Extension, Feeding, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
@@ -30,9 +32,10 @@ from condor_pydagman.vocabulary import MB
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
-    from condor_pydagman.daemon.helpers import Helpers
+    from condor_pydagman.daemon.helpers import Ahead, Helpers
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.graph.model import Dag
+    from condor_pydagman.names import DagPaths
 
 STEP_S = 0.02  # seconds of work before the loop has its turn
 RETRY_S = 5.0  # seconds between two tries to keep what a node adds, while the disk is full or so
@@ -259,10 +262,25 @@ def _reply(node: int, piece: Piece | None, error: str) -> PieceRead | PieceRefus
 def open_helper(helpers: Helpers) -> GrowthHelper:
     """The helper of a DAG to which something is added."""
     run = helpers.run
-    return GrowthHelper(run, helpers.pieces.kept, build_options(run.options, run.config))
+    return GrowthHelper(run, helpers.given["growth"], build_options(run.options, run.config))
+
+
+def given(dag: Dag, paths: DagPaths) -> KeptPieces:
+    """What is added to the DAG, or has been by an earlier DAGMan, by digest."""
+    return kept_pieces.of(dag, paths)
 
 
 def obstacle(dag: Dag, admin: Config) -> Steps[str]:
     """Nothing: what nodes add is read when they have ended."""
     yield from ()
+    if feeder_of(dag) is not None:
+        script_runner.preload()
     return ""
+
+
+def foresee(dag: Dag, ahead: Ahead) -> None:
+    """-DryRun: say what would be added."""
+    outlook = part("growth", "adapters.outlook")
+    how, most = build_options(ahead.options, ahead.config), ahead.config.max_piece_mb * MB
+    for line in outlook.told(dag, outlook.outlook(dag, how, most)):
+        ahead.out.say(line)

@@ -230,7 +230,7 @@ class Growing(Feature):
         if number <= self._highest:
             return  # its record was written twice
         digest = event.text.partition(" ")[0]
-        piece = run.pieces.get(digest)
+        piece = run.given.get(self.name, {}).get(digest)
         if piece is None:
             self._end_without_piece(number, digest)
             return

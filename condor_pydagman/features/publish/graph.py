@@ -57,6 +57,10 @@ class PublishedOfDag(FeatureData):
             f'My.DAGManNodesMask = ""\n{_INFORMATION} = $({_INFORMATION}) {",".join(attributes)}\n'
         )
 
+    def needs_helper(self) -> bool:
+        """Not if there is only what an earlier run knew."""
+        return bool(self.published)
+
     def file_names(self, node: int) -> tuple[str, ...]:
         """As of `FeatureData`."""
         file = self.published.get(node, _NOTHING).file

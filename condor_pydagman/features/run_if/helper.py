@@ -44,6 +44,7 @@ class ConditionHelper(Helper):
         *(EvaluateConditions, ConditionWanted, ConditionsEvaluated, ConditionResult),
         *(ReadResult, ResultRead),
     )
+    timeout_s, stays_s, max_bytes = 10.0, 10.0, 256 << 20
 
     def __init__(self, dag: Dag) -> None:
         self._dag = dag

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.named_tuple import NamedTuple
 
-HELPER = "conditions"
+HELPER = "run_if"
 
 
 class ConditionWanted(NamedTuple):

@@ -94,6 +94,7 @@ class LimitHelper(Helper):
     died = "the process that asks for places of shared limits has died"
     late = "no answer within {seconds} s"
     kinds = (Round, Demand, Made, PlacesGiven, PlacesUnknown, Grant, Kind)
+    timeout_s, stays_s = 60.0, 20.0
 
     def __init__(
         self, own: OwnFileKeeper, share: Callable[[], Shared], say: Callable[[str], None]

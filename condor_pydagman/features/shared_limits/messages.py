@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.named_tuple import NamedTuple
 
-HELPER = "limits"
+HELPER = "shared_limits"
 
 
 class TakePlaces(NamedTuple):

@@ -66,6 +66,7 @@ class SiteHelper(Helper):
     died = "the process that looks for sites has died"
     late = "no answer within {seconds} s"
     kinds = (MatchSites, Wanted, Made, SitesMatched, SiteClaim, SitesUnknown, KnownAd)
+    timeout_s, stays_s = 90.0, 5.0
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ class Real:
 
     def __init__(self, directory: Path) -> None:
         helper = CacheHelper(DAG, str(directory / "x.dag.cache"), pytest.fail)
-        self.asker = Asker("cache", helper)
+        self.asker = Asker(helper)
 
     def look_up(self, wanted: CachedWanted) -> CachedResult:
         (found,) = self.asker.ask(LookUpCached((wanted,))).results

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.daemon import helpers
 from condor_pydagman.features.cache import helper
 from condor_pydagman.features.cache.adapters.lookup import Question
 from condor_pydagman.features.cache.adapters.store_file import read_records
-from condor_pydagman.features.cache.helper import CacheHelper, Keep, LookUp
+from condor_pydagman.features.cache.helper import CacheHelper, Keep, LookUp, given
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -37,7 +36,7 @@ DAG = make.dag("""
     CACHE D OUTPUTS y
 """)
 DAG.descriptions["n.sub"] = "queue\n"
-TIMEOUT_S = helpers.HELPERS["cache"].timeout_s
+TIMEOUT_S = CacheHelper.timeout_s
 
 
 class Side:
@@ -47,7 +46,7 @@ class Side:
         self.path = str(directory / "x.dag.cache")
         self.hangs = directory / "hangs"
         self.said: list[str] = []
-        self.asker = Asker("cache", CacheHelper(DAG, self.path, self.said.append), self.hangs)
+        self.asker = Asker(CacheHelper(DAG, self.path, self.said.append), self.hangs)
 
     def look_up(self, *names: str, parents: str = "p") -> list[CachedResult]:
         why = "its parent X has run"
@@ -159,7 +158,7 @@ def test_what_is_known_at_the_start(tmp_path: Path) -> None:
     file.write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
     for more in ("DONE A", "RUN_IF B true"):
         dag = make.dag(f"A B\nCACHE A\n{more}")
-        known = helpers.known_results(dag, paths)
+        known = given(dag, paths)
         assert type(known) is dict  # read already
         assert known == {"A": "r"}
 
@@ -167,7 +166,7 @@ def test_what_is_known_at_the_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dag", [DAG, make.dag("A")])
 def test_what_perhaps_nobody_asks_for_is_read_late(tmp_path: Path, dag: Dag) -> None:
     paths = DagPaths(str(tmp_path / "x.dag"))
-    known = helpers.known_results(dag, paths)
+    known = given(dag, paths)
     Path(paths.cache).write_text(f"{HEAD}\n{began_line('A', 'r', {})}")
     assert (known.get("A"), known.get("B")) == ("r", None)
     assert dict(known) == {"A": "r"}

@@ -51,7 +51,7 @@ class Bench:
             clock=SimpleNamespace(monotonic=self.monotonic),
             out=SimpleNamespace(say=self.said.append),
             engine=SimpleNamespace(feature=lambda _: self.growing),
-            helpers=helpers.Helpers(None, None, Config(), self.pieces),  # type: ignore[arg-type]
+            helpers=helpers.Helpers(None, None, Config(), {}),  # type: ignore[arg-type]
         )
         self.helper = GrowthHelper(self.run, self.pieces, BuildOptions())
 

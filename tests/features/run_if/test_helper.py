@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.helpers import wanted
+from condor_pydagman.features import helpers_of
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.run_if import helper
 from condor_pydagman.features.run_if.graph import ConditionsOfDag
@@ -33,7 +33,7 @@ IS_5 = ConditionResult(1, 7, 1, "n is 5")
 def asker(hangs: Path | None = None, **directories: str) -> Asker:
     dag = make.dag("A -> X")
     dag.directories = {dag.ids[name]: where for name, where in directories.items()}
-    return Asker("conditions", ConditionHelper(dag), hangs)
+    return Asker(ConditionHelper(dag), hangs)
 
 
 def results(asker: Asker, *asked: ConditionWanted) -> list[ConditionResult]:
@@ -128,6 +128,6 @@ def test_what_htcondor_cannot_read_is_told_with_its_place() -> None:
 
 
 def test_which_dags_decide() -> None:
-    assert not wanted(make.dag("A -> X"))
-    assert wanted(make.dag("A -> X\nRUN_IF X true")) == ["conditions"]
-    assert wanted(make.dag("A -> X\nPUBLISH A FILE a")) == ["conditions"]
+    assert not helpers_of(make.dag("A -> X"))
+    assert helpers_of(make.dag("A -> X\nRUN_IF X true")) == ["run_if"]
+    assert helpers_of(make.dag("A -> X\nPUBLISH A FILE a")) == ["run_if"]

@@ -83,8 +83,8 @@ class Dagman:
         self.life += 1
         recovering = self.life > 1
         self.dag = dag = deepcopy(self._base)
-        pieces = Pieces(dag, self.texts)
-        self.engine = Engine(dag, CONFIG, Throttles(), dag_id=1, pieces=pieces, check=True)
+        given = {"growth": Pieces(dag, self.texts)}
+        self.engine = Engine(dag, CONFIG, Throttles(), dag_id=1, given=given, check=True)
         for _ in range(self._rng.randint(0, 2)):
             self._later(self._rng.uniform(0, 30), self._grow)
         self.wake_at = float("inf")

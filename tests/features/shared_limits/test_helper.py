@@ -46,7 +46,7 @@ class Side:
         self.said: list[str] = []
         self.own = OwnFileKeeper(file_name("here", 5), self.directory)
         self.helper = LimitHelper(self.own, self.share, self.said.append)
-        self.asker = Asker("limits", self.helper)
+        self.asker = Asker(self.helper)
         self.process = self.asker.process
 
     def directory(self) -> SharedDirectory:

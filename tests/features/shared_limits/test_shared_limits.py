@@ -81,7 +81,7 @@ def sharing(
     dag = make.dag(f"{text}\n{uses}")
     harness = Sharing(dag, config)
     harness.texts = {}
-    harness.engine.run.pieces = Pieces(dag, harness.texts)
+    harness.engine.run.given = {"growth": Pieces(dag, harness.texts)}
     harness.limits = {limit.key: limit for limit in parse(limits, "test")}
     harness.others, harness.own = [], Stakes("t.dag", "t", {})
     harness.begin(recovering=recovering)

@@ -102,7 +102,7 @@ class Rounds:
         self.kept: list[Any] = []
         make = lambda: self.what()  # noqa: E731
         helper = SiteHelper(make, self.kept.append, lambda: None, 60.0)
-        self.asker = Asker("sites", helper, directory / "hangs")
+        self.asker = Asker(helper, directory / "hangs")
 
     def matcher(self) -> Matcher:
         claims = self.directory / "claims"

@@ -21,6 +21,7 @@ class Doubling(Helper):
     purpose = "double numbers"
     died = "dead after {seconds} s with {megabytes} MB"
     late = "late"
+    timeout_s, stays_s, max_bytes = 5.0, 9.0, 1 << 30
 
     def orders(self, request: int) -> Sequence[int]:
         if request < 0:
@@ -48,9 +49,7 @@ class Side:
         self.now = 1000.0
         self.warned: list[str] = []
         self.replies: list[Any] = []
-        self.process = HelperProcess(
-            Doubling(), self.epoll, lambda: self.now, self.warned.append, 5.0, 9.0, 1 << 30
-        )
+        self.process = HelperProcess(Doubling(), self.epoll, lambda: self.now, self.warned.append)
 
     def ask(self, *requests: int) -> None:
         for request in requests:

@@ -11,7 +11,8 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
-from condor_pydagman.daemon.helpers import HELPERS, Helpers, Row, wanted
+from condor_pydagman.daemon.helpers import Helpers
+from condor_pydagman.features import HELPERS, helpers_of
 from tests import make
 
 ALL = """
@@ -26,20 +27,21 @@ ALL = """
 
 @pytest.mark.parametrize("command", ["EXTEND A m.dag", "SCATTER A list n-{item} x.sub"])
 def test_what_a_dag_wants(command: str) -> None:
-    assert wanted(make.dag("A")) == []
-    assert wanted(make.dag(ALL)) == ["sites", "limits", "conditions", "cache", "growth"]
-    assert wanted(make.dag(f"A\n{command}")) == ["growth"]
+    assert helpers_of(make.dag("A")) == []
+    assert helpers_of(make.dag(ALL)) == ["sites", "shared_limits", "run_if", "cache", "growth"]
+    assert helpers_of(make.dag(f"A\n{command}")) == ["growth"]
 
 
 def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
     """A process is forked, so it has the code that DAGMan had then: an upgrade changes none."""
     code = (
         "import sys; from condor_pydagman.config import Config;"
-        " from condor_pydagman.daemon import helpers; from tests import make;"
+        " from condor_pydagman import features; from condor_pydagman.daemon import helpers;"
+        " from tests import make;"
         " helpers.preload(make.dag(sys.argv[1]), Config(shared_limits='a = JOBS 1'));"
         " before = set(sys.modules);"
         " print(*(name for name in before if name.endswith(('helper', 'helper_process'))));"
-        " [helpers._module(name) for name in helpers.wanted(make.dag(sys.argv[1]))];"
+        " [helpers._module(name) for name in features.helpers_of(make.dag(sys.argv[1]))];"
         " print(*set(sys.modules) - before)"
     )
 
@@ -50,7 +52,7 @@ def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
         return {name.partition(".")[2] for name in there.split()}, set(late.split())
 
     assert loaded("A") == (set(), set())
-    modules = {"features.feeder.helper", *(row.module for row in HELPERS.values())}
+    modules = {"features.feeder.helper", *(f"features.{name}.helper" for name in HELPERS)}
     assert loaded(ALL) == ({*modules, "adapters.helper_process"}, set())
 
 
@@ -77,10 +79,9 @@ class Fake:
 
 def test_helpers_that_work_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     fakes = {"a": Fake(None), "b": Fake(7.0), "c": Fake(5.0)}
-    monkeypatch.setattr(helpers, "HELPERS", {name: Row(name) for name in fakes})
     opened = lambda name: SimpleNamespace(open_helper=lambda _: fakes[name])  # noqa: E731
     monkeypatch.setattr(helpers, "_module", opened)
-    it = Helpers(None, None, Config(), None)  # type: ignore[arg-type]
+    it = Helpers(None, None, Config(), {})  # type: ignore[arg-type]
     assert it.next_deadline() is None
     told: list[Any] = []
     for name in ("a", "b", "c", "a"):
@@ -108,7 +109,7 @@ def test_a_helper_with_a_process_is_made_once_and_gives_up(monkeypatch: pytest.M
             self.asked.append(request)
 
     gone: list[str] = []
-    helper = SimpleNamespace(give_up=lambda: gone.append("given up"))
+    helper = SimpleNamespace(serve=None, give_up=lambda: gone.append("given up"))
     module = SimpleNamespace(open_helper=lambda _: helper)
     monkeypatch.setattr(helpers, "_module", lambda name: module)
     monkeypatch.setattr(helpers, "_process_class", lambda: Process)
@@ -116,11 +117,11 @@ def test_a_helper_with_a_process_is_made_once_and_gives_up(monkeypatch: pytest.M
         clock=SimpleNamespace(monotonic=None), out=SimpleNamespace(say=made.append)
     )
     schedd: Any = SimpleNamespace(add=lambda make: make("epoll"))
-    it = Helpers(run, schedd, Config(), None)  # type: ignore[arg-type]
+    it = Helpers(run, schedd, Config(), {})  # type: ignore[arg-type]
     for request in (1, 2):
         it.ask("sites", request, None)  # type: ignore[arg-type]
-    ((process, (epoll, _, _, *bounds)),) = made
+    ((process, (epoll, *_)),) = made
     assert process.asked == [1, 2]
-    assert (epoll, tuple(bounds)) == ("epoll", HELPERS["sites"][1:])
+    assert epoll == "epoll"
     it.give_up()
     assert gone == ["given up"]

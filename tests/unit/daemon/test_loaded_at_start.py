@@ -25,9 +25,8 @@ ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
     "daemon/subdag_nodes.py": {"preload", "prepare"},
     "adapters/knobs.py": {"apply_config_file"},
-    # What DATA nodes, groups, shared limits, conditions and CACHE take, and -DryRun of a DAG that
-    # grows, loaded if there are any.
-    "daemon/helpers.py": {"_obstacle", "_growth_outlook", "_process_class"},
+    # What sub-DAGs, DATA nodes and the processes of helpers take, loaded if there are any.
+    "daemon/helpers.py": {"_obstacle", "_process_class"},
     "daemon/submit.py": {"_placing", "_description"},
     "daemon/run.py": {"_placement_totals"},
     "daemon/perform.py": {"_leave"},

@@ -33,7 +33,7 @@ class Growing:
             dag,
             Config(**how),
             Throttles(),
-            pieces=self.pieces,
+            given={"growth": self.pieces},
             check=True,
         )
         self.asked: list[Any] = []

@@ -67,8 +67,8 @@ class GrownRun:
         self._store = store or Store()
         self.texts: dict[str, PieceText] = {}
         self.dag = build_text(text)
-        pieces = Pieces(self.dag, self.texts)
-        self.engine = Engine(self.dag, make.QUIET, Throttles(), pieces=pieces, check=True)
+        given = {"growth": Pieces(self.dag, self.texts)}
+        self.engine = Engine(self.dag, make.QUIET, Throttles(), given=given, check=True)
         self.events: list[LogEvent] = []
         self.submitted: list[str] = []
         self.exit: do.Exit | None = None
@@ -136,7 +136,8 @@ class GrownRun:
         """The engine of another DAGMan, which has read the same log; the DAG is as its file gives
         it."""
         dag = build_text(self._text)
-        engine = Engine(dag, make.QUIET, Throttles(), pieces=Pieces(dag, self.texts), check=True)
+        given = {"growth": Pieces(dag, self.texts)}
+        engine = Engine(dag, make.QUIET, Throttles(), given=given, check=True)
         for one in (inputs.Begin(True), *self.events):
             engine.handle(one, self._now)
         return engine
