@@ -67,7 +67,7 @@ class DataNodes:
         if dag.submits[node] in dag.descriptions:
             place = place._replace(name=f"{dag.place(node) or 'inline'} (inline request)")
         macros = self._macros(action)
-        environment = {**os.environ, **self._of_site(action)}
+        environment = {**os.environ, **self._extras(action)}
         request = self._checked(text, place, Macros(macros, environment))
         stem = os.path.join(self._made_directory(), file_stem(dag.names[node]))
         self._write_order(action, text, place, macros, stem)
@@ -92,9 +92,9 @@ class DataNodes:
             except OSError as error:
                 self._run.out.say(f"Warning: {path} can't be removed: {error.strerror}", 0)
 
-    def _of_site(self, action: SubmitNode) -> Mapping[str, str]:
-        """The variables that the node's site gives."""
-        return {} if self._run.sites is None else self._run.sites.environment(action)
+    def _extras(self, action: SubmitNode) -> Mapping[str, str]:
+        """The variables that features give."""
+        return {} if self._run.extras is None else self._run.extras.environment(action)
 
     def _checked(self, text: str, place: Place, macros: Macros) -> RequestFile:
         if len(text) > MAX_CHECKED:
@@ -110,8 +110,8 @@ class DataNodes:
 
     def _macros(self, action: SubmitNode) -> dict[str, str]:
         """Macros of a request: the node's VARS, those that DAGMan sets for every job, and those
-        of the node's site."""
-        dag, node, sites = self._run.dag, action.node, self._run.sites
+        that features give."""
+        dag, node, extras = self._run.dag, action.node, self._run.extras
         own = {
             "JOB": item_text(dag.names[node]),
             "RETRY": str(action.retry),
@@ -122,8 +122,8 @@ class DataNodes:
             "SUBMIT_FILE": dag.submits[node],
         }
         variables = variables_in_force(dag.variables.get(node, ()), action.variables)
-        of_site = {} if sites is None else sites.macros(action)
-        return {**own, **{one.key: one.value for one in variables}, **of_site}
+        more = {} if extras is None else extras.macros(action)
+        return {**own, **{one.key: one.value for one in variables}, **more}
 
     def _write_order(
         self, action: SubmitNode, text: str, place: Place, macros: Mapping[str, str], stem: str
@@ -139,7 +139,7 @@ class DataNodes:
             macros=macros,
             directory=place.directory,
             nodes_log=run.workflow.nodes_log,
-            environment={**passed_on(os.environ, named), **self._of_site(action)},
+            environment={**passed_on(os.environ, named), **self._extras(action)},
             settings=self._read_settings(),
         )
         files.replace(stem + SUFFIX, [order.to_text()])

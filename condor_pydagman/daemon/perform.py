@@ -298,7 +298,7 @@ class Performer:
         assert script is not None
         self.run.out.flush()
         directory = dag.directories.get(node, "")
-        more = self.run.sites.environment(action) if self.run.sites is not None else {}
+        more = self.run.extras.environment(action) if self.run.extras is not None else {}
         answer = self.run.scripts.start(action, script, dag.names[node], directory, more)
         if answer is not None:
             self._answers.append(answer)

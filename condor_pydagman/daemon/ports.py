@@ -133,17 +133,17 @@ class LogWatch(Source, Protocol):
         """Acknowledge all that has happened so far."""
 
 
-class Sites(Protocol):
-    """What the sites of groups give to their nodes."""
+class Extras(Protocol):
+    """What features give to nodes beside what the DAG says."""
 
     def template(self, template: Template, action: SubmitNode) -> Template:
-        """A node's submit description, with what its site gives."""
+        """A node's submit description, with what they give."""
 
     def macros(self, action: SubmitNode) -> Mapping[str, str]:
-        """Macros that the site gives to the request of a DATA node."""
+        """Macros that they give to the request of a DATA node."""
 
     def environment(self, action: SubmitNode | RunScript) -> Mapping[str, str]:
-        """Variables that the site gives to a node's scripts, to $ENV() in its description or
+        """Variables that they give to a node's scripts, to $ENV() in its description or
         request, and to the worker of a DATA node."""
 
 
@@ -167,7 +167,7 @@ class Helpers(Protocol):
         """Kill the programs that helpers run; they are not answered."""
 
     def give_up(self) -> None:
-        """The DAG has ended: no place or site is kept for it any more."""
+        """The DAG has ended: nothing is kept for it any more."""
 
     def obstacle(self, piece: Dag) -> Steps[str]:
         """Load what new nodes need; returns why they can't have it, '' if they can."""

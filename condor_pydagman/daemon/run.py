@@ -48,7 +48,7 @@ class DagRun:
         pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
-        sites: what sites give to nodes; None if the DAG has no groups that need one.
+        extras: what features give to nodes; None if the DAG has none that does.
         helpers: what is done for features that few DAGs have.
     """
 
@@ -105,7 +105,7 @@ class DagRun:
         self.directory = directory or os.getcwd()
         self.pid = pid or os.getpid()
         self.job_ad = JobAd(schedd)
-        self.sites: ports.Sites | None = None
+        self.extras: ports.Extras | None = None
         self._helpers = None if make_helpers is None else make_helpers(self)
         self.placements = _placement_totals() if NodeKind.DATA in dag.kinds else None
 

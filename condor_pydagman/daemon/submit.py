@@ -154,7 +154,7 @@ class Submitter:
             name=run.dag.submits[node],
             written=self._user_description(node) if "warning" in text.lower() else "",
         )
-        more = run.sites.environment(first) if run.sites is not None else {}
+        more = run.extras.environment(first) if run.extras is not None else {}
         return Submit(action, text, run.dag.directories.get(node, ""), checks, more)
 
     def _ask(self, request: Submit, then: Callable[[SubmitResult], None]) -> None:
@@ -312,7 +312,7 @@ class Submitter:
         return job_description.describe(
             run.dag,
             node,
-            written if run.sites is None else run.sites.template(written, action),
+            written if run.extras is None else run.extras.template(written, action),
             run.workflow,
             retry=action.retry,
             dag_status=action.dag_status,

@@ -162,7 +162,7 @@ class Process:
         )
         run = self._run(recovering)
         if self.dag.groups:
-            run.sites = FakeValues()
+            run.extras = FakeValues()
         self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:

@@ -57,6 +57,15 @@ NAMED = {
     "validate": 0,
     "views": 1,
 }
+# Folders of what every DAG uses beside the engine, and how often modules in them import a feature,
+# or ask for one by its name.  Words such as `publish` and `timeout` have other meanings there.
+FOLDERS = ("adapters", "daemon")
+ASKED_FOR = {
+    "daemon/loop.py": 1,
+    "daemon/notifiers.py": 2,
+    "daemon/control.py": 1,
+    "daemon/steering_desk.py": 7,
+}
 
 
 def test_what_a_terminate_event_passes_through() -> None:
@@ -87,6 +96,12 @@ def test_features_that_modules_of_all_dags_name() -> None:
     _only_fall("named features", figures, NAMED)
 
 
+def test_features_that_are_asked_for_by_name() -> None:
+    paths = [path for folder in FOLDERS for path in (PACKAGE / folder).glob("*.py")]
+    found = {path.relative_to(PACKAGE).as_posix(): _asked_for_in(path) for path in paths}
+    _only_fall("features asked for", found, {**dict.fromkeys(found, 0), **ASKED_FOR})
+
+
 def test_modules_that_a_plain_dag_loads() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman;"
@@ -105,6 +120,17 @@ def _named_in(path: Path) -> int:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
     ]
     return sum(not FEATURES.isdisjoint((name, *name.split("_"))) for name in names)
+
+
+def _asked_for_in(path: Path) -> int:
+    """How often a module imports a module of a feature, or has the name of a feature as a text."""
+    names = {entry.name for entry in features.FEATURES}
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return sum(isinstance(text, str) and text in names for text in texts) + sum(
+        module.startswith("condor_pydagman.features.") for module in modules
+    )
 
 
 def _profiled(act: Callable[[], Any]) -> dict[str, int]:

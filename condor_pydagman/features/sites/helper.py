@@ -20,6 +20,7 @@ from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites.adapters.ads import KnownAd, query
 from condor_pydagman.features.sites.adapters.claims_directory import BY_HAND, ClaimsDirectory
+from condor_pydagman.features.sites.adapters.description import macros, with_site
 from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
@@ -33,7 +34,6 @@ from condor_pydagman.features.sites.messages import (
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.records.site_description import macros, with_site
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
@@ -110,7 +110,7 @@ class SiteHelper(Helper):
 
 
 class SiteValues:
-    """What sites give to nodes; see `ports.Sites`."""
+    """What sites give to nodes; see `ports.Extras`."""
 
     def __init__(self, run: DagRun) -> None:
         self._run = run
@@ -185,7 +185,7 @@ def open_helper(helpers: Helpers) -> SiteHelper:
     """The helper of a DAG with groups, which has what its sites give from now on."""
     run = helpers.run
     values = SiteValues(run)
-    run.sites = values
+    run.extras = values
     return SiteHelper(
         lambda: _matcher(run), values.keep, lambda: _forget(run), run.config.sites_interval
     )

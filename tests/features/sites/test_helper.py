@@ -72,7 +72,7 @@ class Bench:
         )
         helpers: Any = SimpleNamespace(run=self.run)
         self.helper = open_helper(helpers)
-        self.values: SiteValues = self.run.sites
+        self.values: SiteValues = self.run.extras
 
     def replace(self, path: str, lines: list[str]) -> None:
         if self.full:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,5 @@ def test_no_feature_is_loaded_then(package: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_dag_that_grows_has_all_features_at_hand() -> None:
     features.load_all()
     assert features.part("enough", "run").Enough.name == "enough"
+    for name in features.HELPERS:
+        assert f"condor_pydagman.features.{name}.helper" in sys.modules

@@ -41,7 +41,7 @@ def data_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         config=Config(),
         recovering=False,
         rescue_number=0,
-        sites=None,
+        extras=None,
         said=said,
         out=SimpleNamespace(say=lambda text, level=3: said.append(text)),
     )
@@ -164,7 +164,7 @@ def test_the_site_of_its_group(data_run: Any, tmp_path: Path) -> None:
     """Macros and variables count when the request is checked, and are in the worker's order."""
     with pytest.raises(PoolError, match=r"\$\(MATCH_Door\) is not defined"):
         DataNodes(data_run).template(action(), OF_SITE)
-    data_run.sites = Site()
+    data_run.extras = Site()
     template = DataNodes(data_run).template(action(), OF_SITE)
     assert template is not None
     made = order(tmp_path)

@@ -47,7 +47,7 @@ class World:
         self.run = cast(
             Any,
             SimpleNamespace(
-                placements=None, sites=None,
+                placements=None, extras=None,
                 helpers=SimpleNamespace(give_up=lambda: None, kill_programs=lambda: None),
                 schedd=self, out=out, lock=self.lock, own_ad={"JobRunCount": 1}, pid=1,
                 jobstate=JobstateLog(None), is_orphaned=lambda: self._state() == GONE,

@@ -23,7 +23,7 @@ DAG = "JOB A a.sub\nJOB B {\nwrong\n}\nJOB C d\nSUBMIT-DESCRIPTION d {\nwrong\n}
 
 def test_the_reason_says_where_the_description_is() -> None:
     dag = build(["t.dag"], lambda _path: DAG, BuildOptions())
-    run: Any = SimpleNamespace(dag=dag, clock=time, sites=None)
+    run: Any = SimpleNamespace(dag=dag, clock=time, extras=None)
     submitter = Submitter(run)
     said = [submitter._failed(node, "no", permanent=True).reason for node in range(3)]
     assert said == [
@@ -50,7 +50,7 @@ def test_a_line_that_can_not_be_read_is_named_when_procs_are_counted_too() -> No
     run: Any = SimpleNamespace(
         dag=dag,
         out=SimpleNamespace(flush=lambda: None),
-        sites=None,
+        extras=None,
         config=Config(prohibit_multi_jobs=True),
         schedd=SimpleNamespace(ask=ask),
         clock=time,
@@ -75,7 +75,7 @@ def test_outcomes_are_told_in_the_order_of_the_submissions() -> None:
     run: Any = SimpleNamespace(
         dag=dag,
         out=SimpleNamespace(flush=lambda: None),
-        sites=None,
+        extras=None,
         config=Config(),
         schedd=SimpleNamespace(ask=lambda request, then: replies.append(then)),
         clock=time,

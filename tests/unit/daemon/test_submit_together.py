@@ -34,7 +34,7 @@ class Together:
             config=Config(max_nodes_in_cluster=10, prohibit_multi_jobs=True),
             schedd=SimpleNamespace(ask=lambda *asked: self.asked.append(asked)),
             clock=time,
-            sites=None,
+            extras=None,
             by_condor_submit=False,
             workflow=Workflow(12, "/run/./t.dag.nodes.log", Config()),
         )

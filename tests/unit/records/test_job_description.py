@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.config import Config
+from condor_pydagman.features.sites.adapters.description import with_site
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import (
     MAX_PARENT_NAMES_LENGTH,
@@ -15,7 +16,6 @@ from condor_pydagman.records.job_description import (
     parent_names,
     split,
 )
-from condor_pydagman.records.site_description import with_site
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 WORKFLOW = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")

@@ -14,9 +14,9 @@ from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.ads import SiteAd, is_usable, value_of
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.description import SITE_ATTRIBUTE
 from condor_pydagman.features.sites.claims import Claims
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.site_description import SITE_ATTRIBUTE
 
 LATELY_S = 3600  # how long ago a job may have failed
 MAX_ENDED = 10_000  # jobs of the history that are looked at
