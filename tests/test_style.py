@@ -37,7 +37,7 @@ DAGMAN = (
     ("records",),
     ("adapters", "features.adapters"),
     ("dagman_job",),
-    ("daemon", "features.helper"),
+    ("daemon", "features.helper", "features.clients"),
 )
 OUTER = (
     ("lint", "picture", "pool", "placement"),

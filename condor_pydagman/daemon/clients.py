@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import json
 import select
-from typing import TYPE_CHECKING
+from typing import Any
 
-from condor_pydagman.adapters.files import ProgramFiles
 from condor_pydagman.adapters.request_socket import RequestSocket
 from condor_pydagman.daemon.control import Control
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
-
-if TYPE_CHECKING:
-    from condor_pydagman.daemon.steering_desk import SteeringDesk
+from condor_pydagman.features import SERVES_CLIENTS, part
 
 
 class Clients:
@@ -28,9 +25,8 @@ class Clients:
         self._run = run
         self._control = Control(run)
         self._socket: RequestSocket | None = None
-        self._desk: SteeringDesk | None = None
+        self._local: Any = None  # what serves the local socket
         self._epoll = select.epoll()
-        self._files = ProgramFiles()
 
     def open(self) -> list[inputs.Input]:
         """See `ports.Control`."""
@@ -59,8 +55,8 @@ class Clients:
     def next_deadline(self) -> float | None:
         """See `ports.Control`."""
         times = [self._control.next_deadline()]
-        if self._desk is not None:
-            times.append(self._desk.next_deadline())
+        if self._local is not None:
+            times.append(self._local.next_deadline())
         return min((time for time in times if time is not None), default=None)
 
     def read_requests(self) -> list[inputs.Input]:
@@ -68,42 +64,40 @@ class Clients:
         found = self._control.read_requests()
         if self._socket is not None:
             self._socket.work()
-            if self._socket.ready and self._desk is None:
-                self._open_desk(self._socket)
-            if self._desk is not None:
-                found += self._desk.taken(self._socket.lines())
+            if self._socket.ready and self._local is None:
+                self._serve_local(self._socket)
+            if self._local is not None:
+                found += self._local.taken(self._socket.lines())
         return found
 
-    def _open_desk(self, socket: RequestSocket) -> None:
+    def _serve_local(self, socket: RequestSocket) -> None:
         """For the first client; if that is not possible any more, it is told why."""
         try:
-            self._files.check("condor_pydagman.daemon.steering_desk")
+            made = part(SERVES_CLIENTS, "clients").LocalClients
         except FileError as error:
             answer = json.dumps({"version": 1, "id": None, "error": str(error)})
             for client, _ in socket.lines():
                 socket.answer(client, answer.encode() + b"\n")
             return
-        from condor_pydagman.daemon.steering_desk import SteeringDesk
-
-        self._desk = SteeringDesk(self._run, socket)
+        self._local = made(self._run, socket)
 
     def input_handled(self, an_input: inputs.Input) -> None:
         """See `ports.Control`."""
         self._control.input_handled(an_input)
-        if self._desk is not None and self._desk.has_asked(an_input):
+        if self._local is not None and self._local.has_asked(an_input):
             if isinstance(an_input, (inputs.Halt, inputs.Resume)):
                 self._control.publish_halt()
-            self._desk.input_handled()
+            self._local.input_handled()
 
     def steered(self, answer: do.Steered) -> None:
         """See `ports.Control`."""
-        if self._desk is not None:
-            self._desk.steered(answer)
+        if self._local is not None:
+            self._local.steered(answer)
 
     def grown(self, answer: do.Grown) -> None:
         """See `ports.Control`."""
-        if self._desk is not None:
-            self._desk.grown(answer)
+        if self._local is not None:
+            self._local.grown(answer)
 
     def retry_publishing(self) -> None:
         """See `ports.Control`."""

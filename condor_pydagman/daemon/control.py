@@ -17,7 +17,7 @@ from condor_pydagman.adapters.control_socket import Request
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features import part
+from condor_pydagman.features import SERVES_CLIENTS, part
 from condor_pydagman.printable import message
 from condor_pydagman.records.ad_attributes import HALTED, LIMITS, PRIORITY
 from condor_pydagman.vocabulary import SECRET, DagStatus
@@ -72,7 +72,7 @@ class Control:
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
         priority = run.own_ad.get(PRIORITY)
         if isinstance(priority, int) and run.recovering:
-            wanted = part("steering", "requests").PriorityWanted
+            wanted = part(SERVES_CLIENTS, "requests").PriorityWanted
             restored.append(wanted(priority, restored=True))
         elif priority is not None:
             changes[PRIORITY] = "undefined"  # of a run that has ended

@@ -96,6 +96,9 @@ HELPERS: dict[str, tuple[str, ...]] = {
     "growth": ("growth", "feeder"),
 }
 
+# That by which people ask something of a running DAG: its module `clients` serves the local socket.
+SERVES_CLIENTS = "steering"
+
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 # Those that readers know something of, in the order in which people are told of them: with the

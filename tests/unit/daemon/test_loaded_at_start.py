@@ -32,8 +32,6 @@ LATE = {
     "daemon/perform.py": {"_leave"},
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
     "daemon/loop.py": {"_start_notifiers"},
-    # What the first client of the local socket takes.
-    "daemon/clients.py": {"_open_desk"},
 }
 # Modules of the standard library that a DAG without scripts, a CONFIG file, wrong lines and clients
 # of its command socket can do without.

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.daemon import steering_desk
-from condor_pydagman.daemon.steering_desk import ANSWER_TIMEOUT_S, PART, SteeringDesk
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
+from condor_pydagman.features.steering import clients
+from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
 from condor_pydagman.features.steering.requests import NodesSteered
 
 NO_HALT = Halts()
@@ -24,7 +24,7 @@ GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]
 
 
 class Bench:
-    """A desk whose schedd answers when it is told to."""
+    """Clients whose schedd answers when it is told to."""
 
     def __init__(self, halts: Halts = NO_HALT) -> None:
         self.now = 100.0
@@ -54,7 +54,7 @@ class Bench:
             answer=lambda _, line: self.answers.append(json.loads(line)),
             ready=False,
         )
-        self.desk = SteeringDesk(run, socket)
+        self.desk = LocalClients(run, socket)
         self.run = run
 
     def offer(self, helper: str, request: ReadOffer, then: Callable[..., None]) -> None:
@@ -162,7 +162,7 @@ def test_nodes_that_have_left_the_dag_meanwhile_are_passed_over() -> None:
 
 
 def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steering_desk, "MAX_PARTS", 2)
+    monkeypatch.setattr(clients, "MAX_PARTS", 2)
     bench = Bench()
     request = {"command": "skip", "nodes": {"names": ["1"]}}
     bench.send(request, 3)

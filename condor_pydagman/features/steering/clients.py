@@ -73,7 +73,7 @@ class _Unanswered(NamedTuple):
     send: Callable[[bool], None]
 
 
-class SteeringDesk:
+class LocalClients:
     """What clients of the local socket want."""
 
     def __init__(self, run: DagRun, socket: RequestSocket) -> None:
@@ -141,7 +141,7 @@ class SteeringDesk:
         return []
 
     def has_asked(self, an_input: inputs.Input) -> bool:
-        """Whether an input that the engine has handled is a command of this desk."""
+        """Whether an input that the engine has handled is a command of theirs."""
         return bool(self._commands) and self._commands[0][0] is an_input
 
     def input_handled(self) -> None:
