@@ -80,7 +80,7 @@ class FedDag:
     def feed(self, number: int) -> None:
         """One piece, and all of its nodes run."""
         told: list[Any] = []
-        self._helper._read_feeding(  # without the program
+        self._helper.read_feeding(  # without the program
             Feeding(number + 1), text(number), lambda *answer: told.append(answer)
         )
         while self._helper.next_deadline() is not None:
@@ -88,7 +88,7 @@ class FedDag:
         piece, error = told[0]
         if error:
             raise ValueError(error)
-        self._give(inputs.Answered("growth", Fed(number + 1, piece)))
+        self._give(inputs.Answered("feeder", Fed(number + 1, piece)))
         while self._asked:
             asked, self._asked = self._asked, []
             for action in asked:

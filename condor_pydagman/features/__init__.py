@@ -87,12 +87,13 @@ FEATURES = (
 
 # Those that have something done outside of the engine, in the order in which they say what is wrong
 # with a DAG, and what is to be expected of it; with the features for which they do.  What CACHE
-# takes for done adds nothing.
+# takes for done adds nothing; what a FEEDER has written is read in the same pass.
 HELPERS: dict[str, tuple[str, ...]] = {
     "sites": ("sites",),
     "shared_limits": ("shared_limits",),
     "run_if": ("run_if", "publish"),
     "cache": ("cache",),
+    "feeder": ("feeder",),
     "growth": ("growth", "feeder"),
 }
 

@@ -6,15 +6,15 @@ after those that are in force, and no more when it has said that there is no mor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
-from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
 from condor_pydagman.features.growth.graph import Feeding, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText
-from condor_pydagman.features.growth.requests import HELPER
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from tests.sim.verdicts import require
@@ -41,7 +41,7 @@ class FakeFeeder:
         self._process = process
         self._runs = 0  # which tells the answer of one that was killed from others
 
-    def feed(self, action: RunFeeder) -> None:
+    def ask(self, action: RunFeeder, then: Callable[[Any], None]) -> None:
         world = self._process.world
         dag = self._process.dag
         fed = [piece.feeding for piece in growth_of(dag).pieces if piece.feeding is not None]
@@ -56,7 +56,7 @@ class FakeFeeder:
         run, delay = self._runs, world.growers.rng.uniform(0.0, MAX_DELAY_S)
         world.after(delay, lambda: self._end(run, action))
 
-    def stop(self) -> None:
+    def kill_programs(self) -> None:
         self._runs += 1
 
     def _end(self, run: int, action: RunFeeder) -> None:

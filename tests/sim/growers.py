@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.features.feeder.requests import RunFeeder
 from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.requests import (
@@ -31,7 +30,6 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import ORDINARY_KINDS
 from tests.pieces import Pieces
-from tests.sim.feeders import FakeFeeder
 from tests.sim.grown_lines import decision_lines
 from tests.sim.verdicts import require
 
@@ -161,17 +159,10 @@ class FakeGrowth:
     def __init__(self, process: Process) -> None:
         self._growers = process.world.growers
         self._process = process
-        self._feeder = FakeFeeder(process)
 
-    def ask(self, request: ReadPiece | RunFeeder, then: Callable[[Any], None]) -> None:
-        if isinstance(request, RunFeeder):
-            self._feeder.feed(request)
-            return
+    def ask(self, request: ReadPiece, then: Callable[[Any], None]) -> None:
         delay, node = self._growers.rng.uniform(0.0, MAX_DELAY_S), request.node
         self._process.world.after(delay, lambda: self._answer(node))
-
-    def kill_programs(self) -> None:
-        self._feeder.stop()
 
     def _answer(self, node: int) -> None:
         process, world = self._process, self._process.world

@@ -21,6 +21,7 @@ from tests.sim import ports
 from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
+from tests.sim.feeders import FakeFeeder
 from tests.sim.growers import FakeGrowth
 from tests.sim.requests import FakeRequests
 
@@ -32,6 +33,7 @@ _OPTIONS = DagmanOptions(dag_files=["t.dag"])
 HELPERS: dict[str, Callable[[Process], Any]] = {
     "cache": FakeCache,
     "run_if": FakeConditions,
+    "feeder": FakeFeeder,
     "growth": FakeGrowth,
     "sites": FakeRounds,
 }
@@ -108,8 +110,8 @@ class FakeHelpers:
         pass
 
     def kill_programs(self) -> None:
-        if "growth" in self._opened:
-            self._opened["growth"].kill_programs()
+        if "feeder" in self._opened:
+            self._opened["feeder"].kill_programs()
 
     def give_up(self) -> None:
         self._process.world.sites.claims.clear()

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters import script_runner
 from condor_pydagman.features.feeder.adapters.process import FeederProcess, Output
 from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.features.growth.graph import Feeding, Piece
+from condor_pydagman.features.growth.requests import HELPER as READER
+from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.vocabulary import FEEDER_NO_MORE, MB
 
 if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.daemon.helpers import Helpers
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag
 
 Tell = Callable[["Piece | None", str], None]
 
 
-class FeederRun:
-    """The program of the FEEDER of a run.
+class FeederHelper:
+    """The program of the FEEDER of a run; see `helpers.InSteps`.
 
     Args:
         read: has a text read as a piece, and tells the piece or why there is none.
@@ -32,30 +38,30 @@ class FeederRun:
         self._answer: Callable[[Fed], None] = lambda _: None
 
     def next_deadline(self) -> float | None:
-        """When to call `work`, monotonic seconds; None if the program does not run."""
+        """See `helpers.InSteps`."""
         return None if self._process is None else self._process.next_deadline()
 
-    def feed(self, wanted: RunFeeder, answer: Callable[[Fed], None]) -> None:
-        """Run the program; `answer` is given a Fed later."""
+    def ask(self, request: RunFeeder, then: Callable[[Fed], None]) -> None:
+        """Run the program; `then` is given a Fed later."""
         feeder = feeder_of(self._run.dag)
         assert feeder is not None
-        self._number, self._answer = wanted.number, answer
+        self._number, self._answer = request.number, then
         self._run.out.flush()
         try:
             self._process = FeederProcess(
-                wanted.words,
+                request.words,
                 feeder.directory,
-                dict(wanted.variables),
+                dict(request.variables),
                 timeout_s=feeder.timeout_s,
                 max_bytes=self._run.config.max_piece_mb * MB,
                 clock=self._run.clock.monotonic,
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._refuse(f"can't run {wanted.words[0]}: {reason}")
+            self._refuse(f"can't run {request.words[0]}: {reason}")
 
-    def stop(self) -> None:
-        """Kill the program, if it runs; nothing is answered."""
+    def kill_programs(self) -> None:
+        """See `helpers.InSteps`."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -88,6 +94,23 @@ class FeederRun:
 
     def _refuse(self, error: str) -> None:
         self._answer(Fed(self._number, error=error))
+
+
+def open_helper(helpers: Helpers) -> FeederHelper:
+    """The helper of a DAG with a FEEDER, whose texts another one reads."""
+
+    def read(feeding: Feeding, text: str, tell: Tell) -> None:
+        reader: Any = helpers.open(READER)
+        reader.read_feeding(feeding, text, tell)
+
+    return FeederHelper(helpers.run, read)
+
+
+def obstacle(dag: Dag, admin: Config) -> Steps[str]:
+    """Nothing; but there may be no descriptor left for a module when the program is to start."""
+    yield from ()
+    script_runner.preload()
+    return ""
 
 
 def is_empty(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.features.growth.graph import Piece
 from condor_pydagman.named_tuple import NamedTuple
 
-HELPER = "growth"
+HELPER = "feeder"
 
 
 class RunFeeder(NamedTuple):

@@ -11,13 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters import script_runner
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part, wanted_by
 from condor_pydagman.features.feeder.graph import feeder_of
-from condor_pydagman.features.feeder.helper import FeederRun
-from condor_pydagman.features.feeder.requests import RunFeeder
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.kept_pieces import KeptPieces, read_whole
@@ -31,7 +28,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import MB
 
 if TYPE_CHECKING:
-    from condor_pydagman.config import Config
     from condor_pydagman.daemon.helpers import Ahead, Helpers
     from condor_pydagman.daemon.run import DagRun
     from condor_pydagman.graph.model import Dag
@@ -110,29 +106,22 @@ class GrowthHelper:
         self._failed: list[_Order] = []  # what could not be kept, to be tried again
         self._retry_at = 0.0
         self._told = ""  # why, as it was last said
-        self._feeder: FeederRun | None = None
         self._known: untrusted.Named | None = None
 
     def next_deadline(self) -> float | None:
         """See `helpers.InSteps`."""
         if self._busy:
             return 0.0
-        feeder = None if self._feeder is None else self._feeder.next_deadline()
-        times = (self._retry_at if self._failed else None, feeder)
-        return min((time for time in times if time is not None), default=None)
+        return self._retry_at if self._failed else None
 
     @property
     def _busy(self) -> bool:
         waits = self._run.engine.feature("growth").is_growing
         return self._steps is not None or (bool(self._orders) and not waits)
 
-    def ask(self, request: ReadPiece | ReadOffer | RunFeeder, then: Callable[[Any], None]) -> None:
-        """Read what a node or a person adds, or run the FEEDER; `then` is given the reply later."""
-        if isinstance(request, RunFeeder):
-            if self._feeder is None:
-                self._feeder = FeederRun(self._run, self._read_feeding)
-            self._feeder.feed(request, then)
-        elif isinstance(request, ReadPiece):
+    def ask(self, request: ReadPiece | ReadOffer, then: Callable[[Any], None]) -> None:
+        """Read what a node or a person adds; `then` is given the reply later."""
+        if isinstance(request, ReadPiece):
             node = request.node
             name = growth_of(self._run.dag).extensions[node].file
             self._orders.append(_Order(node, None, name, lambda *read: then(_reply(node, *read))))
@@ -141,13 +130,12 @@ class GrowthHelper:
             self._orders.append(_Order(-1, text, name, lambda *read: then(read), dry))
 
     def kill_programs(self) -> None:
-        """See `helpers.InSteps`."""
-        if self._feeder is not None:
-            self._feeder.stop()
+        """See `helpers.InSteps`: there are none."""
 
-    def _read_feeding(
+    def read_feeding(
         self, feeding: Feeding, text: str, tell: Callable[[Piece | None, str], None]
     ) -> None:
+        """Read what a FEEDER has written; the piece is told, or why there is none."""
         feeder = feeder_of(self._run.dag)
         assert feeder is not None
         name = os.path.join(feeder.where, f"<feeding {feeding.number}>")
@@ -155,8 +143,6 @@ class GrowthHelper:
 
     def work(self, now: float) -> None:
         """See `helpers.InSteps`."""
-        if self._feeder is not None:
-            self._feeder.work(now)
         if self._failed and now >= self._retry_at:
             self._orders.extend(self._failed)
             self._failed.clear()
@@ -268,14 +254,6 @@ def open_helper(helpers: Helpers) -> GrowthHelper:
 def given(dag: Dag, paths: DagPaths) -> KeptPieces:
     """What is added to the DAG, or has been by an earlier DAGMan, by digest."""
     return kept_pieces.of(dag, paths)
-
-
-def obstacle(dag: Dag, admin: Config) -> Steps[str]:
-    """Nothing: what nodes add is read when they have ended."""
-    yield from ()
-    if feeder_of(dag) is not None:
-        script_runner.preload()
-    return ""
 
 
 def foresee(dag: Dag, ahead: Ahead) -> None:

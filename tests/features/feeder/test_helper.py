@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
-from condor_pydagman.features.feeder.helper import is_empty
+from condor_pydagman.features.feeder.helper import FeederHelper, is_empty
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.graph import Feeding
@@ -30,17 +30,26 @@ class FeedingBench(Bench):
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(0o755)
         FeederOfDag.put(self.dag).feeder = Feeder("feed", 1, 0, round(LIMIT_S), 0, str(directory))
+        self.feeder = FeederHelper(self.run, self.helper.read_feeding)
 
     def begin(self, number: int = 1) -> None:
         action = RunFeeder(number, ("feed",), (("PYDAGMAN_FEEDING", str(number)),))
-        self.helper.ask(action, self.told.append)
+        self.feeder.ask(action, self.told.append)
+
+    def next_deadline(self) -> float | None:
+        times = (self.feeder.next_deadline(), self.helper.next_deadline())
+        return min((time for time in times if time is not None), default=None)
+
+    def step(self) -> None:
+        self.feeder.work(time.monotonic())
+        self.helper.work(time.monotonic())
 
     def until_told(self) -> Fed:
         while not self.told:
-            due = self.helper.next_deadline()
+            due = self.next_deadline()
             assert due is not None
             time.sleep(max(0.0, min(due - time.monotonic(), 0.1)))
-            self.helper.work(time.monotonic())
+            self.step()
         told = self.told.pop()
         assert isinstance(told, Fed)
         return told
@@ -58,7 +67,7 @@ def test_a_piece(tmp_path: Path) -> None:
     assert told.piece.feeding == Feeding(1)
     again = kept_pieces.of(bench.dag, bench.paths)[told.piece.digest]
     assert (again.feeding, again.known) == (Feeding(1), (0,))
-    assert bench.helper.next_deadline() is None
+    assert bench.next_deadline() is None
 
 
 def test_no_more_with_and_without_nodes(tmp_path: Path) -> None:
@@ -92,7 +101,7 @@ def test_a_failure(tmp_path: Path) -> None:
     bench = FeedingBench(tmp_path, "")
     (tmp_path / "feed").unlink()
     assert bench.fed().error == "can't run feed: No such file or directory"
-    assert bench.helper.next_deadline() is None
+    assert bench.next_deadline() is None
     bench = FeedingBench(tmp_path, "")
     (tmp_path / "feed").chmod(0o644)
     assert bench.fed().error == "can't run feed: Permission denied"
@@ -105,11 +114,11 @@ def test_too_much(tmp_path: Path) -> None:
 
 def test_one_that_is_stopped_tells_nothing(tmp_path: Path) -> None:
     bench = FeedingBench(tmp_path, "sleep 1000")
-    bench.helper.kill_programs()  # before the first one
+    bench.feeder.kill_programs()  # before the first one
     bench.begin()
-    bench.helper.kill_programs()
-    bench.helper.work(time.monotonic())
-    assert bench.helper.next_deadline() is None
+    bench.feeder.kill_programs()
+    bench.step()
+    assert bench.next_deadline() is None
     assert not bench.told
 
 
@@ -126,12 +135,12 @@ def test_while_the_disk_is_full_a_feeding_waits(
         bench.begin()
 
         def complains() -> bool:
-            bench.helper.work(time.monotonic())
+            bench.step()
             return bool(bench.said)
 
         until(complains, "a word about the disk")
         assert not bench.told
-    due = bench.helper.next_deadline()
+    due = bench.next_deadline()
     assert due is not None
     bench.work(due)
     assert bench.told.pop().piece.size == 1

@@ -28,7 +28,7 @@ ALL = """
 @pytest.mark.parametrize("command", ["EXTEND A m.dag", "SCATTER A list n-{item} x.sub"])
 def test_what_a_dag_wants(command: str) -> None:
     assert helpers_of(make.dag("A")) == []
-    assert helpers_of(make.dag(ALL)) == ["sites", "shared_limits", "run_if", "cache", "growth"]
+    assert helpers_of(make.dag(ALL)) == [*HELPERS]
     assert helpers_of(make.dag(f"A\n{command}")) == ["growth"]
 
 
@@ -52,7 +52,7 @@ def test_what_a_dag_wants_is_loaded_at_its_start_and_nothing_else() -> None:
         return {name.partition(".")[2] for name in there.split()}, set(late.split())
 
     assert loaded("A") == (set(), set())
-    modules = {"features.feeder.helper", *(f"features.{name}.helper" for name in HELPERS)}
+    modules = {f"features.{name}.helper" for name in HELPERS}
     assert loaded(ALL) == ({*modules, "adapters.helper_process"}, set())
 
 
