@@ -13,7 +13,7 @@ from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, Si
 from tests import make
 from tests.contract import worlds
 from tests.contract.sites import Claims, SitesContract
-from tests.features.sites.sim import FakeRounds
+from tests.features.sites.sim import FakeRounds, FakeSites
 
 
 class FakeSide:
@@ -22,7 +22,7 @@ class FakeSide:
     def __init__(self, seed: int) -> None:
         self.world, _ = worlds.quiet(seed)
         self.world.faults = replace(self.world.faults, until=0.0)
-        self.sites = self.world.sites
+        self.sites = FakeSites.of(self.world)
         self.sites.most = dict.fromkeys(("north", "south"), 1)
         self.sites.others = dict.fromkeys(("north", "south"), 0)
         self.sites.missing = {"east", "west"}

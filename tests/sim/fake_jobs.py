@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
@@ -51,7 +52,7 @@ class Cluster:
         touched: somebody removed some of it.
         over: nothing of it is left.
         ready_at: when a PROVISIONER's job says that all is ready; None if never.
-        site: the site that its node's group is at, '' if it is in no group.
+        action: by which DAGMan asked for it.
     """
 
     number: int
@@ -70,7 +71,7 @@ class Cluster:
     touched: bool = False
     over: bool = False
     ready_at: float | None = None
-    site: str = ""
+    action: SubmitNode | None = None
 
     @property
     def target(self) -> tuple[int, int]:
@@ -121,7 +122,7 @@ class FakeJobs:
         elif job.status not in ("leaving", "removed"):
             job.status = "removed"
             job.cluster.touched = True
-            if self._world.sites.is_deaf(job.cluster):
+            if any(part.is_deaf(job.cluster) for part in self._world.parts):
                 self._world.after(DEAF_S, lambda: self._aborted(job))
             else:
                 self.later(job, self._aborted)
@@ -186,7 +187,7 @@ class FakeJobs:
     def _execute(self, job: Job) -> None:
         if job.status != "idle":
             return
-        if self._world.sites.never_runs(job.cluster):
+        if any(part.never_runs(job.cluster) for part in self._world.parts):
             self.later(job, self._execute)
             return
         job.status = "running"

@@ -287,7 +287,7 @@ class FakeSchedd:
         cluster = Cluster(
             number, node, kind, retry, world.era, procs, factory, action.on_hold, only
         )
-        cluster.site = action.site
+        cluster.action = action
         self.clusters[cluster.target] = cluster
         world.oracles.cluster_taken(cluster, limits)
         world.trace("took", f"{node} retry {retry} cluster {number} procs {procs} {factory}")

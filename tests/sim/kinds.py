@@ -1,34 +1,37 @@
-"""Kinds of simulated worlds: what their DAGs have beyond what any DAG may have."""
+"""Kinds of simulated worlds: what their DAGs have beyond what any DAG may have.
+
+Each is that of a feature, whose part of the simulator is PART of `tests/features/NAME/sim.py`; see
+`parts.Part`.  A module without a PART is a simulator of its own.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import combinations
-from typing import NamedTuple
+from pathlib import Path
 
-# Each is a field of `Kinds`, and an option of `tests.sim.run`.
-MEANINGS = {
-    "steered": "people steer nodes",
-    "matched": "groups of nodes run at sites",
-    "decided": "nodes have conditions",
-    "braked": "the DAGs have brakes",
-    "enough": "the DAGs have ENOUGH lines",
-    "growing": "nodes and people add to the DAG",
-    "fed": "a FEEDER adds to the DAG",
-    "cached": "nodes have CACHE commands, and DAGs are run again",
-}
+from tests import features
+from tests.sim.parts import Part
 
 
-class Kinds(NamedTuple):
-    """Of which kinds a world is; see MEANINGS."""
+def _found() -> list[type[Part]]:
+    """The parts of all features."""
+    folders = sorted(path.parent.name for path in Path(features.__path__[0]).glob("*/sim.py"))
+    modules = [import_module(f"{features.__name__}.{name}.sim") for name in folders]
+    return [module.PART for module in modules if hasattr(module, "PART")]
 
-    steered: bool = False
-    matched: bool = False
-    decided: bool = False
-    braked: bool = False
-    enough: bool = False
-    growing: bool = False
-    fed: bool = False
-    cached: bool = False
+
+PARTS = tuple(sorted(_found(), key=lambda part: part.place))
+# What each kind means, by its name, which is an option of `tests.sim.run`.
+MEANINGS = {part.kind: part.meaning for part in PARTS if part.kind}
+
+
+def chosen(**kinds: bool) -> frozenset[str]:
+    """Of which kinds a world is; all of them are known."""
+    unknown = kinds.keys() - MEANINGS
+    if unknown:
+        raise TypeError(f"no kinds of worlds: {unknown}")
+    return frozenset(kind for kind, wanted in kinds.items() if wanted)
 
 
 # Each feature meets each other one: the worlds of two kinds.

@@ -18,7 +18,8 @@ O15 What the log says of a script's end is how it ended.
 O28 A proc whose end DAGMan has heard of is not removed.
 O29 No sound log counts as one that can't be true (checked by world.py).
 O30 A job with a list of common input files is submitted when the log has the list.
-O16 to O27, O31: see oracles_special.py.  O32: see steerers.py.
+O16 to O27, O31, O46: see oracles_special.py.  O22, O32 to O45, O47, O48: see the parts of features
+(`parts.Part`).
 
 Of a node that people's commands may have changed, O5, O8 and O14 are not asked: a command that was
 in the log when DAGMan was killed may come too late.  O1, O2, O4, O6 and O7 are.
@@ -30,8 +31,8 @@ for O4, and that no node's parents have jobs in the queue when it is submitted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, rerun
@@ -39,12 +40,9 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
-from condor_pydagman.engine.node_states import CLEANING, NOT_BEGUN, UNWANTED, State
+from condor_pydagman.engine.node_states import CLEANING, UNWANTED, State
 from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
-from condor_pydagman.features.growth.graph import Piece, growth_of
-from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import (
@@ -56,24 +54,19 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 from tests import make
-from tests.features.sites.sim import is_leaving, was_done_once
-from tests.sim import fake_enough
 from tests.sim.fake_jobs import Cluster, Job
 from tests.sim.oracles_special import SpecialOracles, submissions
 from tests.sim.truth import SeenInputs, Truth
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
+    from condor_pydagman.engine.state import RunState
+    from tests.sim.parts import Part
     from tests.sim.process import Process
     from tests.sim.world import World
 
+T = TypeVar("T")
 REPLAY_EVERY = 40  # inputs between two replays, on average
-
-
-def free_nodes(engine: Engine) -> Collection[int]:
-    """Nodes that have been added and are to be started, but have not been."""
-    growth = engine.run.features.get("growth")
-    return () if growth is None else growth.free
 
 
 class Oracles:
@@ -116,11 +109,11 @@ class Oracles:
         if not recovering:
             self._ever_rescued = False
             tolerance = process.engine.run.config.node_job_failure_tolerance
-            self._truth = Truth(self._world.fresh_dag(), marked(process.dag), tolerance)
-            self._truth.texts = self._world.growers.texts
+            dag, parts = self._world.fresh_dag(), self._world.parts
+            self._truth = Truth(dag, marked(process.dag), tolerance, parts)
         self.special.started(recovering=recovering)
-        self._world.brakes.started()
-        self._world.enoughs.started()
+        for part in self._world.parts:
+            part.started(process, recovering=recovering)
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
         """The engine is about to be told something."""
@@ -140,23 +133,21 @@ class Oracles:
         if isinstance(an_input, inputs.ScriptEnded):
             self._statuses[an_input.node, an_input.kind] = an_input.status
         self.special.input_given(process, an_input)
-        self._world.brakes.input_given(process, an_input)
-        self._world.enoughs.input_given(process, an_input)
+        for part in self._world.parts:
+            part.input_given(process, an_input)
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         if self._world.ever_garbled:
             return
         self.special.input_done(process, an_input)
-        self._world.brakes.input_done(process, an_input)
-        self._world.enoughs.input_done(process, an_input)
+        for part in self._world.parts:
+            part.input_done(process, an_input)
         if process.idle and process.engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
-            counts_agree(process.engine)
+            counts_agree(process.engine, self._world.parts)
             self._procs_agree(process.engine.report())
             if self._world.rng.random() * REPLAY_EVERY < 1:
-                dag = self._world.fresh_dag()
-                pieces = self._world.growers.pieces(dag)
-                replay_agrees(process.engine, self._world.log.events(), dag, pieces)
+                replay_agrees(process.engine, self._world)
 
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
@@ -175,8 +166,8 @@ class Oracles:
             excused |= self.truth.final_begun and self._ever_rescued
             require(self._rescued or excused, "O13: jobs removed before the rescue file")
         self.special.action_asked(process, action)
-        self._world.brakes.action_asked(process, action)
-        self._world.enoughs.action_asked(process, action)
+        for part in self._world.parts:
+            part.action_asked(process, action)
 
     def limits_at_submit(self, node: int) -> Throttles:
         """The limits under which the submission of a node began."""
@@ -198,8 +189,8 @@ class Oracles:
         self.truth.garbled = self._world.ever_garbled
         self.truth.event(event, cluster if mine else None)
         if self._world.process is not None:
-            checked = not (self.truth.garbled or event.node in self.truth.steered)
-            self._world.caches.event(self._world.process.dag, event, checked=checked)
+            for part in self._world.parts:
+                part.in_log(self._world.process, event)
 
     def cluster_taken(self, cluster: Cluster, limits: Throttles) -> None:
         """The schedd takes a cluster; `limits` were in force when it was submitted."""
@@ -213,31 +204,19 @@ class Oracles:
         dag, name = world.process.dag, cluster.node
         node = dag.ids[name]
         live = world.schedd.live(world.era)
-        before = {dag.names[parent] for parent in dag.parents(node)}
         run = world.process.engine.run
-        marks = run.nodes.marks
-        before -= {dag.names[one] for one in dag.parents(node) if was_done_once(run, one, node)}
-        if marks[node] & CLEANING or node in EnoughsOfDag.of(dag).enough_of:
-            before = set()
+        awaited = () if run.nodes.marks[node] & CLEANING else dag.parents(node)
+        awaited = [parent for parent in awaited if not self._is_excused(run, parent, node)]
+        before = {dag.names[parent] for parent in awaited}
         early = [c.node for c in live if c.node in before]
         require(not early, f"O1: {name} submitted while {early} are in the queue")
-        checked = not (world.ever_garbled or marks[node] & CLEANING)
-        world.caches.submitted(dag, name, checked=checked)
+        for part in world.parts:
+            part.cluster_taken(world.process, cluster)
         if world.ever_garbled:
             return
-        states = world.process.engine.run.nodes.states
-        world.sites.submitted(dag, cluster)
-        conditional = dag.is_decided(node)
-        said = name in self.truth.decisions.true or name in self.truth.steered
-        require(
-            said or node not in conditions_of(dag),
-            f"O37: {name} is submitted, its condition is not true",
-        )
-        unneeded = fake_enough.unneeded_names(world.process)
-        for parent in () if conditional else dag.parents(node):
-            if marks[node] & CLEANING or was_done_once(run, parent, node):
-                continue
-            failed = dag.is_weak(parent, node) and states[parent] == State.FAILED
+        unneeded = world.process.unneeded()
+        for parent in () if dag.is_decided(node) else awaited:
+            failed = dag.is_weak(parent, node) and run.nodes.states[parent] == State.FAILED
             require(
                 failed or dag.names[parent] in self.truth.done | unneeded,
                 f"O1: {name} submitted before its parents",
@@ -255,7 +234,7 @@ class Oracles:
         post = dag.script(node, ScriptKind.POST)
         by_hand = cluster.on_hold and config.put_failed_jobs_on_hold and post is None
         require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
-        done = self.truth.done - self.truth.steered
+        done = self.truth.done - self.truth.changed
         require(name not in done, f"O5: done node {name} is submitted")
         self._limits_hold(world.process, cluster, live, limits)
 
@@ -266,19 +245,19 @@ class Oracles:
 
     def rescue_written(self, process: Process, text: str) -> None:
         """A rescue file is on disk."""
-        self._world.sites.note_log()
+        for part in self._world.parts:
+            part.rescue_written(process, text)
         self._rescued = self._ever_rescued = True
         fresh = self._world.workload.build()
-        pieces = self._world.growers.pieces(fresh)
-        apply_progress(fresh, text, "t.dag.rescue", given={"growth": pieces})
+        apply_progress(fresh, text, "t.dag.rescue", given=self._world.given(fresh))
+        parts = self._world.parts
         dag, states = process.dag, process.engine.run.nodes.states
         ordinary = [n for n, _ in dag.named() if dag.kinds[n] in ORDINARY_KINDS]
         done = {dag.names[n] for n in ordinary if states[n] == State.DONE}
         failed = (n for n in ordinary if states[n] == State.FAILED)
         over = {dag.names[n] for n in failed if dag.has_weak_children_only(n)}
-        anew = self.truth.decisions.decided_anew()
-        # What they, or nodes of a group that has left its site, have done may count no more.
-        if self.truth.steered or enoughs_of(dag) or dag.groups:
+        anew = _all(part.done_anew() for part in parts)
+        if any(part.blurs(dag) for part in parts):
             anew = {one.name for one in process.engine.node_reports() if one.anew}
         done -= anew
         unneeded = {one.name for one in process.engine.node_reports() if one.not_needed}
@@ -286,20 +265,22 @@ class Oracles:
         require(marked(fresh) == wanted, f"O8: marks {marked(fresh)}, not {wanted}")
         if self._world.ever_garbled:
             return
-        done -= self.truth.steered | unneeded  # a command may have come too late
+        done -= self.truth.changed | unneeded  # a command may have come too late
         require(done <= self.truth.done, f"O8: {done - self.truth.done} marked, but not done")
-        if process.idle and not free_nodes(process.engine):  # which follow when they may start
+        free = any(part.free(process.engine.run) for part in parts)
+        if process.idle and not free:  # which follow when they may start
             ordinary_names = {dag.names[n] for n in ordinary}
-            really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.steered
+            really = (self.truth.done - anew - unneeded) & ordinary_names - self.truth.changed
             missing = really - done
             if process.engine.run.final_begun:  # then no node follows those that were skipped
-                missing -= self.truth.decisions.skipped
+                missing -= self.truth.skipped
             require(done <= really and not missing, f"O8: {missing} done, but not marked")
 
     def exited(self, process: Process, code: int) -> None:
         """A process has ended by itself."""
         self.special.exited(process, code)
-        self._world.enoughs.exited(process, code)
+        for part in self._world.parts:
+            part.exited(process, code)
         dag = process.dag
         if code != 0 or self._world.ever_garbled:
             return
@@ -307,18 +288,17 @@ class Oracles:
             return
         if any(dag.names[n] in self.truth.done for n in dag.of_kind(NodeKind.FINAL)):
             return
-        feeder = process.engine.run.features.get("feeder")
-        if feeder is not None:
-            require(not feeder.may_add, "O43: exit code 0, but the feeder has not ended")
-            require(not feeder.failed, "O43: exit code 0, but the feeder has failed")
         services = {dag.names[n] for n in dag.of_kind(NodeKind.SERVICE)}
-        missing = set(dag.ids) - services - self.truth.done - self.truth.steered
-        missing -= fake_enough.unneeded_names(process)
+        missing = set(dag.ids) - services - self.truth.done - self.truth.changed
+        missing -= process.unneeded()
         require(not missing, f"O14: exit code 0, but {missing} not done")
-        ran = self.truth.done - self.truth.decisions.skipped - self._world.caches.unchanged
-        self._world.sites.ended(dag, ran)
+        for part in self._world.parts:
+            part.ended_well(process)
 
     # The longer ones.
+
+    def _is_excused(self, run: RunState, parent: int, child: int) -> bool:
+        return any(part.excuses(run, parent, child) for part in self._world.parts)
 
     def _may_submit(self, process: Process, action: do.SubmitNode) -> None:
         limits = process.engine.run.limits
@@ -357,13 +337,11 @@ class Oracles:
         require(not limit or len(running) < limit, f"O3: {len(running) + 1} {kind} scripts")
         if kind is ScriptKind.HOLD:
             return
-        if action.site:
-            self._world.sites.last_site[name] = action.site
         require(
             all(other.node != action.node for other in running), f"O6: {name} runs {kind} twice"
         )
         if not self._world.ever_garbled:
-            done = self.truth.done - self.truth.steered
+            done = self.truth.done - self.truth.changed
             require(name not in done, f"O5: {kind} of done node {name}")
             require((name, retry, kind) not in self.truth.recorded, f"O6: {kind} of {name} again")
 
@@ -411,17 +389,21 @@ class Oracles:
         return new and action.cluster in self._in_queue
 
 
+def _all(names: Iterable[set[T]]) -> set[T]:
+    return set().union(*names)
+
+
 def marked(dag: Dag) -> set[str]:
     """Names of the nodes that the DAG or its rescue file marks DONE."""
     return {name for node, name in dag.named() if dag.flags[node] & DONE}
 
 
-def counts_agree(engine: Engine) -> None:
+def counts_agree(engine: Engine, parts: Iterable[Part]) -> None:
     """O9 for nodes: SERVICE nodes are in no count."""
     report, kinds = engine.report(), engine.run.dag.kinds
     nodes = [node for node in engine.node_reports() if kinds[node.node] != NodeKind.SERVICE]
     counts = Counter(node.status for node in nodes)
-    gone = growth_of(engine.run.dag).let_go_of.nodes
+    gone = sum(part.gone(engine.run.dag) for part in parts)
     want = (
         counts[NodeStatus.DONE] + gone,
         counts[NodeStatus.PRERUN],
@@ -445,9 +427,12 @@ _LEFT = frozenset((State.WAITING, State.PRE_WAIT, State.FAILED, State.FUTILE))
 _UNSEEN = frozenset((*_BEGUN, State.UNKNOWN, State.SUBMIT_UNCONFIRMED))
 
 
-def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[str, Piece]) -> None:
+def replay_agrees(live: Engine, world: World) -> None:
     """O7; the live engine has heard the whole log."""
-    other = Engine(dag, live.run.config, live.run.limits, given={"growth": pieces}, check=True)
+    dag, log, parts = world.fresh_dag(), world.log.events(), world.parts
+    given = world.given(dag)
+    other = Engine(dag, live.run.config, live.run.limits, given=given, check=True)
+    free = _all(set(part.free(live.run)) for part in parts)
     other.handle(inputs.Begin(True), live.run.now)
     for event in log:
         other.handle(event, live.run.now)
@@ -457,16 +442,14 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         want, have = State(live.run.nodes.states[node]), State(other.run.nodes.states[node])
         if live.run.phase is Phase.FINISHING and have in _LEFT and want in (*_LEFT, State.UNKNOWN):
             continue  # the log does not show what came just before the record that FINAL begins
-        if node in free_nodes(live):
+        if node in free:
             continue  # it is to be started; a replay does so at once
         unseen = have is State.RETRY_WAIT and want in _UNSEEN
         unwanted = bool(live.run.nodes.marks[node] & UNWANTED)
-        unseen |= unwanted and fake_enough.is_on_its_way(want, have)
-        # A node that has not begun leaves with its group, when it is next asked whether all have.
-        leaves = want in (State.WAITING, State.FUTILE) and have in NOT_BEGUN
-        leaves &= is_leaving(other.run, node)
+        unseen |= unwanted and have is State.WAITING and want in _UNSEEN
+        unseen |= any(part.differs(want, have, other.run, node) for part in parts)
         require(
-            unseen or leaves or make.LOGGED.get(want, want) == have,
+            unseen or make.LOGGED.get(want, want) == have,
             f"O7: {name} is {want.name}, replayed {have.name}: {live.run.nodes.move_history(node)};"
             f" replayed {other.run.nodes.move_history(node)}",
         )
@@ -486,13 +469,7 @@ def replay_agrees(live: Engine, log: list[LogEvent], dag: Dag, pieces: Mapping[s
         live.run.retrying.on_hold == other.run.retrying.on_hold or live.run.phase is Phase.FINISHING
     )
     require(same, f"O7: on hold {live.run.retrying.on_hold}, {other.run.retrying.on_hold}")
-    brakes, replayed = (one.run.features.get("brake") for one in (live, other))
-    if brakes is not None and replayed is not None:
-        same = (brakes.round, brakes.braked) == (replayed.round, replayed.braked)
-        require(same, f"O7: brakes {brakes.braked}, replayed {replayed.braked}")
-    enough, replayed = (one.run.features.get("enough") for one in (live, other))
-    if enough is not None and replayed is not None:
-        same = enough.reached == replayed.reached
-        require(same, f"O7: ENOUGH {enough.reached}, replayed {replayed.reached}")
+    for part in parts:
+        part.replayed(live.run, other.run)
     ready = live.run.provisioner.ready, other.run.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")

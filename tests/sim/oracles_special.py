@@ -1,4 +1,4 @@
-"""What must hold of FINAL, PROVISIONER and SERVICE nodes, halts, delays, time limits, save points.
+"""What must hold of FINAL, PROVISIONER and SERVICE nodes, halts, delays, removals, save points.
 
 O16 The FINAL node starts when nothing else can go on or the run is being ended, and runs once.
 O17 A run that ends has run its FINAL node.
@@ -6,13 +6,13 @@ O18 Nothing else is started once the log says that the FINAL node has begun.
 O19 Before the go-ahead of the PROVISIONER only SERVICE nodes start.
 O20 A halted DAG starts no jobs and PRE scripts, a paused one nothing at all; but a FINAL node runs.
 O21 A retry starts when its delay has passed: not before, nor later than it has to.
-O22 A TIMEOUT does not strike early; what it strikes is removed.  A removal that failed is repeated.
 O23 A HOLD script runs once for each time that a proc goes on hold.
 O24 A save file is written before anything of its node starts, and once.
 O25 The exit code is what the FINAL node or condor_rm makes it.
 O26 What is ready and not held back by anything is started.
 O27 Throttles that somebody wants are in force at once.
 O31 Nothing but the FINAL node is submitted when all jobs have been removed.
+O46 A removal that failed is repeated.
 """
 
 from __future__ import annotations
@@ -30,16 +30,9 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
-from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
-from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.brake.run import BRAKED
-from condor_pydagman.features.enough.run import REACHED
-from condor_pydagman.features.timeout.graph import Timeout
-from condor_pydagman.features.timeout.run import Timeouts
+from condor_pydagman.engine.queues import Target
 from condor_pydagman.vocabulary import (
-    ALL_PROCS,
     HELPER_PROC,
-    SHARED_CLUSTER,
     EventKind,
     JournalRecord,
     NodeKind,
@@ -63,14 +56,7 @@ _HELD_NO_MORE = (
     EventKind.JOB_ABORTED,
 )
 REMOVED_AGAIN = 15.0  # seconds after which a removal that failed is repeated
-# After these, a node may run anew without the delay of a retry.
-_NEXT_RUN_AT_ONCE = (
-    JournalRecord.STEERED,
-    JournalRecord.GROWN,
-    JournalRecord.SITE_LEFT,
-    JournalRecord.SITE_CLEANED,
-)
-_JITTER = 1e-5  # seconds that sums of times may be off
+JITTER = 1e-5  # seconds that sums of times may be off
 
 
 def submissions(action: do.Action) -> Sequence[do.SubmitNode]:
@@ -78,6 +64,12 @@ def submissions(action: do.Action) -> Sequence[do.SubmitNode]:
     if isinstance(action, do.SubmitTogether):
         return action.nodes
     return (action,) if isinstance(action, do.SubmitNode) else ()
+
+
+def happened(process: Process, event: LogEvent) -> float:
+    """When, by the clock of a process: an old log is believed, other clocks are not."""
+    recovering = process.engine.run.phase is Phase.RECOVERING
+    return min(event.time, process.now) if recovering else process.now
 
 
 class SpecialOracles:
@@ -93,8 +85,6 @@ class SpecialOracles:
         self._saved: set[str] = set()
         self._begun: set[str] = set()  # nodes of which the schedd or the log knows something
         self._ended = False  # whether the run has been ended before its time
-        self._told_to_remove: set[Target] = set()
-        self._to_remove: dict[Target, float] = {}  # since when, by cluster that took too long
 
     def _forget_life(self) -> None:
         self._halts: set[str] = set()  # those in force: file, command, pause
@@ -109,8 +99,6 @@ class SpecialOracles:
         self._hold_scripts: Counter[int] = Counter()  # how many may start, by node
         self._hold_due: Counter[int] = Counter()  # how many have to
         self._held: set[tuple[int, int]] = set()
-        self._since: dict[tuple[int, int], tuple[str, float]] = {}
-        self._submitted: dict[tuple[int, int], float] = {}
 
     @property
     def _truth(self) -> Truth:
@@ -148,29 +136,10 @@ class SpecialOracles:
                 self._hold_scripts[an_input.node] += 1
 
     def _hear(self, process: Process, event: LogEvent) -> None:
-        world, job = self._world, (event.cluster, event.proc)
+        world = self._world
         cluster = world.schedd.cluster_of(event.cluster, event.proc)
         if cluster is not None and cluster.era == world.era and cluster.node in process.dag.ids:
             self._hear_holds(process, event, process.dag.ids[cluster.node])
-        when = self._happened(process, event)
-        if event.record is JournalRecord.ADOPTED:
-            procs = range(event.value) if event.text != SHARED_CLUSTER else (event.proc,)
-            for proc in procs:
-                self._submitted.setdefault((event.cluster, proc), when)
-                self._since.setdefault((event.cluster, proc), ("QUEUED", when))
-        elif event.kind == EventKind.SUBMIT and job not in self._submitted:
-            self._submitted[job] = when
-            self._since.setdefault(job, ("QUEUED", when))
-        elif event.kind in (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED):
-            self._enter(job, "RUNNING", when)
-        elif event.kind in (
-            EventKind.JOB_EVICTED,
-            EventKind.JOB_HELD,
-            EventKind.SHADOW_EXCEPTION,
-            EventKind.JOB_SUSPENDED,
-            EventKind.JOB_RECONNECT_FAILED,
-        ):
-            self._enter(job, "QUEUED", when)
 
     def _hear_holds(self, process: Process, event: LogEvent, node: int) -> None:
         job, engine = (event.cluster, event.proc), process.engine
@@ -187,22 +156,12 @@ class SpecialOracles:
             if engine.run.nodes.states[node] == State.SUBMITTED and not ended:
                 self._hold_due[node] += not engine.run.recovering
 
-    def _happened(self, process: Process, event: LogEvent) -> float:
-        """When, by the clock of a process: an old log is believed, other clocks are not."""
-        recovering = process.engine.run.phase is Phase.RECOVERING
-        return min(event.time, process.now) if recovering else process.now
-
-    def _enter(self, job: tuple[int, int], what: str, when: float) -> None:
-        if self._since.get(job, ("", 0.0))[0] != what:
-            self._since[job] = (what, when)
-
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done."""
         engine = process.engine
         self._record_retries(process, an_input)
-        brakes = engine.run.features.get("brake")
-        awaited = engine.run.written.of(BRAKED) or engine.run.written.of(REACHED)
-        calm = process.idle and not (self._halts or (brakes and brakes.braked) or awaited)
+        held_back = any(part.holds_back(engine.run) for part in self._world.parts)
+        calm = process.idle and not (self._halts or held_back or engine.run.written.holding)
         if calm and engine.run.phase is Phase.RUNNING:
             self._retries_start(process)
             self._hold_scripts_start(process)
@@ -210,7 +169,6 @@ class SpecialOracles:
         if finishing or (calm and engine.run.phase is Phase.RUNNING):
             work_is_started(engine)
         if process.idle and engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
-            self._timed_out_are_removed()
             self._removals_are_repeated()
         if isinstance(an_input, inputs.LimitsWanted):
             limits_are_in_force(engine, an_input)
@@ -238,7 +196,6 @@ class SpecialOracles:
         elif isinstance(action, do.AppendJournalRecord):
             self._record(process, action)
         elif isinstance(action, do.RemoveJobs):
-            self._told_to_remove.add((action.cluster, action.proc))
             self._all_removed |= not action.cluster
             self._not_removed.pop((action.cluster, action.proc), None)
             self._ended |= not action.cluster
@@ -255,8 +212,8 @@ class SpecialOracles:
         self._begun.add(cluster.node)
 
     def save_point_written(self, process: Process, name: str, text: str) -> None:
-        """O24; a node that was steered, or has got another parent, may begin more than once."""
-        if name in self._truth.steered or name in self._truth.begin_anew:
+        """O24; a node that is not as it was (see `Truth`) may begin more than once."""
+        if name in self._truth.changed or name in self._truth.begin_anew:
             self._saved.add(name)
             return
         require(name not in self._saved_now, f"O24: save file of {name} written twice")
@@ -311,9 +268,9 @@ class SpecialOracles:
             free = kind in (NodeKind.PROVISIONER, NodeKind.SERVICE, NodeKind.FINAL)
             require(free, f"O19: {what} of {name} started before the go-ahead")
         due = self._due.get((name, engine.run.nodes.retries.get(node, 0)), 0.0)
-        require(now >= due - _JITTER, f"O21: {what} of {name} started {due - now:.3f} s early")
+        require(now >= due - JITTER, f"O21: {what} of {name} started {due - now:.3f} s early")
         if node in dag.save_points:
-            known = name in self._saved | self._truth.steered
+            known = name in self._saved | self._truth.changed
             require(known, f"O24: {what} of {name} started before its save file")
 
     def _final_may_start(self, engine: Engine, name: str) -> None:
@@ -328,7 +285,7 @@ class SpecialOracles:
                 )
 
     def _record(self, process: Process, action: do.AppendJournalRecord) -> None:
-        """O16 and O22: a decision is about to be recorded."""
+        """O16: a decision is about to be recorded."""
         name = process.dag.names[action.node]
         if self._world.ever_garbled:
             return
@@ -336,54 +293,31 @@ class SpecialOracles:
             ended = any(who == name for who, _, _ in self._truth.recorded) or name in self._begun
             require(not ended, f"O16: {name} begins once more")
             self._final_may_start(process.engine, name)
-        elif action.record is JournalRecord.TIMED_OUT:
-            self._not_early(process, action)
-
-    def _not_early(self, process: Process, action: do.AppendJournalRecord) -> None:
-        job, limits = (action.cluster, action.proc), _limits(process.engine.run, action.node)
-        word = action.text.split("TIMEOUT ")[1].split()[0]
-        limit = {"QUEUED": limits.queued, "RUNNING": limits.running, "TOTAL": limits.total}[word]
-        doing, since = self._since[job]
-        if word == "TOTAL":
-            since = self._submitted[job]
-        else:
-            require(doing == word, f"O22: {job} is {doing}, but {action.text}")
-        took = process.now - since
-        require(took >= limit - _JITTER, f"O22: {job} after {took:.3f} s: {action.text}")
-
-    def _timed_out_are_removed(self) -> None:
-        if (0, ALL_PROCS) in self._told_to_remove:
-            return
-        for number in self._truth.timed_out - self._told_to_remove:
-            # one that has failed besides may be about to be removed for that, a little later
-            since = self._to_remove.setdefault(number, self._world.now)
-            late = self._world.now > since + REMOVAL_GRACE_S + _JITTER
-            over = self._truth.all_ended(self._world.schedd.clusters[number])
-            require(over or not late, f"O22: cluster {number} is not removed")
 
     def _removals_are_repeated(self) -> None:
         for number, since in self._not_removed.items():
             over = self._truth.all_ended(self._world.schedd.clusters[number])
             late = self._world.now > since + REMOVED_AGAIN
-            require(over or not late, f"O22: cluster {number} is not removed again")
+            require(over or not late, f"O46: cluster {number} is not removed again")
 
     def _record_retries(self, process: Process, an_input: inputs.Input) -> None:
         """What the delay of a retry is, when an event has just led to one."""
         engine = process.engine
-        steered = getattr(an_input, "record", None) in _NEXT_RUN_AT_ONCE
-        if steered:
+        record = getattr(an_input, "record", None)
+        at_once = any(record in part.at_once for part in self._world.parts)
+        if at_once:
             self._due.clear()  # a person may have asked for the next run at once
         for node, retry in engine.run.dag.retries.items():
             number = engine.run.nodes.retries.get(node, 0)
             if number == self._retries.get(node, 0):
                 continue
             self._retries[node] = number
-            if not isinstance(an_input, LogEvent) or steered:
+            if not isinstance(an_input, LogEvent) or at_once:
                 continue
             name = engine.run.dag.names[node]
             by_hand = node in engine.run.retrying.on_hold
             delay = 0.0 if by_hand else decisions.retry_delay_s(retry, number, name)
-            due = self._happened(process, an_input) + delay - process.ahead
+            due = happened(process, an_input) + delay - process.ahead
             self._due[name, number] = min(due, self._due.get((name, number), due))
             self._latest[node] = self._world.now + delay
 
@@ -400,7 +334,7 @@ class SpecialOracles:
         engine = process.engine
         for node in engine.run.nodes.in_state(State.RETRY_WAIT):
             late = self._world.now - self._latest[node]
-            require(late <= _JITTER, f"O21: {engine.run.dag.names[node]} starts {late:.3f} s late")
+            require(late <= JITTER, f"O21: {engine.run.dag.names[node]} starts {late:.3f} s late")
 
 
 def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
@@ -448,11 +382,3 @@ def work_is_started(engine: Engine) -> None:
         limit = dag.category_limits.get(categories.get(node, ""))
         full = limit is not None and counts[categories[node]] >= limit
         require(full, f"O26: {dag.names[node]} is ready, and nothing holds it back")
-
-
-def _limits(run: RunState, node: int) -> Timeout:
-    timeouts = run.features["timeout"]
-    assert isinstance(timeouts, Timeouts)
-    limits = timeouts.of_node(node)
-    assert limits is not None
-    return limits

@@ -14,9 +14,7 @@ from condor_pydagman.daemon.ports import Source
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.steering.requests import PriorityWanted
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records.ad_attributes import PRIORITY
 
 if TYPE_CHECKING:
     from tests.sim.process import Process
@@ -117,9 +115,8 @@ class FakeControl:
         said: list[inputs.Input] = [
             inputs.Halt("somebody says so", pause=how == "pause") for how in halted
         ]
-        priority = self._world.schedd.own_ad.values().get(PRIORITY)
-        if isinstance(priority, int):
-            said.append(PriorityWanted(priority, restored=True))
+        for part in self._world.parts:
+            said += part.before_it()
         return said
 
     def announce(self) -> None:
@@ -136,10 +133,14 @@ class FakeControl:
         pass
 
     def steered(self, answer: do.Steered) -> None:
-        self._world.users.steerers.answered(answer)
+        self._answered(answer)
 
     def grown(self, answer: do.Grown) -> None:
-        self._world.growers.answered(answer)
+        self._answered(answer)
+
+    def _answered(self, answer: do.Action) -> None:
+        for part in self._world.parts:
+            part.answered(answer)
 
     def retry_publishing(self) -> None:
         pass

@@ -11,18 +11,15 @@ from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
-from tests.features.cache.sim import FakeCache
-from tests.features.sites.sim import FakeRounds, FakeValues
 from tests.sim import ports
-from tests.sim.fake_conditions import FakeConditions
 from tests.sim.fake_log import FakeNodesLog
 from tests.sim.fake_scripts import FakeScripts
-from tests.sim.feeders import FakeFeeder
-from tests.sim.growers import FakeGrowth
+from tests.sim.kinds import PARTS
 from tests.sim.requests import FakeRequests
 
 if TYPE_CHECKING:
@@ -30,13 +27,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "executable = job\nqueue\n"
 _OPTIONS = DagmanOptions(dag_files=["t.dag"])
-HELPERS: dict[str, Callable[[Process], Any]] = {
-    "cache": FakeCache,
-    "run_if": FakeConditions,
-    "feeder": FakeFeeder,
-    "growth": FakeGrowth,
-    "sites": FakeRounds,
-}
+_HELPERS = {name: helper for part in PARTS for name, helper in part.helpers.items()}
 _WORDS = (do.Say, do.SayStatus, do.SayDeferrals, do.SayFailed, do.JobState, do.Publish)
 
 
@@ -92,7 +83,7 @@ class FakeHelpers:
 
     def open(self, name: str) -> Any:
         if name not in self._opened:
-            self._opened[name] = HELPERS[name](self._process)
+            self._opened[name] = _HELPERS[name](self._process)
         return self._opened[name]
 
     def ask(self, helper: str, request: Any, then: Callable[[Any], None]) -> None:
@@ -110,11 +101,13 @@ class FakeHelpers:
         pass
 
     def kill_programs(self) -> None:
-        if "feeder" in self._opened:
-            self._opened["feeder"].kill_programs()
+        for helper in self._opened.values():
+            if hasattr(helper, "kill_programs"):
+                helper.kill_programs()
 
     def give_up(self) -> None:
-        self._process.world.sites.claims.clear()
+        for part in self._process.world.parts:
+            part.given_up()
 
 
 class Process:
@@ -135,17 +128,14 @@ class Process:
         if not recovering:
             world.began_with = world.rescue_text
         if world.began_with:
-            given = {"growth": world.growers.pieces(self.dag)}
+            given = world.given(self.dag)
             apply_progress(self.dag, world.began_with, "t.dag.rescue", given=given)
         self.engine = WatchedEngine(
             self.dag,
             world.workload.config,
             world.limits(),
             dag_id=world.era + 1,
-            given={
-                "cache": world.caches.results(),
-                "growth": world.growers.pieces(self.dag),
-            },
+            given=world.given(self.dag),
             check=True,
         )
         self.engine.process = self
@@ -163,8 +153,8 @@ class Process:
             self.control,
         )
         run = self._run(recovering)
-        if self.dag.groups:
-            run.extras = FakeValues()
+        for part in world.parts:
+            part.prepare(run)
         self.loop = Loop(run, sources)
 
     def _run(self, recovering: bool) -> DagRun:
@@ -210,6 +200,11 @@ class Process:
         asked = self.requests.pending or self.signals.sent or self.control.said
         ended = self.scripts.over or self.scripts.unstarted
         return self.loop.idle and not asked and self.log.is_read and not ended
+
+    def unneeded(self) -> set[str]:
+        """Names of the nodes that the engine takes for not needed."""
+        marks = enumerate(self.engine.run.nodes.marks)
+        return {self.dag.names[node] for node, own in marks if own & NOT_NEEDED}
 
     def ready(self) -> list[int]:
         """Descriptors of the sources that have news."""

@@ -1,6 +1,5 @@
-"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with `--steered`,
-`--matched`, `--decided`, `--braked`, `--enough`, `--growing`, `--fed` or `--cached`; `--pairs`: all
-two of them in turn.
+"""Run seeds: `python -m tests.sim.run --seed N [--count M] [--twice]`, with an option for each kind
+of world that is to be (see `--help`); `--pairs`: all two of them in turn.
 
 Prints the rates of faults of each failing seed with its trace; `--verbose` does so for all.
 """

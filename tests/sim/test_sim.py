@@ -11,32 +11,16 @@ from collections.abc import Callable
 import pytest
 
 from tests.sim import faults
-from tests.sim.kinds import PAIRS
+from tests.sim.kinds import MEANINGS, PAIRS, PARTS
+from tests.sim.parts import FRESH as FRESH_OF_A_KIND
 from tests.sim.run import judge, known_seeds
 from tests.sim.verdicts import Violation
 from tests.sim.world import World
 
-# How many seeds of worlds of some kinds (`Kinds`) are tried.
-FRESH = {
-    "": 100,
-    "steered": 25,
-    "matched": 25,
-    "decided": 25,
-    "decided steered": 25,
-    "braked": 25,
-    "steered matched decided braked": 25,
-    "enough": 25,
-    "enough steered": 25,
-    "enough matched": 25,
-    "enough decided braked": 25,
-    "growing": 25,
-    "fed": 25,
-    "fed growing": 25,
-    "cached": 25,
-    "cached steered decided": 25,
-    "cached matched growing": 25,
-    "cached braked steered": 25,
-}
+# How many seeds of worlds of some kinds are tried.
+FRESH = {"": 100}
+for _part in PARTS:
+    FRESH.update(_part.fresh or ({_part.kind: FRESH_OF_A_KIND} if _part.kind else {}))
 for _pair in PAIRS:
     if not any(set(kinds.split()) == set(_pair) for kinds in FRESH):
         FRESH[" ".join(_pair)] = 2
@@ -50,43 +34,10 @@ MORE = [
 ]
 
 
-def has(words: str, times: int = 1) -> Callable[[World], bool]:
-    """Whether the trace of a world has words so often."""
-    return lambda world: world.trace_text().count(words) >= times
-
-
-def decides(world: World) -> bool:
-    """Whether conditions of both outcomes were evaluated in a world."""
-    return has("is skipped, since RUN_IF")(world) and has("is to run, since RUN_IF")(world)
-
-
-def brakes(words: str) -> Callable[[World], bool]:
-    """Whether brakes acted more than once in a world, with these words in its trace."""
-    return lambda world: world.brakes.acted > 1 and has(words)(world)
-
-
 # Runs that are made anew with crashes, each with the seed, and what must happen in it.
 STEPS = 5  # at about so many of its steps
 MORE_STEPS = 25
-CRASHED: list[tuple[str, int, Callable[[World], bool]]] = [
-    ("decided", 7, decides),
-    ("decided", 10, decides),
-    ("braked", 125, brakes("HoldJobs")),
-    ("braked", 139, brakes("'BRAKES_OFF'")),
-    ("braked", 223, brakes("because of brake")),
-    ("enough", 26, has("is not needed: ENOUGH")),
-    ("enough", 50, has("is not needed: ENOUGH")),
-    ("growing", 3, has("The DAG has grown by", 3)),
-    ("growing", 13, has("The DAG has grown by", 3)),
-    ("fed", 1, has("The DAG has grown by", 3)),
-    ("fed", 7, has("The DAG has grown by", 3)),
-    ("cached", 8, lambda world: world.caches.hits > 3),
-    ("cached", 19, lambda world: world.caches.hits > 3),
-    ("matched", 15, has("has to leave site")),
-    ("matched", 59, has("has to leave site")),
-    ("steered", 4, lambda world: world.users.steerers.asked > 3),
-    ("steered", 34, lambda world: world.users.steerers.asked > 3),
-]
+CRASHED = [(part.kind, *run) for part in PARTS for run in part.crashed]
 
 
 def check(seeds: list[int], kinds: str = "", *, together: bool = True) -> None:
@@ -162,3 +113,14 @@ def test_a_stuck_run_reports_what_is_pending() -> None:
     )
     with pytest.raises(Violation, match=r"O12: .* Node N\d+, HTCondor ID .*STATUS_"):
         stuck.run()
+
+
+def test_the_places_of_parts_are_known() -> None:
+    ordered = [part.place for part in PARTS if part.kind]
+    assert ordered == list(range(1, len(MEANINGS) + 1))
+    assert {part.kind for part in PARTS if part.crashed} == set(MEANINGS)
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(TypeError, match="no_such_kind"):
+        World(1, no_such_kind=True)

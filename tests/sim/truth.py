@@ -1,38 +1,35 @@
 """The true state of all jobs, kept independently of the engine, and what one DAGMan has read.
 
 Oracles compare the engine with these, so nothing here looks into the engine.
+
+Features meet here, as they do in the engine, by what becomes of nodes: a part (`parts.Part`) says
+what its journal records mean in words that hold for any (a node is done, it runs anew, who asked
+for it may have come too late), and all parts are asked before a node counts as done.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.queues import Target
-from condor_pydagman.features.enough.graph import enoughs_of
-from condor_pydagman.features.growth.graph import add_piece, growth_of
-from condor_pydagman.features.growth.piece import PieceText
-from condor_pydagman.features.publish.graph import published_of
-from condor_pydagman.features.run_if.graph import conditions_of
-from condor_pydagman.features.steering.rules import BEGUN, DESCENDANTS, read_text
-from condor_pydagman.graph.joins import joins
-from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     NOOP_CLUSTER,
     EventKind,
     JournalRecord,
-    NodeCommand,
     ScriptKind,
 )
-from tests.pieces import piece_of
 from tests.sim.fake_jobs import Cluster
-from tests.sim.truth_conditions import Decisions
 
-NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor
+if TYPE_CHECKING:
+    from tests.sim.parts import Part
+
+NO_LIMIT = 10**6  # retries of a node that runs anew with an ancestor, or with others
 _ENDS = (EventKind.JOB_TERMINATED, EventKind.JOB_ABORTED)
 _WAITS_AGAIN = (
     EventKind.JOB_EVICTED,
@@ -49,19 +46,21 @@ class Truth:
     Attributes:
         done: names of nodes.
         recorded: (node, retry, kind) of scripts whose end is in the log.
-        timed_out: clusters of which DAGMan recorded, in time, that a TIMEOUT passed.
+        given_up: clusters that have failed, however their jobs end.
         extra: retries that nodes were given beyond their RETRY command.
-        steered: nodes that people's commands may have changed.
+        skipped: nodes that are done since they were skipped.
+        changed: nodes of which something other than their own runs may have changed what they have
+            done, so that it may count no more, or too late.
+        cancelled: nodes that fail if any of their jobs does.
+        begin_anew: nodes that have got a parent, which may have begun to start.
         final_begun, provisioned: whether the log says so.
     """
 
-    def __init__(self, dag: Dag, done: set[str], tolerance: int) -> None:
+    def __init__(self, dag: Dag, done: set[str], tolerance: int, parts: Sequence[Part]) -> None:
         """`tolerance` is that of nodes without a TOLERANCE command."""
-        self._dag = dag
-        self.texts: Mapping[str, PieceText] = {}
-        self.begin_anew: set[str] = (
-            set()
-        )  # nodes that have got a parent, which may have begun to start
+        self.dag = dag
+        self._parts = parts
+        self.begin_anew: set[str] = set()
         self._tolerance = tolerance
         self._ends: dict[Target, dict[int, bool]] = {}  # whether each ended proc failed
         self._over: set[Target] = set()  # clusters with late materialization that are over
@@ -69,166 +68,78 @@ class Truth:
         self._failed: set[Target] = set()  # clusters that ended before all procs were made
         self._surplus: set[Target] = set()
         self.done = done
-        self.decisions = Decisions(dag, done)
-        self.steered: set[str] = set()
-        self._anew: Counter[str] = Counter()  # number of the run that a person has asked for
-        self._cancelled: set[str] = set()
+        self.skipped: set[str] = set()
+        self.changed: set[str] = set()
+        self.cancelled: set[str] = set()
         self._clusters: dict[str, set[Target]] = {}
         self._old: set[Target] = set()  # of nodes that have run anew since
         self._any_failed: set[str] = set()  # nodes of whose last jobs one has
         self.recorded: set[tuple[str, int, ScriptKind]] = set()
-        self.timed_out: set[Target] = set()
+        self.given_up: set[Target] = set()
         self.extra: Counter[str] = Counter()
         self.final_begun = self.provisioned = False
         self.garbled = False  # whether the log has lost anything
 
-    def _ended_well(self, name: str) -> None:
-        """A node is done, unless what it publishes, or adds to the DAG, is still to be read."""
-        if name not in self.done and self.decisions.publishes(name):
-            self.decisions.ended_well.add(name)
-            return
-        self._done_unless_it_adds(name)
+    def done_if_complete(self, name: str, *, ran: bool) -> None:
+        """A node has ended well: it is done, unless something of it is still to be read; `ran`: by
+        its jobs and scripts."""
+        if not any(part.is_incomplete(self, name, ran=ran) for part in self._parts):
+            self.done.add(name)
+
+    def skip(self, name: str) -> None:
+        """A node is skipped, unless it is done."""
+        if name not in self.done:
+            self.skipped.add(name)
+            self.done.add(name)
 
     @property
     def names(self) -> Container[str]:
         """All nodes that there are, or were."""
-        return self._dag.ids.keys()
-
-    def _done_unless_it_adds(self, name: str) -> None:
-        added = any(piece.node == name for piece in growth_of(self._dag).pieces)
-        if self._dag.ids[name] not in growth_of(self._dag).extensions or added:
-            self.done.add(name)
-
-    def _grow(self, event: LogEvent) -> None:
-        """A piece is in force."""
-        digest = event.text.partition(" ")[0]
-        if any(piece.digest == digest for piece in growth_of(self._dag).pieces):
-            return
-        try:
-            piece = piece_of(self._dag, self.texts[digest], digest)
-        except DagFileErrors:
-            if self.garbled:  # a record of the same piece had been forgotten
-                return
-            raise
-        children = [self._dag.names[child] for child in piece.children]
-        self.extra.update(children)  # PRE runs anew
-        self.begin_anew.update(children)
-        for child in self._behind_joins(piece.children):
-            self.decisions.decide_anew(self._dag.names[child])
-        growth = add_piece(self._dag, piece, event.value)
-        new = (self._dag.names[node] for node in growth.nodes if self._dag.flags[node] & DONE)
-        self.done.update(new)
-        if piece.node:
-            self.done.add(piece.node)
-
-    def _behind_joins(self, nodes: Iterable[int]) -> list[int]:
-        """These, and children of those among them that only join PARENT lines."""
-        found = list(nodes)
-        for node in found:  # which grows meanwhile
-            if joins(self._dag, node):
-                found += self._dag.children(node)
-        return found
+        return self.dag.ids.keys()
 
     def event(self, event: LogEvent, cluster: Cluster | None) -> None:
         """An event is in the log; `cluster` is the one of this era that it is of, if any."""
-        if event.record is JournalRecord.GROWN:
-            self._grow(event)
-        if event.proc <= HELPER_PROC:
-            return
-        if cluster is not None:
-            self._of_cluster(event, cluster)
+        if event.proc > HELPER_PROC:
+            if cluster is not None:
+                self._of_cluster(event, cluster)
+            self._of_node(event)
+        for part in self._parts:
+            part.learn(self, event, cluster)
+        for part in self._parts:
+            part.conclude(self, event)
+
+    def _of_node(self, event: LogEvent) -> None:
         posted = event.kind == EventKind.POST_SCRIPT_TERMINATED and event.value == 0
-        spoiled = event.node in self._cancelled & self._any_failed
+        spoiled = event.node in self.cancelled & self._any_failed
         if event.kind == EventKind.PRESKIP:
-            self._done_unless_it_adds(event.node)
+            self.done_if_complete(event.node, ran=False)
         elif posted and not spoiled:
-            self._ended_well(event.node)
-        if event.record is JournalRecord.CACHED and event.value == 1:
-            self.done.add(event.node)
-        if event.record is JournalRecord.STEERED:
-            self._steer(event)
-        if event.record is JournalRecord.SITE_LEFT:
-            self._start_over(event.node)
-        elif event.record in (JournalRecord.NO_SITE, JournalRecord.SITE_CLEANED):
-            self._note_group(event.node)
+            self.done_if_complete(event.node, ran=True)
         noop = event.kind == EventKind.SUBMIT and event.cluster == NOOP_CLUSTER
         if noop and not self._has_post(event.node):
-            self._ended_well(event.node)  # its end is written in the same breath
+            self.done_if_complete(event.node, ran=True)  # its end is written in the same breath
         self.final_begun |= event.record is JournalRecord.FINAL_STARTED
-        if conditions_of(self._dag) or published_of(self._dag):
-            checked = not (self.steered or self.garbled or enoughs_of(self._dag))
-            self.decisions.event(event, final_begun=self.final_begun, checked=checked)
         self.provisioned |= event.record is JournalRecord.PROVISIONED
 
-    def _steer(self, event: LogEvent) -> None:
-        """A person's command; DAGMan has checked that it fits."""
-        self.steered |= {event.node, *self._descendants(event.node)}
-        words = read_text(event.text)
-        assert words is not None
-        name = event.node
-        if words.command in (NodeCommand.DONE, NodeCommand.SKIP):
-            self.done.add(name)
-        elif words.command is NodeCommand.CANCEL and words.options == BEGUN:
-            self._cancelled.add(name)
-        elif words.command is NodeCommand.RERUN and event.retry >= self._anew[name]:
-            ended = self._ended_by(name)
-            self._run_anew(name, event.retry)
-            for other in self._descendants(name):
-                if words.options == DESCENDANTS and other in ended:
-                    self._run_anew(other, NO_LIMIT)
-                else:  # one that was ready waits again
-                    self.extra[other] += 1
-
-    def _start_over(self, first: str) -> None:
-        """Nothing of a group of nodes runs at its old site, and what they have done counts no
-        more; `first` is one of them."""
-        for name in self._note_group(first):
-            self._run_anew(name, NO_LIMIT)
-
-    def _note_group(self, first: str) -> list[str]:
-        number = self._dag.group_of(self._dag.ids[first])
-        assert number is not None, first
-        group = self._dag.groups[number]
-        names = [self._dag.names[node] for node in group.nodes]
-        for name in names:
-            self.steered |= {name, *self._descendants(name)}
-        return names
-
-    def _run_anew(self, name: str, retry: int) -> None:
+    def run_anew(self, name: str, retry: int) -> None:
+        """What a node has done counts no more; it has this number of retries from the start."""
         self.done.discard(name)
-        self.decisions.run_anew(name)
-        self._cancelled.discard(name)
+        self.skipped.discard(name)
+        for part in self._parts:
+            part.runs_anew(name)
+        self.cancelled.discard(name)
         self._old |= self._clusters.pop(name, set())
         self.extra[name] = max(self.extra[name], retry + 1)
-        if retry != NO_LIMIT:
-            self._anew[name] = retry + 1
 
-    def _descendants(self, name: str) -> list[str]:
-        found, todo = {}, [self._dag.ids[name]]
+    def descendants(self, name: str) -> list[str]:
+        """The node's children, and theirs."""
+        found, todo = {}, [self.dag.ids[name]]
         while todo:
-            for child in self._dag.children(todo.pop()):
+            for child in self.dag.children(todo.pop()):
                 if child not in found:
-                    found[child] = self._dag.names[child]
+                    found[child] = self.dag.names[child]
                     todo.append(child)
         return list(found.values())
-
-    def _ended_by(self, name: str) -> set[str]:
-        """The node's descendants, without those that are done by a person's word alone: a parent of
-        them has failed."""
-        names, found, todo = self._dag.names, set(), [self._dag.ids[name]]
-        while todo:
-            parent = todo.pop()
-            for child in self._dag.children(parent):
-                if names[child] in found or self._is_done_all_the_same(parent, child):
-                    continue
-                found.add(names[child])
-                todo.append(child)
-        return found
-
-    def _is_done_all_the_same(self, parent: int, child: int) -> bool:
-        if self._dag.names[parent] in self.done or self._dag.waits_for_end_only(parent, child):
-            return False
-        return self._dag.names[child] in self.done
 
     def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
         number = cluster.target
@@ -248,20 +159,18 @@ class Truth:
             ends.setdefault(event.proc, True)
         elif event.record is JournalRecord.JOB_ENDED:
             ends.setdefault(event.proc, event.value != 0)
-        elif event.record is JournalRecord.TIMED_OUT and not self._all_ended(cluster):
-            self.timed_out.add(number)
         elif event.record is JournalRecord.SURPLUS and number not in self._surplus:
             self._surplus.add(number)
             self.extra[cluster.node] += 1
         if not self._all_ended(cluster) or number in self._old:
             return
-        given_up = number in self.timed_out or number in self._failed
-        spoiled = cluster.node in self._cancelled and any(ends.values())
+        given_up = number in self.given_up or number in self._failed
+        spoiled = cluster.node in self.cancelled and any(ends.values())
         failed = given_up or spoiled or sum(ends.values()) > self._allowed(cluster)
         bad = any(ends.values())
         (self._any_failed.add if bad else self._any_failed.discard)(cluster.node)
         if not failed and not self._has_post(cluster.node):
-            self._ended_well(cluster.node)
+            self.done_if_complete(cluster.node, ran=True)
 
     def _end_factory(self, number: Target, *, failed: bool) -> None:
         if number in self._over:
@@ -282,13 +191,13 @@ class Truth:
         return len(self._ends.get(cluster.target, ())) == cluster.procs
 
     def _allowed(self, cluster: Cluster) -> float:
-        tolerance = self._dag.tolerances.get(self._dag.ids[cluster.node])
+        tolerance = self.dag.tolerances.get(self.dag.ids[cluster.node])
         if tolerance is None:
             return self._tolerance
         return tolerance.limit / 100 * cluster.procs if tolerance.percent else tolerance.limit
 
     def _has_post(self, name: str) -> bool:
-        return self._dag.script(self._dag.ids[name], ScriptKind.POST) is not None
+        return self.dag.script(self.dag.ids[name], ScriptKind.POST) is not None
 
 
 class SeenInputs:

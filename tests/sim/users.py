@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
 from condor_pydagman.records.ad_attributes import LIMITS
-from tests.sim.steerers import Steerers
 
 if TYPE_CHECKING:
     from tests.sim.world import World
@@ -21,7 +20,6 @@ class Users:
     Attributes:
         halted: the halts in force, of 'file', 'command' and 'pause'; what a DAGMan that starts
             finds: in the halt file, and in its job's ad.
-        steerers: those who ask something of nodes.
         stops: how often DAGMan has been removed in this era.
     """
 
@@ -29,7 +27,6 @@ class Users:
         self._world = world
         self.halted: set[str] = set()
         self.stops = 0
-        self.steerers = Steerers(world)
         world.every(20.0, self._act_on_dagman)
         world.every(20.0, self._act_on_jobs)
 

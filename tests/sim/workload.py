@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -10,17 +10,8 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
-from tests.features.cache.sim import add_caches
-from tests.features.sites.sim import add_groups
-from tests.sim import (
-    fake_brakes,
-    fake_conditions,
-    fake_enough,
-    feeders,
-    growers,
-    workload_special,
-)
-from tests.sim.kinds import Kinds
+from tests.sim import workload_special
+from tests.sim.kinds import PARTS
 
 CODES = (1, 2, 3, -9, -11)
 MAX_FAILURES = 12  # retries of a node after which its jobs succeed, for the run to end
@@ -91,7 +82,7 @@ class Workload:
     outcomes: Outcomes
 
 
-def draw(seed: int, rng: Random, kinds: Kinds, *, together: bool = True) -> Workload:
+def draw(seed: int, rng: Random, kinds: Collection[str], *, together: bool = True) -> Workload:
     """A random workload for a world of these kinds; its nodes may be submitted together, unless
     not `together`."""
     shape = rng.getrandbits(64)
@@ -100,31 +91,17 @@ def draw(seed: int, rng: Random, kinds: Kinds, *, together: bool = True) -> Work
     chance = Random(f"{seed} together")
     most = chance.choice((1, 2, 5, 1000)) if together else 1
     config = config.but(max_nodes_in_cluster=most)
-    if kinds.braked:  # DAGMan's own removals do not count
-        config = config.but(remove_jobs_after_limit_change=False)
-    if kinds.growing or kinds.fed:
-        kept = Random(f"{seed} kept").choice((0, 1, 1, 4))
-        config = config.but(kept_grown_nodes=kept)
+    parts = [part for part in PARTS if part.kind in kinds]
+    for part in parts:
+        config = part.config(config, seed)
     wide = most > 1 and chance.random() < 0.8
     more = chance.randint(1, MAX_MORE_NODES) if wide else 0
     outcomes = Outcomes(seed, failing, one_proc=wide)
 
     def build() -> Dag:
         dag = _dag(Random(shape), more)
-        if kinds.matched:
-            add_groups(dag, Random(f"{seed} groups"))
-        if kinds.decided:
-            fake_conditions.add_conditions(dag, Random(f"{seed} conditions"))
-        if kinds.braked:
-            fake_brakes.add_brakes(dag, Random(f"{seed} brakes"))
-        if kinds.enough:
-            fake_enough.add_enoughs(dag, Random(f"{seed} enough"))
-        if kinds.growing:
-            growers.add_extensions(dag, Random(f"{seed} growing"))
-        if kinds.fed:
-            feeders.add_feeder(dag, Random(f"{seed} fed"))
-        if kinds.cached:
-            add_caches(dag, Random(f"{seed} cached"))
+        for part in parts:
+            part.add(dag, Random(f"{seed} {part.stream or part.kind}"))
         return dag
 
     return Workload(build, config, limits, outcomes)

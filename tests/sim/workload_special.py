@@ -1,13 +1,13 @@
 """What stands out in a random DAG: FINAL, PROVISIONER and SERVICE nodes, HOLD scripts, retries with
-delays, time limits, save points."""
+delays, save points."""
 
 from __future__ import annotations
 
 from random import Random
 
-from condor_pydagman.features.timeout.graph import Timeout, TimeoutsOfDag
 from condor_pydagman.graph.model import NOOP, Dag, Retry, Script, Tolerance
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from tests.sim.kinds import PARTS
 
 
 def add_nodes(dag: Dag, rng: Random, often: float) -> None:
@@ -36,10 +36,8 @@ def add_options(dag: Dag, node: int, rng: Random, often: float) -> None:
     """What any node may have."""
     if rng.random() < often:
         dag.scripts.setdefault(node, {})[ScriptKind.HOLD] = script(rng)
-    if rng.random() < often / 3:
-        TimeoutsOfDag.put(dag).timeouts[node] = Timeout(
-            rng.choice((0, 30, 100)), rng.choice((0, 30, 100)), rng.choice((0, 60, 300))
-        )
+    for part in PARTS:
+        part.add_to_node(dag, node, rng, often)
     if rng.random() < often / 3:
         dag.save_points[node] = f"{dag.names[node]}.save"
 

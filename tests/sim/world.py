@@ -7,24 +7,20 @@ a start with an empty log to an exit that takes the lock file away; a *life* is 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from random import Random
+from typing import Any
 
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import ad_attributes
 from condor_pydagman.vocabulary import ScriptKind
-from tests.features.cache.sim import Caches
-from tests.features.sites.sim import FakeSites
 from tests.sim import faults as fault_rates
-from tests.sim.fake_brakes import Brakers
-from tests.sim.fake_enough import EnoughOracle
 from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.faults import Faults
-from tests.sim.growers import Growers
-from tests.sim.kinds import Kinds
+from tests.sim.kinds import PARTS, chosen
 from tests.sim.oracles import Oracles
 from tests.sim.process import DESCRIPTION, Killed, Process
 from tests.sim.users import Users
@@ -46,11 +42,12 @@ class World:
         workload, faults: instead of those drawn from the seed.
         crash_at: numbers of boundaries at which DAGMan is killed.
         together: whether nodes may be submitted together, if no workload is given.
-        kinds: what the DAG has, if no workload is given, and whether people steer; see `Kinds`.
+        kinds: what the DAG has, if no workload is given, and what people do; see `kinds.MEANINGS`.
 
     Attributes:
         now: seconds.
         era, life: see above, counted from 0.
+        parts: of features, see `parts.Part`.
         locked: whether the lock file is there.
         files: text of each file that DAGMan has written.
         rescue_text: the newest rescue file, '' if there is none.
@@ -71,7 +68,7 @@ class World:
         **kinds: bool,
     ) -> None:
         self.seed = seed
-        self.kinds = Kinds(**kinds)
+        self.kinds = chosen(**kinds)
         self.rng = Random(seed)
         self.workload = workload or draw(seed, self.rng, self.kinds, together=together)
         self.faults = fault_rates.swarm(self.rng) if faults is None else faults
@@ -97,12 +94,10 @@ class World:
         self.oracles = Oracles(self)
         self.log = FakeLog(self)
         self.schedd = FakeSchedd(self)
-        self.sites = FakeSites(self)
-        self.growers = Growers(self)
+        self.parts = [part(self) for part in PARTS]
         self.users = Users(self)
-        self.brakes = Brakers(self)
-        self.caches = Caches(self)
-        self.enoughs = EnoughOracle(self)
+        for part in self.parts:
+            part.begin()
         self.every(20.0, self._maybe_clock_step)
 
     def fresh_dag(self) -> Dag:
@@ -110,9 +105,13 @@ class World:
         dag = self.workload.build()
         dag.descriptions["n.sub"] = DESCRIPTION
         if self.began_with:
-            pieces = self.growers.pieces(dag)
-            apply_progress(dag, self.began_with, "t.dag.rescue", given={"growth": pieces})
+            apply_progress(dag, self.began_with, "t.dag.rescue", given=self.given(dag))
         return dag
+
+    def given(self, dag: Dag) -> Mapping[str, Any]:
+        """What a DAGMan that starts gives to features of a DAG, by their names."""
+        found = ((part.name(), part.given(dag)) for part in self.parts)
+        return {name: given for name, given in found if given is not None}
 
     def run(self) -> None:
         """Run to the end.
@@ -269,14 +268,15 @@ class World:
         self.schedd.manager_left(self.era)
         self.exit_codes.append(code)
         self.process = None
-        again = self.kinds.cached and self.caches.goes_on(code)
+        again = any(part.goes_on(code) for part in self.parts)
         if again:
             self.rescue_text = ""
         if self.era + 1 >= MAX_ERAS or not (again or (code != 0 and self.rescue_text)):
             self._over = True
             return
         self.era += 1
-        self.caches.new_era()
+        for part in self.parts:
+            part.new_era()
         self.users.new_era()
         self.after(self.rng.choice((0.0, 1.0, 400.0)), self._start)
 

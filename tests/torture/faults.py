@@ -35,7 +35,8 @@ ACTIONS = (
     *("LookUpCached", "KeepCached"),
     *("Say", "SayStatus", "SayDeferrals", "SayFailed", "Exit"),
 )
-# Asked for only where people steer nodes: the simulator kills DAGMan there (tests/sim/steerers.py).
+# Asked for only where people steer nodes: the simulator kills DAGMan there, see
+# tests/features/steering/sim.py.
 OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered", "Grown")
 # Asked for only where groups of nodes are matched to sites.
 OF_SITES = ("MatchSites", "ForgetPlacements")

@@ -10,11 +10,12 @@ They have a random generator of their own, so that what they do changes no draw 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import CLEANING
 from condor_pydagman.features.cache.graph import Cached, CachedOfDag, cached_of
 from condor_pydagman.features.cache.requests import (
     CachedFound,
@@ -28,17 +29,20 @@ from condor_pydagman.features.growth.graph import growth_of
 from condor_pydagman.features.publish.graph import published_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
+from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
+    from tests.sim.fake_jobs import Cluster
     from tests.sim.process import Process
+    from tests.sim.truth import Truth
     from tests.sim.world import World
 
 MAX_DELAY_S = 20.0  # seconds that an answer may take
 CHANGES = 0.15  # chance that an input of a node changes from one run to the next
 
 
-def add_caches(dag: Dag, rng: Random) -> None:
+def _add_caches(dag: Dag, rng: Random) -> None:
     """Give most nodes of the DAG a CACHE command."""
     often = rng.choice((0.5, 0.9, 1.0))
     for node in range(len(dag)):
@@ -54,104 +58,6 @@ class _Kept(NamedTuple):
     facts: tuple[str, int]
     result: str
     done: bool = False
-
-
-class Caches:
-    """The store, and what really happened.
-
-    Attributes:
-        hits: how many nodes were done without having run.
-        unchanged: those of this era.
-    """
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._kept: dict[str, _Kept] = {}
-        self._tickets = 0
-        self._ran: dict[str, tuple[int, int]] = {}  # by node, when, and with which input
-        self._decided: set[str] = set()
-        self.unchanged: set[str] = set()
-        self.hits = 0
-
-    def results(self) -> dict[str, str]:
-        """What a DAGMan that starts knows."""
-        return {name: kept.result for name, kept in self._kept.items()}
-
-    def goes_on(self, code: int) -> bool:
-        """Whether the DAG is run again from its start, though it may have ended well."""
-        rng = Random(f"again {self._world.seed} {self._world.era}")
-        again = rng.random() < (0.7 if code == 0 else 0.4)
-        if again and rng.random() < 0.1:
-            self._kept.clear()  # somebody has deleted the file
-        return again
-
-    def new_era(self) -> None:
-        self._decided.clear()
-        self.unchanged.clear()
-
-    def _input(self, name: str) -> int:
-        """Which version of its input a node has."""
-        changes = (Random(f"{self._world.seed} {era} {name}") for era in range(self._world.era))
-        return sum(rng.random() < CHANGES for rng in changes)
-
-    # What the process does.
-
-    def look_up(self, dag: Dag, wanted: CachedWanted) -> CachedResult:
-        node, number, parents, why, anew = wanted
-        name = dag.names[node]
-        facts, old = (parents, self._input(name)), self._kept.get(name)
-        if old is not None and old.done and old.facts == facts and parents and not anew:
-            return CachedResult(node, number, True, old.result)
-        self._note(name)
-        self._kept[name] = _Kept(facts, f"r{self._tickets}")
-        return CachedResult(node, number, False, f"r{self._tickets}", why or "it changed")
-
-    def keep(self, dag: Dag, node: int, result: str) -> None:
-        name = dag.names[node]
-        old = self._kept.get(name)
-        if old is not None and old.result == result:
-            self._kept[name] = old._replace(done=True)
-
-    def _note(self, name: str) -> None:
-        self._tickets += 1
-        self._ran[name] = self._tickets, self._input(name)
-
-    # What is checked.
-
-    def submitted(self, dag: Dag, name: str, *, checked: bool) -> None:
-        """The schedd takes a node's jobs."""
-        said = name in self._decided or dag.ids[name] not in cached_of(dag)
-        self.unchanged.discard(name)
-        require(said or not checked, f"O44: {name} is submitted, and its CACHE was not decided")
-        self._note(name)
-
-    def event(self, dag: Dag, event: LogEvent, *, checked: bool) -> None:
-        """An event is in the log."""
-        if event.record is not JournalRecord.CACHED:
-            return
-        name = event.node
-        if event.value == 0:
-            self._decided.add(name)
-            return
-        self.hits += 1
-        self.unchanged.add(name)
-        if not checked:
-            return
-        when, version = self._ran[name]
-        require(version == self._input(name), f"O39: {name} does not run, and its input changed")
-        for parent in _before(dag, dag.ids[name]):
-            require(parent in cached_of(dag), f"O39: {name} does not run, its parent has no CACHE")
-            last = self._ran.get(dag.names[parent], (0, 0))[0]
-            require(last < when, f"O39: {name} does not run, {dag.names[parent]} has")
-
-
-def _before(dag: Dag, node: int) -> Iterator[int]:
-    """The node's parents; for NOOP nodes without scripts, their parents."""
-    for parent in dag.parents(node):
-        if dag.is_noop(parent) and parent not in dag.scripts:
-            yield from _before(dag, parent)
-        else:
-            yield parent
 
 
 class FakeCache:
@@ -178,9 +84,145 @@ class FakeCache:
         world.at(world.now + delay, obey)
 
     def _answer(self, request: LookUpCached | KeepCached) -> CachedFound | CachedKept:
-        dag, caches = self._process.dag, self._world.caches
+        dag, caches = self._process.dag, Caches.of(self._world)
         if isinstance(request, LookUpCached):
             return CachedFound([caches.look_up(dag, one) for one in request.wanted])
         for node, result in request.kept:
             caches.keep(dag, node, result)
         return CachedKept([node for node, _ in request.kept])
+
+
+def _hits(world: World) -> bool:
+    return Caches.of(world).hits > 3
+
+
+class Caches(Part):
+    """The store, and what really happened.
+
+    Attributes:
+        hits: how many nodes were done without having run.
+        unchanged: those of this era.
+    """
+
+    kind = "cached"
+    meaning = "nodes have CACHE commands, and DAGs are run again"
+    place = 8
+    fresh: ClassVar = {
+        "cached": 25,
+        "cached steered decided": 25,
+        "cached matched growing": 25,
+        "cached braked steered": 25,
+    }
+    crashed: ClassVar = ((8, _hits), (19, _hits))
+    helpers: ClassVar = {"cache": FakeCache}
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._kept: dict[str, _Kept] = {}
+        self._tickets = 0
+        self._ran: dict[str, tuple[int, int]] = {}  # by node, when, and with which input
+        self._decided: set[str] = set()
+        self.unchanged: set[str] = set()
+        self.hits = 0
+
+    @classmethod
+    def add(cls, dag: Dag, rng: Random) -> None:
+        _add_caches(dag, rng)
+
+    def lines(
+        self, name: str, parents: Collection[str], rng: Random, before: list[str]
+    ) -> list[str]:
+        return [f"CACHE {name}"] if rng.random() < 0.8 else []
+
+    def given(self, dag: Dag) -> dict[str, str]:
+        return {name: kept.result for name, kept in self._kept.items()}
+
+    def goes_on(self, code: int) -> bool:
+        if not self.is_on:
+            return False
+        rng = Random(f"again {self.world.seed} {self.world.era}")
+        again = rng.random() < (0.7 if code == 0 else 0.4)
+        if again and rng.random() < 0.1:
+            self._kept.clear()  # somebody has deleted the file
+        return again
+
+    def new_era(self) -> None:
+        self._decided.clear()
+        self.unchanged.clear()
+
+    def _input(self, name: str) -> int:
+        """Which version of its input a node has."""
+        changes = (Random(f"{self.world.seed} {era} {name}") for era in range(self.world.era))
+        return sum(rng.random() < CHANGES for rng in changes)
+
+    # What the process does.
+
+    def look_up(self, dag: Dag, wanted: CachedWanted) -> CachedResult:
+        node, number, parents, why, anew = wanted
+        name = dag.names[node]
+        facts, old = (parents, self._input(name)), self._kept.get(name)
+        if old is not None and old.done and old.facts == facts and parents and not anew:
+            return CachedResult(node, number, True, old.result)
+        self._note(name)
+        self._kept[name] = _Kept(facts, f"r{self._tickets}")
+        return CachedResult(node, number, False, f"r{self._tickets}", why or "it changed")
+
+    def keep(self, dag: Dag, node: int, result: str) -> None:
+        name = dag.names[node]
+        old = self._kept.get(name)
+        if old is not None and old.result == result:
+            self._kept[name] = old._replace(done=True)
+
+    def _note(self, name: str) -> None:
+        self._tickets += 1
+        self._ran[name] = self._tickets, self._input(name)
+
+    # What is checked.
+
+    def cluster_taken(self, process: Process, cluster: Cluster) -> None:
+        dag, name = process.dag, cluster.node
+        cleans_up = process.engine.run.nodes.marks[dag.ids[name]] & CLEANING
+        checked = not (self.world.ever_garbled or cleans_up)
+        said = name in self._decided or dag.ids[name] not in cached_of(dag)
+        self.unchanged.discard(name)
+        require(said or not checked, f"O44: {name} is submitted, and its CACHE was not decided")
+        self._note(name)
+
+    def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
+        if event.record is JournalRecord.CACHED and event.value == 1:
+            truth.done.add(event.node)
+
+    def in_log(self, process: Process, event: LogEvent) -> None:
+        if event.record is not JournalRecord.CACHED:
+            return
+        dag, name = process.dag, event.node
+        truth = self.world.oracles.truth
+        checked = not (truth.garbled or name in truth.changed)
+        if event.value == 0:
+            self._decided.add(name)
+            return
+        self.hits += 1
+        self.unchanged.add(name)
+        if not checked:
+            return
+        when, version = self._ran[name]
+        require(version == self._input(name), f"O39: {name} does not run, and its input changed")
+        for parent in _before(dag, dag.ids[name]):
+            require(parent in cached_of(dag), f"O39: {name} does not run, its parent has no CACHE")
+            last = self._ran.get(dag.names[parent], (0, 0))[0]
+            require(last < when, f"O39: {name} does not run, {dag.names[parent]} has")
+
+    def not_run(self) -> set[str]:
+        return self.unchanged
+
+
+def _before(dag: Dag, node: int) -> Iterator[int]:
+    """The node's parents; for NOOP nodes without scripts, their parents."""
+    for parent in dag.parents(node):
+        if dag.is_noop(parent) and parent not in dag.scripts:
+            yield from _before(dag, parent)
+        else:
+            yield parent
+
+
+PART = Caches

@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_states import NOT_BEGUN, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.sites.choice import Offer, Room, choose
 from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy, numbers_of
@@ -29,11 +31,14 @@ from condor_pydagman.features.sites.messages import (
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.job_description import Template
-from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord
+from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, ScriptKind
 from tests.sim.fake_jobs import Cluster
+from tests.sim.parts import Part
+from tests.sim.truth import NO_LIMIT, Truth
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
+    from condor_pydagman.daemon.run import DagRun
     from tests.sim.process import Process
     from tests.sim.world import World
 
@@ -43,7 +48,7 @@ _GONE = ("leaving", "removed", "ended")
 Answer = Union[SitesMatched, SitesUnknown]
 
 
-def add_groups(dag: Dag, rng: Random) -> None:
+def _add_groups(dag: Dag, rng: Random) -> None:
     """Put some nodes of the DAG into groups."""
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
     rng.shuffle(nodes)
@@ -74,23 +79,37 @@ def _policy(rng: Random) -> SitePolicy:
     )
 
 
-def was_done_once(run: RunState, parent: int, child: int) -> bool:
-    """Whether the child may have used what its parent did at a site before."""
-    sites = run.features.get("sites")
-    group = sites.group(parent) if sites else None
-    if group is None or group == sites.group(child):
-        return False
-    return bool(sites.taken_back.get(group)) or sites.group_states[group] == GroupState.LEAVING
+class FakeRounds:
+    """The rounds that one DAGMan process has made."""
+
+    def __init__(self, process: Process) -> None:
+        self._sites = FakeSites.of(process.world)
+        self._process = process
+
+    def ask(self, request: MatchSites, then: Callable[[Any], None]) -> None:
+        sites, process = self._sites, self._process
+        world = sites.world
+        world.boundary()
+        process.requests.pending += 1
+        delay = sites.rng.choice((0.0, 0.0, sites.rng.uniform(0.0, MAX_DELAY_S)))
+
+        def obey() -> None:
+            if world.process is process and process.exit is None:
+                process.requests._answer_at(world.now, then, sites.round(process, request))
+
+        world.at(world.now + delay, obey)
 
 
-def is_leaving(run: RunState, node: int) -> bool:
-    """Whether the node's group leaves its site."""
-    sites = run.features.get("sites")
-    group = sites.group(node) if sites else None
-    return group is not None and sites.group_states[group] == GroupState.LEAVING
+def _site(cluster: Cluster) -> str:
+    """The site that its node's group is at, '' if it is in no group."""
+    return "" if cluster.action is None else cluster.action.site
 
 
-class FakeSites:
+def _leaves(world: World) -> bool:
+    return "has to leave site" in world.trace_text()
+
+
+class FakeSites(Part):
     """All sites; what a DAGMan has done is `FakeRounds`.
 
     Attributes:
@@ -100,8 +119,16 @@ class FakeSites:
         by_hand: nodes that are done because a person says so.
     """
 
+    kind = "matched"
+    meaning = "groups of nodes run at sites"
+    place = 2
+    stream = "groups"
+    crashed: ClassVar = ((15, _leaves), (59, _leaves))
+    helpers: ClassVar = {"sites": FakeRounds}
+    at_once = (JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
+
     def __init__(self, world: World) -> None:
-        self.world = world
+        super().__init__(world)
         self.rng = rng = Random(f"sites {world.seed}")
         self.most = {name: rng.choice((0, 1, 1, 2, 5)) for name in NAMES}
         self.most[rng.choice(NAMES)] = 3
@@ -112,8 +139,19 @@ class FakeSites:
         self.trouble = ""
         self.last_site: dict[str, str] = {}
         self.by_hand: set[str] = set()
-        if world.kinds.matched:
+        if self.is_on:
             world.every(30.0, self._change)
+
+    @classmethod
+    def add(cls, dag: Dag, rng: Random) -> None:
+        _add_groups(dag, rng)
+
+    def prepare(self, run: DagRun) -> None:
+        if run.dag.groups:
+            run.extras = FakeValues()
+
+    def given_up(self) -> None:
+        self.claims.clear()
 
     def _change(self) -> None:
         """Ads come and go; others take places and give them up; at the end all is well."""
@@ -129,25 +167,30 @@ class FakeSites:
         self.others[name] = self.rng.randint(0, max(0, self.most[name] - taken))
 
     def never_runs(self, cluster: Cluster) -> bool:
-        """Whether the site of a job takes jobs and never runs them."""
-        return cluster.site in self.dead
+        return _site(cluster) in self.dead
 
     def is_deaf(self, cluster: Cluster) -> bool:
-        """Whether the site of a job does not confirm for long that it is removed."""
-        return cluster.site in self.dead and not cluster.number % 3
+        return _site(cluster) in self.dead and not cluster.number % 3
 
-    def submitted(self, dag: Dag, cluster: Cluster) -> None:
-        """The schedd takes a node's jobs."""
+    def action_asked(self, process: Process, action: do.Action) -> None:
+        if isinstance(action, do.RunScript) and action.site and action.kind is not ScriptKind.HOLD:
+            self.last_site[process.dag.names[action.node]] = action.site
+
+    def cluster_taken(self, process: Process, cluster: Cluster) -> None:
+        if self.world.ever_garbled:
+            return
+        dag, site = process.dag, _site(cluster)
         group = dag.group_of(dag.ids[cluster.node])
         if group is None:
-            require(not cluster.site, f"O33: {cluster.node} has a site and is in no group")
+            require(not site, f"O33: {cluster.node} has a site and is in no group")
             return
         kept = self.claims.get(group, "")
-        where = f"{cluster.node} runs at {cluster.site!r}, and {kept!r} is kept for its group"
-        require(cluster.site and cluster.site == kept, f"O33: {where}")
+        where = f"{cluster.node} runs at {site!r}, and {kept!r} is kept for its group"
+        require(site and site == kept, f"O33: {where}")
         for other in self._live(dag, group):
-            require(other.site == kept, f"O33: {other.node} is still at {other.site!r}, {where}")
-        self.last_site[cluster.node] = cluster.site
+            there = _site(other)
+            require(there == kept, f"O33: {other.node} is still at {there!r}, {where}")
+        self.last_site[cluster.node] = site
 
     def round(self, process: Process, action: MatchSites) -> Answer:
         """What a round of matchmaking does."""
@@ -180,7 +223,10 @@ class FakeSites:
             unfit,
         )
 
-    def note_log(self) -> None:
+    def rescue_written(self, process: Process, text: str) -> None:
+        self._note_log()
+
+    def _note_log(self) -> None:
         """Look in the nodes log of a run which nodes are done because a person says so."""
         for event in (entry.event for entry in self.world.log.entries):
             if event.kind == EventKind.SUBMIT:
@@ -188,11 +234,11 @@ class FakeSites:
             if event.record is JournalRecord.STEERED and event.text.endswith((" done", " skip")):
                 self.by_hand.add(event.node)
 
-    def ended(self, dag: Dag, done: set[str]) -> None:
-        """The DAG has ended well."""
-        self.note_log()
-        if self.world.ever_garbled:
-            return
+    def ended_well(self, process: Process) -> None:
+        self._note_log()
+        dag, done = process.dag, set(self.world.oracles.truth.done)
+        for part in self.world.parts:
+            done -= part.not_run()
         matched: dict[int, str] = {}
         for entry in self.world.log.entries:
             event = entry.event
@@ -205,6 +251,34 @@ class FakeSites:
             if name in done - self.by_hand and name in self.last_site and group in matched:
                 where = f"{name} has run at {self.last_site[name]}, not at {matched[group]}"
                 require(self.last_site[name] == matched[group], f"O36: {where}")
+
+    def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
+        """Nothing of a group of nodes runs at its old site, and what they have done counts no
+        more; the event names one of them."""
+        if event.record is JournalRecord.SITE_LEFT:
+            for name in _note_group(truth, event.node):
+                truth.run_anew(name, NO_LIMIT)
+        elif event.record in (JournalRecord.NO_SITE, JournalRecord.SITE_CLEANED):
+            _note_group(truth, event.node)
+
+    def excuses(self, run: RunState, parent: int, child: int) -> bool:
+        """The child may have used what its parent did at a site before."""
+        sites = run.features.get("sites")
+        group = sites.group(parent) if sites else None
+        if group is None or group == sites.group(child):
+            return False
+        return bool(sites.taken_back.get(group)) or sites.group_states[group] == GroupState.LEAVING
+
+    def differs(self, want: State, have: State, other: RunState, node: int) -> bool:
+        """A node that has not begun leaves with its group, when it is next asked whether all
+        have."""
+        sites = other.features.get("sites")
+        group = sites.group(node) if sites else None
+        leaves = group is not None and sites.group_states[group] == GroupState.LEAVING
+        return leaves and want in (State.WAITING, State.FUTILE) and have in NOT_BEGUN
+
+    def blurs(self, dag: Dag) -> bool:
+        return bool(dag.groups)
 
     def _live(self, dag: Dag, group: int) -> list[Cluster]:
         """Clusters of a group with jobs in the queue that nobody has removed."""
@@ -220,27 +294,6 @@ class FakeSites:
         ]
 
 
-class FakeRounds:
-    """The rounds that one DAGMan process has made."""
-
-    def __init__(self, process: Process) -> None:
-        self._sites = process.world.sites
-        self._process = process
-
-    def ask(self, request: MatchSites, then: Callable[[Any], None]) -> None:
-        sites, process = self._sites, self._process
-        world = sites.world
-        world.boundary()
-        process.requests.pending += 1
-        delay = sites.rng.choice((0.0, 0.0, sites.rng.uniform(0.0, MAX_DELAY_S)))
-
-        def obey() -> None:
-            if world.process is process and process.exit is None:
-                process.requests._answer_at(world.now, then, sites.round(process, request))
-
-        world.at(world.now + delay, obey)
-
-
 class FakeValues:
     """Sites that give nothing to nodes."""
 
@@ -252,3 +305,17 @@ class FakeValues:
 
     def environment(self, action: do.SubmitNode | do.RunScript) -> Mapping[str, str]:
         return {}
+
+
+def _note_group(truth: Truth, first: str) -> list[str]:
+    """The names of a group's nodes; `first` is one of them."""
+    dag = truth.dag
+    number = dag.group_of(dag.ids[first])
+    assert number is not None, first
+    names = [dag.names[node] for node in dag.groups[number].nodes]
+    for name in names:
+        truth.changed |= {name, *truth.descendants(name)}
+    return names
+
+
+PART = FakeSites

@@ -12,14 +12,15 @@ the rest of O40 is looked at.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import CLEANING, NOT_NEEDED, SKIPPED, State
+from condor_pydagman.engine.node_states import CLEANING, SKIPPED
 from condor_pydagman.features.enough.graph import (
     Enough,
     EnoughsOfDag,
@@ -31,16 +32,18 @@ from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AT_ONCE, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, ScriptKind
 from tests.sim.oracles_special import submissions
+from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
+    from condor_pydagman.engine.state import RunState
     from tests.sim.process import Process
     from tests.sim.world import World
 
 AGAIN_S = 59.0  # before a record that was not read back is written once more
 
 
-def add_enoughs(dag: Dag, rng: Random) -> None:
+def _add_enoughs(dag: Dag, rng: Random) -> None:
     """Give a DAG one to three ENOUGH lines."""
     for _ in range(rng.randint(1, 3)):
         enough = Enough(*_members(dag, rng), 1, effect=rng.choice(("REMOVE", "WAIT")))
@@ -64,29 +67,56 @@ def _members(dag: Dag, rng: Random) -> tuple[str, str]:
     return rng.choice((("CATEGORY", "a"), ("CATEGORY", "b"), ("ALL_NODES", "")))
 
 
-class EnoughOracle:
-    """Watches a world, as `Oracles` does, which calls it.
+def _is_reached(world: World) -> bool:
+    return "is not needed: ENOUGH" in world.trace_text()
+
+
+class Enoughs(Part):
+    """What is reached.
 
     Attributes:
         reached_ever: how many have been reached.
     """
 
+    kind = "enough"
+    meaning = "the DAGs have ENOUGH lines"
+    place = 5
+    fresh: ClassVar = {
+        "enough": 25,
+        "enough steered": 25,
+        "enough matched": 25,
+        "enough decided braked": 25,
+    }
+    crashed: ClassVar = ((26, _is_reached), (50, _is_reached))
+
     def __init__(self, world: World) -> None:
-        self._world = world
+        super().__init__(world)
         self.reached_ever = 0
-        self._exact = not (world.kinds.steered or world.kinds.matched or world.kinds.growing)
+        self._exact = world.kinds.isdisjoint(("steered", "matched", "growing"))
         self._forget()
+
+    @classmethod
+    def add(cls, dag: Dag, rng: Random) -> None:
+        _add_enoughs(dag, rng)
+
+    def lines(
+        self, name: str, parents: Collection[str], rng: Random, before: list[str]
+    ) -> list[str]:
+        if not parents or any(line.startswith("RUN_IF ") for line in before):
+            return []  # a node has one of both
+        if rng.random() >= 0.4:
+            return []
+        limit = rng.choice(("1", "50%", str(len(parents))))
+        return [f"ENOUGH PARENTS {name} {limit} {rng.choice(('REMOVE', 'WAIT'))}"]
 
     def _forget(self) -> None:
         self._heard: set[int] = set()
         self._asked: dict[int, float] = {}  # when its record was written
 
-    def started(self) -> None:
-        """A process begins: it reads the log anew."""
+    def started(self, process: Process, *, recovering: bool) -> None:
         self._forget()
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
-        """The engine is about to be told something."""
         if not isinstance(an_input, LogEvent) or an_input.record is not JournalRecord.ENOUGH:
             return
         number = an_input.value
@@ -95,11 +125,10 @@ class EnoughOracle:
             self._heard.add(number)
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
-        """All actions for an input have been done."""
         run = process.engine.run
         if not enoughs_of(run.dag) or not process.idle or run.phase is not Phase.RUNNING:
             return
-        unneeded = unneeded_names(process)
+        unneeded = process.unneeded()
         for number in range(len(enoughs_of(run.dag))):
             if self._exact and not (run.is_over or run.halt.by_rule):
                 missing = number not in self._heard and self._is_enough(process, number)
@@ -120,8 +149,8 @@ class EnoughOracle:
             require(member or follows, f"O41: {name} is not needed")
 
     def _is_enough(self, process: Process, number: int) -> bool:
-        dag, truth = process.dag, self._world.oracles.truth
-        enough, unneeded = enoughs_of(dag)[number], unneeded_names(process)
+        dag, truth = process.dag, self.world.oracles.truth
+        enough, unneeded = enoughs_of(dag)[number], process.unneeded()
         names = {dag.names[node] for node in members(dag, enough)}
         wanted, spare = goal(enough, len(names)), len(names & unneeded)
         if spare:
@@ -129,9 +158,8 @@ class EnoughOracle:
         return len(names & truth.done - unneeded) >= max(wanted, 1)
 
     def action_asked(self, process: Process, action: do.Action) -> None:
-        """An action is about to be done."""
         dag = process.dag
-        if not enoughs_of(dag) or self._world.ever_garbled:
+        if not enoughs_of(dag) or self.world.ever_garbled:
             return
         starts = [one.node for one in submissions(action)]
         if isinstance(action, do.RunScript) and action.kind is ScriptKind.PRE:
@@ -140,22 +168,21 @@ class EnoughOracle:
             self._may_start(process, node)
         if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.ENOUGH:
             number = action.value
-            again = self._world.now - self._asked.get(number, -AGAIN_S) < AGAIN_S
+            again = self.world.now - self._asked.get(number, -AGAIN_S) < AGAIN_S
             again |= number in self._heard
             require(not (again and self._exact), f"O40: ENOUGH {number} is recorded once more")
             enough = self._is_enough(process, number) or not self._exact
             require(enough, f"O40: ENOUGH {number} is recorded too early")
-            self._asked[number] = self._world.now
+            self._asked[number] = self.world.now
 
     def _may_start(self, process: Process, node: int) -> None:
         dag, run = process.dag, process.engine.run
         name = dag.names[node]
-        if name in self._world.oracles.truth.steered or run.nodes.marks[node] & CLEANING:
+        if name in self.world.oracles.truth.changed or run.nodes.marks[node] & CLEANING:
             return
         for number in self._heard if self._exact else ():
             late = (
-                node in members(dag, enoughs_of(dag)[number])
-                and node != self._world.oracles.goes_on
+                node in members(dag, enoughs_of(dag)[number]) and node != self.world.oracles.goes_on
             )
             require(not late, f"O41: {name} starts, which is not needed")
         number_of_child = EnoughsOfDag.of(dag).enough_of.get(node)
@@ -164,27 +191,24 @@ class EnoughOracle:
             require(known, f"O41: {name} starts before enough of its parents are done")
 
     def exited(self, process: Process, code: int) -> None:
-        """O42: a process has ended by itself."""
-        world, run = self._world, process.engine.run
+        world, run = self.world, process.engine.run
         if code or world.ever_garbled or not enoughs_of(run.dag) or run.end.begun is not None:
             return
         live = [c.node for c in world.schedd.live(world.era) if c.node in run.dag.ids]
         left = [name for name in live if run.dag.kinds[run.dag.ids[name]] in ORDINARY_KINDS]
         require(not left, f"O42: jobs of {left} are left")
 
+    def replayed(self, live: RunState, other: RunState) -> None:
+        enough, replayed = live.features.get("enough"), other.features.get("enough")
+        if enough is not None and replayed is not None:
+            same = enough.reached == replayed.reached
+            require(same, f"O7: ENOUGH {enough.reached}, replayed {replayed.reached}")
 
-def unneeded_names(process: Process) -> set[str]:
-    """The nodes that the engine takes for not needed."""
-    run = process.engine.run
-    return {run.dag.names[node] for node, own in enumerate(run.nodes.marks) if own & NOT_NEEDED}
+    def excuses(self, run: RunState, parent: int, child: int) -> bool:
+        return child in EnoughsOfDag.of(run.dag).enough_of
+
+    def blurs(self, dag: Dag) -> bool:
+        return bool(enoughs_of(dag))
 
 
-def is_on_its_way(want: State, have: State) -> bool:
-    """Whether a node that is not needed may have begun, as no log shows."""
-    return have is State.WAITING and want in _BEGUN
-
-
-_BEGUN = (
-    *(State.READY, State.PRE_WAIT, State.PRE_RUN, State.PRE_UNCONFIRMED, State.SUBMITTING),
-    *(State.UNKNOWN, State.SUBMIT_UNCONFIRMED),
-)
+PART = Enoughs

@@ -1,18 +1,19 @@
 """Brakes in random DAGs, the people who take them back, and what must hold of them.
 
-O33 A brake acts exactly when more has failed than it allows, by the events of the log alone; once,
+O47 A brake acts exactly when more has failed than it allows, by the events of the log alone; once,
     until a person takes it back; a restart neither forgets it nor one that was taken back.
-O34 Nothing but the FINAL node is submitted while a brake acts.
+O48 Nothing but the FINAL node is submitted while a brake acts.
 
 Failures are counted from what becomes of the nodes, not by the engine's own counters.  Where people
-steer nodes, groups leave sites or conditions fail, some do not count; then the rest of O33 is
+steer nodes, groups leave sites or conditions fail, some do not count; then the rest of O47 is
 looked at.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, Union
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Union
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -26,9 +27,12 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
 from tests.sim.fake_jobs import BY_A_PERSON
 from tests.sim.oracles_special import submissions
+from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
+    from condor_pydagman.config import Config
+    from condor_pydagman.engine.state import RunState
     from tests.sim.process import Process
     from tests.sim.world import World
 
@@ -37,7 +41,7 @@ EVERY_S = 20.0  # seconds between two occasions to resume the DAG
 _NOT_COUNTED = (BY_A_PERSON, 15, 16)
 
 
-def add_brakes(dag: Dag, rng: Random) -> None:
+def _add_brakes(dag: Dag, rng: Random) -> None:
     """Give a DAG one to three brakes."""
     for number in range(rng.randint(1, 3)):
         last = rng.choice((0, 0, 2, 5))
@@ -68,24 +72,48 @@ class _Snapshot(NamedTuple):
     held: bool
 
 
-class Brakers:
-    """People who resume a DAG that brakes have stopped, and the oracles O33 and O34.
+def _brakes(words: str) -> Callable[[World], bool]:
+    """Whether brakes acted more than once in a world, with these words in its trace."""
+    return lambda world: Brakers.of(world).acted > 1 and words in world.trace_text()
+
+
+class Brakers(Part):
+    """People who resume a DAG that brakes have stopped, and the oracles O47 and O48.
 
     Attributes:
         acted: how often a brake has acted.
     """
 
+    kind = "braked"
+    meaning = "the DAGs have brakes"
+    place = 4
+    stream = "brakes"
+    fresh: ClassVar = {"braked": 25, "steered matched decided braked": 25}
+    crashed: ClassVar = (
+        (125, _brakes("HoldJobs")),
+        (139, _brakes("'BRAKES_OFF'")),
+        (223, _brakes("because of brake")),
+    )
+
     def __init__(self, world: World) -> None:
-        self._world = world
+        super().__init__(world)
         self._rng = Random(f"brakes {world.seed}")
         self.acted = 0
-        self._exact = not (
-            world.kinds.steered or world.kinds.matched or world.kinds.decided or world.kinds.enough
-        )
+        self._exact = world.kinds.isdisjoint(("steered", "matched", "decided", "enough"))
         self._before: _Snapshot | None = None
         self._forget()
-        if world.kinds.braked:
-            world.after(EVERY_S, self._maybe_resume)
+
+    @classmethod
+    def config(cls, config: Config, seed: int) -> Config:
+        return config.but(remove_jobs_after_limit_change=False)  # DAGMan's own do not count
+
+    @classmethod
+    def add(cls, dag: Dag, rng: Random) -> None:
+        _add_brakes(dag, rng)
+
+    def begin(self) -> None:
+        if self.is_on:
+            self.world.after(EVERY_S, self._maybe_resume)
 
     def _forget(self) -> None:
         self._resumes = 0
@@ -96,7 +124,7 @@ class Brakers:
         self._runs: dict[int, list[Run]] = {}  # by brake
 
     def _maybe_resume(self) -> None:
-        world = self._world
+        world = self.world
         world.after(EVERY_S, self._maybe_resume)
         process = world.process
         if process is None or process.loop.ending or not process.engine.run.halt.by_rule:
@@ -106,12 +134,10 @@ class Brakers:
 
     # What the other oracles tell.
 
-    def started(self) -> None:
-        """A process begins: it reads the log anew."""
+    def started(self, process: Process, *, recovering: bool) -> None:
         self._forget()
 
     def input_given(self, process: Process, an_input: inputs.Input) -> None:
-        """The engine is about to be told something."""
         run = process.engine.run
         if "brake" not in run.features:
             return
@@ -123,7 +149,6 @@ class Brakers:
         )
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
-        """All actions for an input have been done."""
         run = process.engine.run
         if "brake" not in run.features:
             return
@@ -131,28 +156,37 @@ class Brakers:
             self._hear(process, an_input)
         if not run.is_over and run.phase is Phase.RUNNING:
             halts = any(brakes_of(run.dag)[number].effect != "ABORT" for number in self._acting)
-            require(run.halt.by_rule == halts, f"O33: halted is {run.halt.by_rule}, not {halts}")
+            require(run.halt.by_rule == halts, f"O47: halted is {run.halt.by_rule}, not {halts}")
             missing = self._expected - self._acting - self._unsure - set(run.written.of(BRAKED))
-            require(not (missing and self._exact), f"O33: brakes {missing} do not act")
+            require(not (missing and self._exact), f"O47: brakes {missing} do not act")
             if isinstance(an_input, inputs.Resume) and not an_input.file and self._acting:
-                require(bool(run.written.of(BRAKED)), "O33: a resume is not written")
+                require(bool(run.written.of(BRAKED)), "O47: a resume is not written")
 
     def action_asked(self, process: Process, action: do.Action) -> None:
-        """An action is about to be done."""
         dag = process.dag
-        if self._acting and not self._world.ever_garbled:
+        if self._acting and not self.world.ever_garbled:
             for one in submissions(action):
-                goes_on = one.node == self._world.oracles.goes_on
+                goes_on = one.node == self.world.oracles.goes_on
                 final = dag.kinds[one.node] == NodeKind.FINAL
-                require(final or goes_on, f"O34: {dag.names[one.node]} submitted while braked")
+                require(final or goes_on, f"O48: {dag.names[one.node]} submitted while braked")
         if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BRAKED:
             again = action.value in self._acting
-            again |= self._world.now - self._asked.get(action.value, -AGAIN_S) < AGAIN_S
+            again |= self.world.now - self._asked.get(action.value, -AGAIN_S) < AGAIN_S
             require(
-                not again or self._world.ever_garbled,
-                f"O33: brake {action.value} acts once more",
+                not again or self.world.ever_garbled,
+                f"O47: brake {action.value} acts once more",
             )
-            self._asked[action.value] = self._world.now
+            self._asked[action.value] = self.world.now
+
+    def replayed(self, live: RunState, other: RunState) -> None:
+        brakes, replayed = live.features.get("brake"), other.features.get("brake")
+        if brakes is not None and replayed is not None:
+            same = (brakes.round, brakes.braked) == (replayed.round, replayed.braked)
+            require(same, f"O7: brakes {brakes.braked}, replayed {replayed.braked}")
+
+    def holds_back(self, run: RunState) -> bool:
+        brakes = run.features.get("brake")
+        return brakes is not None and bool(brakes.braked)
 
     # Counting.
 
@@ -182,8 +216,8 @@ class Brakers:
             self._resumes = number + 1
         elif event.record is JournalRecord.BRAKED and of_now and number not in self._acting:
             expected = number in self._expected | self._unsure
-            expected |= self._world.ever_garbled or not self._exact
-            require(expected, f"O33: brake {number} acts too early")
+            expected |= self.world.ever_garbled or not self._exact
+            require(expected, f"O47: brake {number} acts too early")
             self._acting.add(number)
             self.acted += 1
 
@@ -240,3 +274,6 @@ def _is_too_much(dag: Dag, brake: Brake, history: list[Run]) -> bool:
     failures = [run for run in history[-brake.last :] if run is not None]
     keys = {key for _, key in failures}
     return any(len({node for node, own in failures if own == key}) > limit for key in keys)
+
+
+PART = Brakers

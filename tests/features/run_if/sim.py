@@ -10,15 +10,15 @@ They have a random generator of their own, so that what they do changes no draw 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from condor_pydagman.features.publish.graph import Published, PublishedOfDag
+from condor_pydagman.features.enough.graph import enoughs_of
+from condor_pydagman.features.publish.graph import Published, PublishedOfDag, published_of
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
-from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag
+from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag, conditions_of
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
@@ -27,15 +27,22 @@ from condor_pydagman.features.run_if.requests import (
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AFTER_ALL, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS
+from tests.features.run_if.decisions import Decisions
+from tests.sim.parts import Part
+from tests.sim.verdicts import require
 
 if TYPE_CHECKING:
+    from condor_pydagman.engine.inputs import LogEvent
+    from tests.sim.fake_jobs import Cluster
     from tests.sim.process import Process
+    from tests.sim.truth import Truth
+    from tests.sim.world import World
 
 MAX_DELAY_S = 20.0  # seconds that an answer may take
 MOST = 5  # values that nodes publish are below
 
 
-def add_conditions(dag: Dag, rng: Random) -> None:
+def _add_conditions(dag: Dag, rng: Random) -> None:
     """Give some nodes of the DAG conditions, and let some publish a number `n`."""
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
     for node in nodes:
@@ -60,24 +67,6 @@ def expression(parents: Sequence[str], rng: Random) -> str:
     simple += [f'Parents.{name}.Outcome == "{how}"'] * 3
     simple += [f"Parents.{name}.n > {rng.randrange(MOST)}"] * 2
     return rng.choice(simple)
-
-
-def comes_to(expression: str, outcomes: dict[str, str], numbers: dict[str, int]) -> int:
-    """What an expression comes to, by parents' outcomes and what they have published."""
-    if expression in ("true", "false"):
-        return int(expression == "true")
-    found = re.fullmatch(r"(Done >=|Skipped >) (\d)", expression)
-    if found:
-        wanted = "DONE" if found[1] == "Done >=" else "SKIPPED"
-        count = list(outcomes.values()).count(wanted)
-        return int(count >= int(found[2]) if wanted == "DONE" else count > int(found[2]))
-    found = re.fullmatch(r'Parents\.(\w+)\.Outcome == "(\w+)"', expression)
-    if found:
-        return int(outcomes[found[1]] == found[2])
-    found = re.fullmatch(r"Parents\.(\w+)\.n > (\d)", expression)
-    assert found, expression
-    number = numbers.get(found[1]) if outcomes[found[1]] == "DONE" else None
-    return -1 if number is None else int(number > int(found[2]))
 
 
 class FakeConditions:
@@ -118,3 +107,67 @@ class FakeConditions:
         if rng.random() < 0.1:  # two records
             pairs += [(f"x{number}", '"' + "x" * 300 + '"') for number in range(3)]
         return ResultRead(request.node, request.retry, pairs)
+
+
+def _decides(world: World) -> bool:
+    text = world.trace_text()
+    return "is skipped, since RUN_IF" in text and "is to run, since RUN_IF" in text
+
+
+class Conditions(Part):
+    """What is decided, and what nodes publish."""
+
+    kind = "decided"
+    meaning = "nodes have conditions"
+    place = 3
+    stream = "conditions"
+    crashed: ClassVar = ((7, _decides), (10, _decides))
+    helpers: ClassVar = {"run_if": FakeConditions}
+
+    @classmethod
+    def add(cls, dag: Dag, rng: Random) -> None:
+        _add_conditions(dag, rng)
+
+    def lines(
+        self, name: str, parents: Collection[str], rng: Random, before: list[str]
+    ) -> list[str]:
+        lines = []
+        if rng.random() < 0.4:
+            lines.append(f"PUBLISH {name} FILE {name}.ad")
+        if rng.random() < 0.5:
+            how = rng.choice(("SKIP", "DONE"))
+            lines.append(f"RUN_IF {name} ELSE {how} {expression(tuple(parents), rng)}")
+        return lines
+
+    def started(self, process: Process, *, recovering: bool) -> None:
+        if not recovering:
+            self._decisions = Decisions(self.world.oracles.truth)
+
+    def cluster_taken(self, process: Process, cluster: Cluster) -> None:
+        name, truth = cluster.node, self.world.oracles.truth
+        if self.world.ever_garbled or process.dag.ids[name] not in conditions_of(process.dag):
+            return
+        said = name in self._decisions.true or name in truth.changed
+        require(said, f"O37: {name} is submitted, its condition is not true")
+
+    # What the truth knows.
+
+    def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
+        blurred = enoughs_of(truth.dag)  # what the log says of them comes to other outcomes
+        self._decisions.event(event, checked=not (truth.changed or truth.garbled or blurred))
+
+    def is_incomplete(self, truth: Truth, name: str, *, ran: bool) -> bool:
+        """What it publishes is still to be read."""
+        if not ran or name in truth.done or truth.dag.ids[name] not in published_of(truth.dag):
+            return False
+        self._decisions.ended_well.add(name)
+        return True
+
+    def runs_anew(self, name: str) -> None:
+        self._decisions.run_anew(name)
+
+    def got_parent(self, name: str) -> None:
+        self._decisions.decide_anew(name)
+
+
+PART = Conditions
