@@ -53,6 +53,7 @@ class Part:
             must happen in them.
         helpers: what stands for a helper (`daemon.helpers`) in a simulated DAGMan, by its name: a
             class whose objects have `ask(request, then)`, and `kill_programs()` if they run any.
+        undoes: whether what nodes have done may count no more in worlds of its kind.
         at_once: journal records after which a node may run anew without the delay of a retry.
     """
 
@@ -63,6 +64,7 @@ class Part:
     fresh: ClassVar[Mapping[str, int]] = {}
     crashed: ClassVar[Collection[tuple[int, Callable[[World], bool]]]] = ()
     helpers: ClassVar[Mapping[str, Callable[[Process], Any]]] = {}
+    undoes = False
     at_once: ClassVar[Collection[JournalRecord]] = ()
 
     def __init__(self, world: World) -> None:
@@ -83,6 +85,11 @@ class Part:
     def is_on(self) -> bool:
         """Whether the world is of its kind."""
         return self.kind in self.world.kinds
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether what nodes have done counts for good, as far as the kinds of the world go."""
+        return not any(part.undoes and part.is_on for part in self.world.parts)
 
     # What is drawn; of worlds of its kind only.
 

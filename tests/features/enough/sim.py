@@ -92,7 +92,6 @@ class Enoughs(Part):
     def __init__(self, world: World) -> None:
         super().__init__(world)
         self.reached_ever = 0
-        self._exact = world.kinds.isdisjoint(("steered", "matched", "growing"))
         self._forget()
 
     @classmethod
@@ -130,10 +129,10 @@ class Enoughs(Part):
             return
         unneeded = process.unneeded()
         for number in range(len(enoughs_of(run.dag))):
-            if self._exact and not (run.is_over or run.halt.by_rule):
+            if self.is_exact and not (run.is_over or run.halt.by_rule):
                 missing = number not in self._heard and self._is_enough(process, number)
                 require(not missing, f"O40: ENOUGH {number} is not reached")
-        if self._exact:
+        if self.is_exact:
             self._belong(process, unneeded)
 
     def _belong(self, process: Process, unneeded: set[str]) -> None:
@@ -170,8 +169,8 @@ class Enoughs(Part):
             number = action.value
             again = self.world.now - self._asked.get(number, -AGAIN_S) < AGAIN_S
             again |= number in self._heard
-            require(not (again and self._exact), f"O40: ENOUGH {number} is recorded once more")
-            enough = self._is_enough(process, number) or not self._exact
+            require(not (again and self.is_exact), f"O40: ENOUGH {number} is recorded once more")
+            enough = self._is_enough(process, number) or not self.is_exact
             require(enough, f"O40: ENOUGH {number} is recorded too early")
             self._asked[number] = self.world.now
 
@@ -180,13 +179,13 @@ class Enoughs(Part):
         name = dag.names[node]
         if name in self.world.oracles.truth.changed or run.nodes.marks[node] & CLEANING:
             return
-        for number in self._heard if self._exact else ():
+        for number in self._heard if self.is_exact else ():
             late = (
                 node in members(dag, enoughs_of(dag)[number]) and node != self.world.oracles.goes_on
             )
             require(not late, f"O41: {name} starts, which is not needed")
         number_of_child = EnoughsOfDag.of(dag).enough_of.get(node)
-        if number_of_child is not None and self._exact:
+        if number_of_child is not None and self.is_exact:
             known = number_of_child in self._heard
             require(known, f"O41: {name} starts before enough of its parents are done")
 

@@ -106,6 +106,7 @@ class Growers(Part):
     place = 6
     crashed: ClassVar = ((3, _grows), (13, _grows))
     helpers: ClassVar = {"growth": FakeGrowth}
+    undoes = True
     at_once = (JournalRecord.GROWN,)
 
     def __init__(self, world: World) -> None:

@@ -125,6 +125,7 @@ class FakeSites(Part):
     stream = "groups"
     crashed: ClassVar = ((15, _leaves), (59, _leaves))
     helpers: ClassVar = {"sites": FakeRounds}
+    undoes = True
     at_once = (JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
 
     def __init__(self, world: World) -> None:

@@ -62,6 +62,7 @@ class Steerers(Part):
     place = 1
     fresh: ClassVar = {"steered": 25, "decided steered": 25}
     crashed: ClassVar = ((4, _steers), (34, _steers))
+    undoes = True
     at_once = (JournalRecord.STEERED,)
 
     def __init__(self, world: World) -> None:
