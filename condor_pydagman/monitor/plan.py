@@ -104,8 +104,8 @@ def _read(found: FoundDag, rescue: str) -> tuple[Dag, int]:
         with working_directory(found.directory):
             dag = build(list(found.files), DagFiles().read, options)
             if rescue and os.path.exists(rescue):
-                pieces = kept_pieces.of(dag, found.paths)
-                apply_progress(dag, read_text(rescue), rescue, options, pieces)
+                given = {"growth": kept_pieces.of(dag, found.paths)}
+                apply_progress(dag, read_text(rescue), rescue, options, given)
             leave_out(dag, found.options)
             let_go_before = dag.gone
             add_grown(dag, found.paths, found.nodes_log)

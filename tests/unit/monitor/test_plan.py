@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.graph.model import DONE
 from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.plan import read_plan
+from condor_pydagman.monitor.plan import read_dag, read_plan
 from condor_pydagman.trace.run_history import NodePlan
 from tests.dag_logs import DagLogs
 
@@ -79,3 +81,13 @@ def test_a_dag_that_can_t_be_read(tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text("JOB A\n")
     with pytest.raises(PydagmanError, match="JOB"):
         plans(tmp_path)
+
+
+def test_a_rescue_file_of_a_dag_that_has_grown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it names stands in the file beside it."""
+    shutil.copytree(Path(__file__).parents[2] / "old_runs/runs/9c2d7cb/removed", tmp_path / "run")
+    monkeypatch.chdir(tmp_path / "run")
+    dag = read_dag(find_dag("t.dag", ask=False), "t.dag.rescue001")
+    assert dag.flags[dag.ids["part-z"]] & DONE
