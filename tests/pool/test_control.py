@@ -170,7 +170,7 @@ def throttle(s: Scene) -> None:
     assert (above["DAGMan_MaxIdle"], above["DAGMan_MaxPostScripts"]) == (7, 2)
     s.says("Maximum Submitted Nodes-------: 4")
     s.started("N3 0")
-    s.has(DAGMan_MaxJobs=4)
+    s.has(DAGMan_MaxJobs=4, DAGMan_MaxPostScripts=2)  # each attribute is an edit of its own
     s.kill()
     s.says("done with RECOVERY mode")
     # Until the new address is in the job ad, clients ask where the killed DAGMan has listened.
