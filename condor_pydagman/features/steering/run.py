@@ -335,7 +335,7 @@ class Steering(Feature):
         """Nodes of which a command is on its way to the log and back."""
         return {node for node, _ in self.run.written.of(COMMAND)}
 
-    def enforce(self) -> None:
+    def before_removals(self) -> None:
         """Remove the jobs of cancelled nodes that were being submitted; fail those whose submission
         has come to nothing; tell the schedd of other priorities."""
         if self._cancelled:

@@ -105,6 +105,13 @@ def test_one_that_is_being_submitted_is_removed_when_it_is_in_the_queue() -> Non
     assert "A=FAILED B=FUTILE" in harness.replayed()
 
 
+def test_it_is_removed_as_soon_as_the_log_shows_it() -> None:
+    harness = steered("A -> B; C")
+    harness.ask(C.CANCEL, "A")
+    harness.tell(make.submit("A", 1))
+    assert [action.cluster for action in harness.asked(do.RemoveJobs)] == [1]
+
+
 def test_one_whose_submission_comes_to_nothing_fails() -> None:
     harness = steered("A -> B; C")
     harness.ask(C.CANCEL, "A")
