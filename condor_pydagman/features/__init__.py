@@ -117,6 +117,7 @@ TOLD: dict[str, tuple[str, ...]] = {
     "steering": ("STEERED",),
 }
 _BEFORE = f"{__name__}."
+_absent: set[str] = set()  # modules that features have not got, as far as somebody has asked
 _guards: list[Callable[[str], None]] = []
 
 
@@ -129,6 +130,8 @@ def part(name: str, module: str) -> Any:
     from importlib import import_module
 
     full = f"{_BEFORE}{name}.{module}"
+    if full in _absent:
+        return None
     for guard in _guards:
         guard(full)
     try:
@@ -136,6 +139,7 @@ def part(name: str, module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != full:
             raise
+        _absent.add(full)
         return None
 
 

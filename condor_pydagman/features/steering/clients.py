@@ -212,6 +212,8 @@ class LocalClients:
             return self._dag_command(asked)
         if wanted.command is NodeCommand.SET:
             part("timeout", "run")
+        elif wanted.command is NodeCommand.REMATCH:
+            part("sites", "run")
         assert wanted.selector is not None
         if len(self._parts) >= MAX_PARTS:
             raise SelectionError("too many requests are pending: try again later")

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman import features
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.errors import PoolError
+from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
 from condor_pydagman.features.steering import clients
 from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
@@ -147,6 +148,24 @@ def test_a_dry_request_of_many_nodes_is_tried_in_parts() -> None:
     (answer,) = bench.answers
     assert (answer["done"], answer["refused_count"]) == (2 * PART - 2, 3)
     assert bench.desk.next_deadline() is None
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "feature"),
+    [("rematch", {}, "sites"), ("set", {"timeout": "RUNNING 1m"}, "timeout")],
+)
+def test_what_can_not_be_loaded_any_more_is_refused(
+    command: str, options: dict[str, Any], feature: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def guard(module: str) -> None:
+        if f".{feature}." in module:
+            raise FileError("the files have been replaced")
+
+    monkeypatch.setattr(features, "_guards", [guard])
+    bench = Bench()
+    nodes = {"names": ["1"]}
+    assert bench.send({"id": 1, "command": command, "options": options, "nodes": nodes}) == []
+    assert [answer["error"] for answer in bench.answers] == ["the files have been replaced"]
 
 
 def test_nodes_that_have_left_the_dag_meanwhile_are_passed_over() -> None:

@@ -53,6 +53,15 @@ def test_no_feature_is_loaded_then(package: Path, monkeypatch: pytest.MonkeyPatc
         features.part("brake", "never_loaded")
 
 
+def test_what_a_feature_has_not_got_needs_no_file(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features.load_all()
+    monkeypatch.setattr(features, "_guards", [ProgramFiles().check])
+    package.unlink()
+    features.load_all()  # as each piece does that may add others
+
+
 def test_a_dag_that_grows_has_all_features_at_hand() -> None:
     features.load_all()
     assert features.part("enough", "run").Enough.name == "enough"
