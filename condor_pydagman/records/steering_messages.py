@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from condor_pydagman.engine.node_settings import settings_text
+from condor_pydagman.errors import FileError
 from condor_pydagman.features.steering.rules import DESCENDANTS, RETRY
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.rescue import (
@@ -107,9 +108,8 @@ def read_request(line: bytes) -> Wanted:
         raise RequestError(f"id has at most {MAX_ID} characters")
     try:
         return _read(identity, message)
-    except RequestError as error:
-        error.identity = identity
-        raise
+    except (RequestError, FileError) as error:  # or what reads it can't be loaded any more
+        raise RequestError(str(error), identity) from None
 
 
 def _read(identity: Identity, message: Mapping[str, Any]) -> Wanted:
