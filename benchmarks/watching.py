@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -55,13 +55,17 @@ def write_dag(directory: Path, nodes: int) -> None:
 
 
 def _events(nodes: int) -> Iterator[tuple[float, int, int]]:
-    """Time, node, and what: 0 submitted, 1 runs, 2 has ended."""
+    """Time, node, and what: 0 submitted, 1 runs, 2 has ended; children follow their parents."""
     delays = (0.0, WAIT_S, WAIT_S + RUN_S)
-    return heapq.merge(*(_each(nodes, what, delay) for what, delay in enumerate(delays)))
+    own = (_each(range(0, nodes, WIDTH), what, delay) for what, delay in enumerate(delays))
+    after = WAIT_S + 2 * RUN_S
+    children = [node for node in range(nodes) if node % WIDTH]
+    others = (_each(children, what, after + delay) for what, delay in enumerate(delays))
+    return heapq.merge(*own, *others)
 
 
-def _each(nodes: int, what: int, delay: float) -> Iterator[tuple[float, int, int]]:
-    return ((BEGIN + node * PACE_S + delay, node, what) for node in range(nodes))
+def _each(nodes: Iterable[int], what: int, delay: float) -> Iterator[tuple[float, int, int]]:
+    return ((BEGIN + node * PACE_S + delay, node, what) for node in nodes)
 
 
 def _write_event(log: TextIO, out: TextIO, when: float, node: int, what: int) -> None:

@@ -86,9 +86,11 @@ class DagLogs:
     def abort(self, cluster: int, proc: int = 0, reason: str = "via condor_rm") -> None:
         self.event(9, f"Job was aborted.\n\t{reason}\n", _job(cluster, proc))
 
-    def post(self, node: str, value: int) -> None:
+    def post(self, node: str, value: int, cluster: int = -1) -> None:
+        """`cluster`: of the node's jobs, if there were any."""
         text = f"POST Script terminated.\n\t(1) Normal termination (return value {value})\n"
-        self.event(16, f"{text}    DAG Node: {node}\n", "-01.-01.-01")
+        job = _job(cluster, 0) if cluster >= 0 else "-01.-01.-01"
+        self.event(16, f"{text}    DAG Node: {node}\n", job)
 
 
 def _job(cluster: int, proc: int) -> str:

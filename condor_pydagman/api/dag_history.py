@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 from condor_pydagman.api.dag_reading import StrPath
-from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import INTERVAL_S, follow
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
-from condor_pydagman.monitor.plan import read_plan, with_logs
+from condor_pydagman.monitor.plan import known_plan, with_logs
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodePlan, Run
+from condor_pydagman.trace.run_history import Run
 
 
 def dag_events(
@@ -37,7 +36,7 @@ def dag_events(
         UsageError: `since` is no id.
     """
     found = _found(dag)
-    monitor = DagMonitor(found, since=since, plans=partial(_plans, found))
+    monitor = DagMonitor(found, since=since, read_plan=partial(known_plan, found))
     return _all(monitor, interval if follow else None)
 
 
@@ -47,7 +46,7 @@ def read_run(dag: StrPath | int) -> Run:
     100,000 nodes take some seconds.  For arguments and errors see `dag_events`.
     """
     found = _found(dag)
-    return DagMonitor(found, plans=_plans(found)).read()
+    return DagMonitor(found, read_plan=partial(known_plan, found)).read()
 
 
 def _all(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
@@ -62,11 +61,3 @@ def _all(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
 
 def _found(dag: StrPath | int) -> FoundDag:
     return with_logs(find_dag(str(dag) if isinstance(dag, int) else os.fspath(dag), ask=False))
-
-
-def _plans(found: FoundDag) -> Mapping[str, NodePlan] | None:
-    """What the DAG says of its nodes; without it, what has happened can be told all the same."""
-    try:
-        return read_plan(found).nodes
-    except PydagmanError:
-        return None

@@ -7,11 +7,11 @@ import fnmatch
 import sys
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.trace.dag_events import NAMES, DagEvent
-from condor_pydagman.trace.run_history import NodePlan
 
 
 def add_kind_option(parser: argparse.ArgumentParser) -> None:
@@ -38,14 +38,14 @@ def no_logs(monitor: DagMonitor) -> PydagmanError:
     )
 
 
-def plans_of(found: FoundDag) -> dict[str, NodePlan] | None:
-    """What the DAG says of its nodes; None, after a message, if it can't be read."""
+def plan_of(found: FoundDag) -> Plan:
+    """The DAG; an unknown one, after a message, if it can't be read."""
     try:
-        return read_plan(found).nodes
+        return read_plan(found)
     except PydagmanError as error:
         message = f"the DAG can't be read, so states of nodes may be missing: {error}"
         print(f"condor_pydagman: {message}", file=sys.stderr)
-        return None
+        return unknown_plan()
 
 
 def _kind(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_logs, plans_of
+from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_logs, plan_of
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG, or `--since` is no id.
     """
     found = with_logs(chosen_dag(arguments.dag, ask=False))
-    monitor = DagMonitor(found, since=arguments.since, plans=partial(plans_of, found))
+    monitor = DagMonitor(found, since=arguments.since, read_plan=partial(plan_of, found))
     told = False
     for events in follow(monitor, time.sleep) if arguments.follow else _read(monitor):
         told = True

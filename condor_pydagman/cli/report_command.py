@@ -16,17 +16,17 @@ from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.plan import Plan, read_plan, with_logs
+from condor_pydagman.monitor.plan import read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
-from condor_pydagman.trace.futile import mark_futile
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.words import result
@@ -75,15 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
     gc.disable()  # little of what is built here is garbage, and looking for it takes time
     found = with_logs(chosen_dag(arguments.dag))
     plan, problem = _plan(found)
-    history = DagMonitor(found, plans=plan.nodes if plan is not None else None).read()
+    history = DagMonitor(found, read_plan=lambda: plan).read()
     if not history.starts and not history.last:
         raise FileError(
             f"{found.name} has not run, or its logs were deleted: there is neither {found.out} nor"
             f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"
         )
-    dag = plan.dag if plan is not None else None
-    if dag is not None:
-        mark_futile(history, dag)
+    dag = None if plan.is_unknown else plan.dag
     usual = f"{found.name}.report.html" if arguments.format == "html" else "-"
     output = arguments.output or usual
     _write(output, _text(arguments, found, history, dag, problem))
@@ -92,11 +90,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _plan(found: FoundDag) -> tuple[Plan | None, str]:
+def _plan(found: FoundDag) -> tuple[Plan, str]:
     try:
         return read_plan(found), ""
     except PydagmanError as error:
-        return None, str(error).splitlines()[0]
+        return unknown_plan(), str(error).splitlines()[0]
 
 
 def _text(

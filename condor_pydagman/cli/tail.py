@@ -13,7 +13,7 @@ from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_log
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow
-from condor_pydagman.monitor.plan import small_node_plans, with_logs
+from condor_pydagman.monitor.plan import read_small_plan, with_logs
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.trace.dag_events import DagEvent
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     found = with_logs(chosen_dag(arguments.dag, ask=False))
     tail = max(arguments.lines * BYTES_OF_EVENT, MIN_BYTES)
-    monitor = DagMonitor(found, plans=partial(small_node_plans, found), tail_bytes=tail)
+    monitor = DagMonitor(found, read_plan=partial(read_small_plan, found), tail_bytes=tail)
     last: deque[DagEvent] = deque(maxlen=arguments.lines)
     while True:
         last.extend(event for event in monitor.poll() if is_wanted(event, arguments.kind))

@@ -22,6 +22,7 @@ from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, Res
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
@@ -29,7 +30,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.limit_places import limit_places
 from condor_pydagman.monitor.outside_facts import asked_of_features
-from condor_pydagman.monitor.plan import Plan, is_of_earlier_run, read_plan
+from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
 from condor_pydagman.monitor.queue import queued_dagman_ad
 from condor_pydagman.printable import printable
 from condor_pydagman.records.rescue import newest
@@ -74,7 +75,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         found.exit_code,
         found.cluster,
         found.ad,
-        plan.dag if plan is not None else None,
+        None if plan.is_unknown else plan.dag,
         shown(found.nodes_log),
         shown(found.out),
         shown(found.paths.halt),
@@ -110,12 +111,12 @@ def _first(group: list[Failure], node: str) -> list[Failure]:
     return chosen + [failure for failure in group if failure not in chosen][:MAX_EXAMPLES]
 
 
-def _plan(found: FoundDag) -> tuple[Plan | None, list[str]]:
+def _plan(found: FoundDag) -> tuple[Plan, list[str]]:
     try:
         plan = read_plan(found)
     except PydagmanError as error:
         first = str(error).splitlines()[0]
-        return None, [f"The DAG files can't be read, so its edges are not known: {first}"]
+        return unknown_plan(), [f"The DAG files can't be read, so its edges are not known: {first}"]
     return plan, list(_changed_files(found))
 
 
@@ -140,14 +141,14 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
             )
 
 
-def _run(found: FoundDag, plan: Plan | None) -> tuple[Run, list[str]]:
+def _run(found: FoundDag, plan: Plan) -> tuple[Run, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
     if is_of_earlier_run(found):
         return Run(), [
             f"The logs of {found.name} are of a later run, so only the job ad describes job"
             f" {found.cluster}."
         ]
-    monitor = DagMonitor(found, plans=plan.nodes if plan is not None else None)
+    monitor = DagMonitor(found, read_plan=lambda: plan)
     run = monitor.read()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, []

@@ -1,7 +1,4 @@
-"""Where each node of a DAG stands: the states of its run, and what the edges add to them.
-
-The logs do not tell that a node has become ready, or that it can't run any more.
-"""
+"""Where each node of a DAG stands, and what stands before it."""
 
 from __future__ import annotations
 
@@ -13,12 +10,9 @@ from typing import Any
 from condor_pydagman import features
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
-from condor_pydagman.trace.countdown import Countdown
-from condor_pydagman.trace.futile import FutileNodes, is_unneeded
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 
-_ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)
 
 
@@ -27,8 +21,7 @@ class GraphState:
 
     Attributes:
         dag: the graph.
-        status: of each node; READY if all its parents have ended well, FUTILE if a failed node
-            stands before it.
+        status: of each node.
         futile: how many nodes can't run because of a failed one; a node that several stand before
             counts for one of them.
         of: what features have counted, by their names.
@@ -38,8 +31,7 @@ class GraphState:
         self.dag = dag
         self._runs = run.nodes
         self.status = [self._told(number) for number in range(len(dag))]
-        self._mark_ready(run)
-        self.futile = self._mark_futile()
+        self.futile = self._count_futile()
         self.of: dict[str, Any] = {}
 
     def run_of(self, node: int) -> NodeRun | None:
@@ -72,9 +64,8 @@ class GraphState:
 
     def is_unneeded(self, node: int) -> bool:
         """Whether it counts as done since an ENOUGH does not need it."""
-        return self.status[node] is NodeStatus.DONE and is_unneeded(
-            self.dag, node, self.run_of(node)
-        )
+        run = self.run_of(node)
+        return run is not None and run.is_unneeded
 
     def _has_ended_for(self, parent: int, node: int) -> bool:
         status = self.status[parent]
@@ -114,20 +105,17 @@ class GraphState:
         run = self.run_of(node)
         return run.status if run is not None else NodeStatus.NOT_READY
 
-    def _mark_ready(self, run: Run) -> None:
-        countdown, status = Countdown(self.dag, run), self.status
-        for node, now in enumerate(status):
-            if now in _ENDED:
-                countdown.ended(node, failed=now is NodeStatus.ERROR)
-        for node, now in enumerate(status):
-            if now is NodeStatus.NOT_READY and countdown.is_free(node):
-                status[node] = NodeStatus.READY
+    def _count_futile(self) -> dict[int, int]:
+        """How many nodes can't run because of each that has failed."""
+        seen: set[int] = set()
+        return {node: self._futile_below(node, seen) for node in self.of_status(NodeStatus.ERROR)}
 
-    def _mark_futile(self) -> dict[int, int]:
-        """FUTILE for all that a failed node stands before; how many for each of these."""
-        found = FutileNodes(self.dag, lambda node: self.status[node] is NodeStatus.NOT_READY)
-        found.leave_all(self.is_unneeded)
-        counts = {node: len(found.fail(node)) for node in self.of_status(NodeStatus.ERROR)}
-        for node in found.nodes:
-            self.status[node] = NodeStatus.FUTILE
-        return counts
+    def _futile_below(self, failed: int, seen: set[int]) -> int:
+        count, todo = 0, list(self.dag.strong_successors(failed))
+        while todo:
+            vertex = todo.pop()
+            if vertex not in seen:
+                seen.add(vertex)
+                count += vertex >= 0 and self.status[vertex] is NodeStatus.FUTILE
+                todo += self.dag.successors(vertex)
+        return count

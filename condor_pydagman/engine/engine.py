@@ -33,7 +33,7 @@ from condor_pydagman.engine import (
     views,
 )
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.feature import begin_features, table_with, want
+from condor_pydagman.engine.feature import Feature, begin_features, observe, table_with, want
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
@@ -118,6 +118,15 @@ class Engine:
         out, run.out = run.out, []
         return out
 
+    def follow(self, event: inputs.LogEvent) -> None:
+        """Take an event of the log in `Mode.FOLLOW`, in which nothing is asked for."""
+        run = self.run
+        run.now = event.time
+        log_events.on_event(run, event)
+        if self.check:
+            validate(run)
+        run.out.clear()
+
     def next_deadline(self) -> float | None:
         """When the engine wants a Wake if nothing else comes (seconds since the epoch); None:
         never."""
@@ -163,6 +172,10 @@ class Engine:
         if name not in self.run.features:
             want(self.run, name)
         return self.run.features[name]
+
+    def observe(self, observer: Feature) -> None:
+        """Have somebody who only looks on told what happens, at the moments of a feature."""
+        observe(self.run, observer)
 
     def has_ended(self, job: inputs.QueuedJob) -> bool:
         """Whether the end of a job in the queue is known: a removal must leave it out."""

@@ -335,8 +335,14 @@ def connect(run: RunState, wanted: Iterable[Feature]) -> None:
     active = tuple(wanted)
     hooks = Hooks(*(_table(active, name) for name in _TABLES))
     for moment in _MOMENTS:
-        setattr(hooks, moment, _methods(active, moment))
+        setattr(hooks, moment, _methods((*active, *run.observers), moment))
     run.use({feature.name: feature for feature in active}, hooks)
+
+
+def observe(run: RunState, observer: Feature) -> None:
+    """From now on the observer is told what happens; what it answers must change nothing."""
+    run.observers += (observer,)
+    connect(run, run.features.values())
 
 
 def _table(active: Sequence[Feature], name: str) -> dict[Any, Callable[..., Any]]:

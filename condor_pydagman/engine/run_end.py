@@ -365,8 +365,11 @@ def end_on_foreign_log(run: RunState, node: int, job: str) -> None:
     """The nodes log is not that of this DAG: `job` is of a node whose parents have not ended.
 
     The log and the lock file are kept for a person to examine; the next start ends with the same
-    message (stock rule).
+    message (stock rule).  Who only follows the log is told, and goes on without the event.
     """
+    if run.mode is Mode.FOLLOW:
+        run.log.impossible.append((node, job))
+        return
     name = run.dag.names[node]
     run.say(
         f"Error: DAG semantics violated! Node {name} was submitted but has unfinished parents!", 0

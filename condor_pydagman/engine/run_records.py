@@ -200,13 +200,16 @@ class LogReading:
         last_event_at: when an event was last read, seconds since the epoch.
         last_report_at: when it was last told what the DAG waits for.
         unmatched_events: the last events of clusters that are not known (yet), oldest first.
+        impossible: what the log can't have of this DAG, if it is only followed: nodes that were
+            submitted though parents had not ended, and the jobs.
     """
 
-    __slots__ = ("last_event_at", "last_report_at", "unmatched_events")
+    __slots__ = ("impossible", "last_event_at", "last_report_at", "unmatched_events")
 
     def __init__(self) -> None:
         self.last_event_at = 0.0
         self.last_report_at = 0.0
+        self.impossible: list[tuple[int, str]] = []
         self.unmatched_events: deque[LogEvent] = deque(maxlen=MAX_UNMATCHED_EVENTS)
 
 

@@ -50,6 +50,7 @@ class Mode(Enum):
     RUN = "run"
     DRY_RUN = "dry run"  # -DryRun: a node is done instead of being submitted
     SETUP_ONLY = "set-up only"  # -SetupOnly: inputs are taken, pending work is not dispatched
+    FOLLOW = "follow"  # another DAGMan's nodes log is replayed as it grows; it has no end
 
 
 class RunState:
@@ -77,6 +78,7 @@ class RunState:
         given: what features begin with, by their names.
         features: what the DAG uses beyond the core, by name; `feature.connect` sets both.
         hooks: the moments at which these have a say.
+        observers: what only looks on; it is told of moments as features are, after them.
     """
 
     __slots__ = (
@@ -103,6 +105,7 @@ class RunState:
         "nodes",
         "noop_ids",
         "now",
+        "observers",
         "out",
         "pace",
         "phase",
@@ -146,6 +149,7 @@ class RunState:
         self.given = given
         self.features: dict[str, Any] = {}
         self.hooks = Hooks()
+        self.observers: tuple[Any, ...] = ()
         self._reset_run_state(first_sequence)
         self._reset_pending()
 
@@ -263,6 +267,11 @@ class RunState:
         that was set since we started, or is another machine's.
         """
         return min(time, self.now) if self.recovering else self.now
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Whether nothing really runs."""
+        return self.mode in (Mode.DRY_RUN, Mode.SETUP_ONLY)
 
     @property
     def halted(self) -> bool:

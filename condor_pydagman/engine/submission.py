@@ -278,7 +278,7 @@ def _submit_node(run: RunState, node: int) -> None:
 
 
 def _count_start(run: RunState, node: int) -> None:
-    if run.mode is Mode.RUN and not run.dag.is_noop(node):
+    if not run.is_rehearsal and not run.dag.is_noop(node):
         run.starts.started(run.now)
 
 

@@ -6,9 +6,11 @@ DAGMan knows nothing of its readers: whoever follows a DAG costs it nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
 
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.follow.follower import Follower, Plan, order, unknown_plan
 from condor_pydagman.monitor.awaited_run import AwaitedRun
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -16,13 +18,11 @@ from condor_pydagman.monitor.position import JOB_LOG, OUT_LOG, Position, parse_p
 from condor_pydagman.monitor.source import Source, in_order
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import log_events
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent, log_events
 from condor_pydagman.trace.out_log_text import OutKind, out_lines
-from condor_pydagman.trace.run_history import NodePlan, Run
-from condor_pydagman.trace.run_tracker import RunTracker, order
+from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import EXIT_RESTART
 
-Plans = Mapping[str, NodePlan]
 ALL = 1 << 30  # more events than an entry has
 BLOCK_BYTES = 4 << 20  # read of a log at a time
 
@@ -36,9 +36,9 @@ class DagMonitor:
     Args:
         found: the DAG and its files.
         since: the `id` of the last event that is known already; '' for the beginning of the run.
-        plans: what the DAG says of each node (`monitor.plan`), or what reads that: at the first
-            look, and again when another run begins, which may begin with another rescue file.
-            Without it, states are told as far as the logs tell them.
+        read_plan: gives the DAG (`monitor.plan`): when it is first needed, and again when another
+            run begins, which may begin with another rescue file.  Without it, states are told as
+            far as the logs tell them.
         tail_bytes: begin this many bytes before the ends of the logs, for DAGs whose logs are
             huge; `run` then has what happened since, and the counts that DAGMan wrote last.
 
@@ -54,7 +54,7 @@ class DagMonitor:
         found: FoundDag,
         *,
         since: str = "",
-        plans: Plans | Callable[[], Plans | None] | None = None,
+        read_plan: Callable[[], Plan] = unknown_plan,
         tail_bytes: int | None = None,
     ) -> None:
         self.found = found
@@ -70,10 +70,9 @@ class DagMonitor:
             lambda data, begin: out_lines(data, begin, self._times),
             order,
         )
-        self._read_plans = plans if callable(plans) else None
-        self._tracker = RunTracker(None if callable(plans) else plans)
+        self._follower = Follower(read_plan)
         self._known = self._still_valid(parse_position(since))
-        self._left_out = self._has_looked = False
+        self._left_out = False
         self._awaited = AwaitedRun(found, self._times)
         if self._awaited.has_begun() and tail_bytes is not None:
             self._left_out = self._jobs.file.skip_to_last(tail_bytes)
@@ -83,9 +82,23 @@ class DagMonitor:
     @property
     def run(self) -> Run:
         """How the run stands, as far as the logs have been read."""
-        run = self._tracker.run
+        run = self._follower.run
         run.complete = not self._left_out
         return run
+
+    @property
+    def plan(self) -> Plan:
+        """The DAG of the run."""
+        return self._follower.plan
+
+    @property
+    def engine(self) -> Engine:
+        """How the run stands, as the engine has it."""
+        return self._follower.engine
+
+    def changed(self) -> Collection[NodeRun]:
+        """Nodes of which something has changed since the last call."""
+        return self._follower.changed()
 
     @property
     def begun(self) -> bool:
@@ -95,7 +108,7 @@ class DagMonitor:
     @property
     def over(self) -> bool:
         """Whether DAGMan has ended, and will not be started again by the schedd."""
-        run = self._tracker.run
+        run = self._follower.run
         return bool(run.ended) and run.exit_code != EXIT_RESTART
 
     @property
@@ -107,11 +120,11 @@ class DagMonitor:
     def read(self) -> Run:
         """Read the logs to their ends without telling events, which takes a third of the time;
         returns how the run stands."""
-        self._tracker.hear(wanted=False)
+        self._follower.hear(wanted=False)
         self.poll()
         while self.more:
             self.poll()
-        self._tracker.hear(wanted=True)
+        self._follower.hear(wanted=True)
         return self.run
 
     def poll(self) -> list[DagEvent]:
@@ -125,20 +138,19 @@ class DagMonitor:
         new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
         if new_run and self._log_is_another():
             self._jobs.restart()
-        if self._read_plans is not None and (new_run or not self._has_looked):
-            self._tracker.plan(self._read_plans())
-        self._has_looked = True
-        self._jobs.fill(BLOCK_BYTES)
+        coming = self._jobs.fill(BLOCK_BYTES)
+        self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
         events: list[DagEvent] = []
         for source in in_order(self._lines, self._jobs):
             events += self._taken(source)
         self.more = self._lines.more or self._jobs.more
+        self.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened yet)
         return events
 
     def _taken(self, source: Source) -> list[DagEvent]:
         """Take the next entry of a log; what has happened, unless that is known already."""
-        before = self._position() if self._tracker.wanted else None
-        events = self._tracker.take(source.pop())
+        before = self._position() if self._follower.wanted else None
+        events = self._follower.take(source.pop())
         if before is None or not events:
             return []
         letter = OUT_LOG if source is self._lines else JOB_LOG

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from condor_pydagman.adapters import files
@@ -28,7 +29,7 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.delivered_file import DeliveredFile
 from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.plan import small_node_plans
+from condor_pydagman.monitor.plan import read_small_plan
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 from condor_pydagman.trace.dag_events import DagEvent
@@ -93,8 +94,9 @@ class Notifier:
         self._file = delivered
         self._wanted = EventFilter(order.kinds)
         found = find_dag(order.dag, ask=False)
-        plans = small_node_plans(found)
-        self._monitor = DagMonitor(found, since=delivered.id, plans=plans)
+        self._monitor = DagMonitor(
+            found, since=delivered.id, read_plan=partial(read_small_plan, found)
+        )
         self._lock = found.paths.lock
         self._delivery = Delivery()
         self._read = delivered.id  # id of the last event that was read

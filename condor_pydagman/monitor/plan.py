@@ -8,41 +8,22 @@ from collections.abc import Iterator
 
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.daemon.given import Given
 from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
+from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
-from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.names import logged_name
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, OutLine, out_lines
-from condor_pydagman.trace.run_history import NodePlan
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
-_NONE = NodePlan()
-
-
-class Plan(NamedTuple):
-    """A DAG and what it says of each node.
-
-    Attributes:
-        dag: the graph, with the progress of the rescue file that the run began with, and without
-            what was not chosen.
-        nodes: by the names that the nodes log has for them, in the order of the DAG.
-        let_go_before: how many nodes had been let go before the run began.
-    """
-
-    dag: Dag
-    nodes: dict[str, NodePlan]
-    let_go_before: int = 0
 
 
 def read_plan(found: FoundDag) -> Plan:
@@ -52,30 +33,24 @@ def read_plan(found: FoundDag) -> Plan:
     Raises:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
-    dag, let_go_before = _read(found, rescue_of_last_run(found))
-    return Plan(dag, _node_plans(dag), let_go_before)
+    dag = _read(found, rescue_of_last_run(found))
+    return Plan(dag, Given(dag, found.paths))
 
 
-def read_small_plan(found: FoundDag) -> Plan | None:
-    """As `read_plan`, for those who have no time to lose: None if the DAG files have more than
-    MAX_SMALL_BYTES, or can't be read."""
+def read_small_plan(found: FoundDag) -> Plan:
+    """As `known_plan`, for those who have no time to lose: unknown as well if the DAG files have
+    more than MAX_SMALL_BYTES."""
     files = [os.path.join(found.directory, file) for file in found.files]
     files.append(found.paths.grown)
-    return read_whole_plan(found) if sum(map(size_of, files)) <= MAX_SMALL_BYTES else None
+    return known_plan(found) if sum(map(size_of, files)) <= MAX_SMALL_BYTES else unknown_plan()
 
 
-def read_whole_plan(found: FoundDag) -> Plan | None:
-    """As `read_plan`; None if the DAG files can't be read."""
+def known_plan(found: FoundDag) -> Plan:
+    """As `read_plan`; that of an unknown DAG if the DAG files can't be read."""
     try:
         return read_plan(found)
     except PydagmanError:
-        return None
-
-
-def small_node_plans(found: FoundDag) -> dict[str, NodePlan] | None:
-    """The nodes of `read_small_plan`."""
-    plan = read_small_plan(found)
-    return plan.nodes if plan is not None else None
+        return unknown_plan()
 
 
 def read_dag(found: FoundDag, rescue: str = "") -> Dag:
@@ -88,11 +63,13 @@ def read_dag(found: FoundDag, rescue: str = "") -> Dag:
     Raises:
         PydagmanError: they are gone, or can't be read.
     """
-    return _read(found, rescue)[0]
+    dag = _read(found, rescue)
+    add_grown(dag, found.paths, found.nodes_log)
+    return dag
 
 
-def _read(found: FoundDag, rescue: str) -> tuple[Dag, int]:
-    """The Dag, and how many of its nodes had been let go before the run began."""
+def _read(found: FoundDag, rescue: str) -> Dag:
+    """The Dag as its last run began with it."""
     options = BuildOptions(
         allow_any_node_name_characters=True,
         use_dag_dir=found.options.use_dag_dir,
@@ -104,11 +81,9 @@ def _read(found: FoundDag, rescue: str) -> tuple[Dag, int]:
         with working_directory(found.directory):
             dag = build(list(found.files), DagFiles().read, options)
             if rescue and os.path.exists(rescue):
-                given = {"growth": kept_pieces.of(dag, found.paths)}
+                given = Given(dag, found.paths)
                 apply_progress(dag, read_text(rescue), rescue, options, given)
             leave_out(dag, found.options)
-            let_go_before = dag.gone
-            add_grown(dag, found.paths, found.nodes_log)
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None
     except OSError as error:
@@ -116,7 +91,7 @@ def _read(found: FoundDag, rescue: str) -> tuple[Dag, int]:
     finally:
         if was_enabled:
             gc.enable()
-    return dag, let_go_before
+    return dag
 
 
 def rescue_of_last_run(found: FoundDag) -> str:
@@ -155,33 +130,3 @@ def _first_lines(found: FoundDag) -> Iterator[OutLine]:
     file = FollowedFile(found.out, b"\n")
     file.offset = file.line_of_last(*BEGIN_OF_RUN)
     return out_lines(file.read(HEAD_BYTES), 0, LocalTimes(logged_minute, 0))
-
-
-def _node_plans(dag: Dag) -> dict[str, NodePlan]:
-    """One object for all nodes of which there is nothing to say."""
-    plans = dict.fromkeys(map(logged_name, dag.names), _NONE)
-    special = {*dag.retries, *dag.scripts, *dag.tolerances, *dag.pre_skips, *dag.aborts}
-    special |= {node for node in range(len(dag)) if dag.kinds[node] == NodeKind.SUBDAG}
-    special |= {node for node in range(len(dag)) if dag.flags[node]}
-    special.update(node for group in dag.groups for node in group.nodes)
-    for node in special:
-        plans[logged_name(dag.names[node])] = _node_plan(dag, node)
-    return plans
-
-
-def _node_plan(dag: Dag, node: int) -> NodePlan:
-    retry, scripts = dag.retries.get(node), dag.scripts.get(node, {})
-    abort, group = dag.aborts.get(node), dag.group_of(node)
-    return NodePlan(
-        retries=retry.limit if retry is not None else 0,
-        has_pre=ScriptKind.PRE in scripts,
-        has_post=ScriptKind.POST in scripts,
-        is_subdag=dag.kinds[node] == NodeKind.SUBDAG,
-        pre_skip=dag.pre_skips.get(node),
-        done=bool(dag.flags[node] & DONE),
-        tolerance=dag.tolerances.get(node),
-        unless_exit=retry.unless_exit if retry is not None else (),
-        only_if=retry.only_if if retry is not None else (),
-        abort_on=abort.status if abort is not None else None,
-        group=dag.groups[group].name if group is not None else "",
-    )

@@ -14,13 +14,14 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import INTERVAL_S
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.plan import small_node_plans
+from condor_pydagman.monitor.plan import read_small_plan
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.steering_messages import answer_line
 from condor_pydagman.trace.dag_events import DagEvent
@@ -70,8 +71,9 @@ class Subscription:
 
     def __init__(self, order: Order, client: socket.socket, dagman: socket.socket) -> None:
         found = find_dag(order.dag, ask=False)
-        plans = small_node_plans(found)
-        self._monitor = DagMonitor(found, since=order.since, plans=plans)
+        self._monitor = DagMonitor(
+            found, since=order.since, read_plan=partial(read_small_plan, found)
+        )
         self._client, self._dagman = client, dagman
         self._dagman_gone = False
         self._poll = select.poll()

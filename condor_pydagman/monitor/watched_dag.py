@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman import features
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.follow.follower import Plan
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.monitor.outside_facts import OutsideFacts, watchers
-from condor_pydagman.monitor.plan import Plan, read_small_plan, read_whole_plan
+from condor_pydagman.monitor.plan import known_plan, read_small_plan
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
-from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run
+from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -27,7 +27,6 @@ MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a seco
 MAX_WHOLE_BYTES = 1 << 30  # the same where all nodes are wanted
 TAIL_BYTES = 8 << 20  # of the end of a larger one
 ASK_S = 15.0  # between questions to the schedd
-READING_SHARE = 20  # a DAG that grows is read again after this many times as long as it takes
 MAX_DEPTH = 4  # of sub-DAGs
 MAX_DAGS = 100  # with its sub-DAGs
 _LIVE = (DagState.RUNNING, DagState.HALTED)
@@ -71,12 +70,10 @@ class WatchedDag:
         self._followed = followed if followed is not None else set()
         self._path = os.path.realpath(found.paths.primary)
         self._followed.add(self._path)
-        self._plan: Plan | None = None
-        self._next_reading = 0.0  # of a DAG that has grown; by the monotonic clock
         huge = size_of(found.nodes_log) > (MAX_WHOLE_BYTES if whole else MAX_LOG_BYTES)
         self._monitor = DagMonitor(
             found,
-            plans=self._node_plans,
+            read_plan=self._read_plan,
             tail_bytes=TAIL_BYTES if huge else None,
         )
         run = self._monitor.read()
@@ -104,12 +101,17 @@ class WatchedDag:
     @property
     def plan(self) -> Plan | None:
         """What the DAG files say; None if they are too large, or can't be read."""
-        return self._plan
+        plan = self._monitor.plan
+        return None if plan.is_unknown else plan
 
     @property
     def tally(self) -> Tally:
         """Numbers of its run as of the last look, and the run itself."""
         return self._tally if self.shows_run else Tally(Run())
+
+    def changed(self) -> Collection[NodeRun]:
+        """Nodes of which something has changed since the last call, as of the last look."""
+        return self._monitor.changed()
 
     @property
     def shows_run(self) -> bool:
@@ -126,7 +128,7 @@ class WatchedDag:
             self._state.value,
             tally,
             time.time(),
-            exact=self._plan is not None and tally is self._tally and tally.run.complete,
+            exact=self.plan is not None and tally is self._tally and tally.run.complete,
             ad=self._ad,
             cluster=self.found.cluster,
             note=self._note or self._hold_reason() or self._removal(),
@@ -143,45 +145,17 @@ class WatchedDag:
             events = self._monitor.poll()
             if self._monitor.run is not self._tally.run:  # another run has begun
                 self._tally = self._new_tally()
-            else:
-                self._tally.take(events)
-                if self._heard is not None:
-                    self._heard(events)
+            elif self._heard is not None:
+                self._heard(events)
             if not self._monitor.more:
-                return self._take_growth()
-
-    def _take_growth(self) -> None:
-        """Read the DAG anew if it has grown since it was read."""
-        plan, run, began = self._plan, self._monitor.run, time.monotonic()
-        if plan is None:
-            return
-        if not any(has(plan.dag, run) for has in features.told("trace", "has_grown")):
-            return
-        if began < self._next_reading:
-            return
-        grown = self._read_plan()
-        self._next_reading = time.monotonic() + READING_SHARE * (time.monotonic() - began)
-        if grown is None:
-            return
-        plan.nodes.update(grown.nodes)  # which the monitor has, too
-        self._plan = grown._replace(nodes=plan.nodes)
-        for name in grown.nodes.keys() - run.nodes.keys():
-            status = NodeStatus.DONE if grown.nodes[name].done else NodeStatus.NOT_READY
-            run.nodes[name] = NodeRun(name, status)
-        self._tally = self._new_tally()
+                return
 
     def _new_tally(self) -> Tally:
-        plan = self._plan
-        if plan is None:
-            return Tally(self._monitor.run)
-        return Tally(self._monitor.run, plan.dag, plan.let_go_before)
+        monitor = self._monitor
+        return Tally(monitor.run, monitor.engine if self.plan is not None else None)
 
-    def _node_plans(self) -> Mapping[str, NodePlan] | None:
-        self._plan = self._read_plan()
-        return self._plan.nodes if self._plan is not None else None
-
-    def _read_plan(self) -> Plan | None:
-        return read_whole_plan(self.found) if self._whole else read_small_plan(self.found)
+    def _read_plan(self) -> Plan:
+        return known_plan(self.found) if self._whole else read_small_plan(self.found)
 
     def _set_state(self) -> None:
         """By the files, and by the schedd if these do not say enough."""
@@ -196,7 +170,7 @@ class WatchedDag:
             found = state_of_files(self.found.paths)
             state = found.state if self._is_of_this_run() else DagState.UNKNOWN
             self.found = self.found._replace(cluster=found.cluster or self.found.cluster)
-        if state in _LIVE and (self._plan is not None or self._tally.run.counts):
+        if state in _LIVE and (self.plan is not None or self._tally.run.counts):
             self._state, self._note, self._gone = state, "", False
             return
         if state not in _OVER and self._is_time_to_ask():
@@ -253,7 +227,7 @@ class WatchedDag:
         )
 
     def _seen_outside(self) -> dict[str, Any]:
-        dag = self._plan.dag if self._plan is not None else None
+        dag = self.plan.dag if self.plan is not None else None
         claimant = self._claimant or self.found.cluster
         has_any = self._state in _HAS_CLAIMS
         shown: dict[str, Any] = {}
@@ -263,9 +237,10 @@ class WatchedDag:
 
     def _subdags(self) -> list[Overview]:
         """Of the nodes in the queue that are DAGs."""
-        if self._plan is None or not self._depth:
+        plan = self.plan
+        if plan is None or not self._depth:
             return []
-        dag, seen = self._plan.dag, []
+        dag, seen = plan.dag, []
         for node, file in dag.subdags.items():
             name = dag.names[node]
             run = self._tally.run.nodes.get(name)

@@ -13,7 +13,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
-from condor_pydagman.vocabulary import NodeStatus
 
 MAX_LISTED = 5
 STALLED_S = 60.0
@@ -173,7 +172,7 @@ def overview(
         stalled_s,
         _longest(tally),
         _held(tally),
-        [failure_of(node) for node in reversed(tally.failures)][:MAX_LISTED],
+        [failure_of(node) for node in reversed(tally.run.failures)][:MAX_LISTED],
         _full_throttles(run, counts, tally) if running else [],
         subdags,
         total(run.placements).as_json() if run.placements else {},
@@ -190,30 +189,28 @@ def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[
 
 def _stalled_s(tally: Tally, rate: float, now: float) -> float:
     """Seconds since a node was done, if by the rate several should have been meanwhile."""
-    if not tally.ends:
+    if not tally.run.ends:
         return 0.0
-    since = now - tally.ends[-1]
+    since = now - tally.run.ends[-1]
     return since if since > max(STALLED_S, STALLED_NODES / rate if rate else 0.0) else 0.0
 
 
 def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
-    by_status, run = tally.by_status, tally.run
+    report = tally.report()
+    assert report is not None
     running, held = _in_queue(tally)
-    queued = by_status[NodeStatus.SUBMITTED]
-    futile = run.counts[8] if run.counts else 0
-    waiting = by_status[NodeStatus.NOT_READY] - len(tally.ready)
     counts = {
-        "total": sum(by_status.values()) + tally.let_go_before,
-        "done": by_status[NodeStatus.DONE] + tally.let_go_before,
+        "total": report.total,
+        "done": report.done,
         "running": running,
-        "idle": queued - running - held,
+        "idle": report.queued - running - held,
         "held": held,
-        "pre": by_status[NodeStatus.PRERUN],
-        "post": by_status[NodeStatus.POSTRUN],
-        "ready": by_status[NodeStatus.READY] + len(tally.ready),
-        "waiting": max(waiting - futile, 0),
-        "failed": by_status[NodeStatus.ERROR],
-        "futile": max(min(futile, waiting), 0),  # nodes of a DAG that grows may not be known yet
+        "pre": report.pre,
+        "post": report.post,
+        "ready": report.ready,
+        "waiting": report.unready,
+        "failed": report.failed,
+        "futile": report.futile,
     }
     return counts, 0.0
 
@@ -221,7 +218,7 @@ def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
 def _in_queue(tally: Tally) -> tuple[int, int]:
     """How many nodes have a job that runs, and how many others one that is held."""
     running = held = 0
-    for node in tally.in_queue.values():
+    for node in tally.run.in_queue.values():
         attempt = node.attempts[-1]
         if attempt.running:
             running += 1
@@ -259,7 +256,7 @@ def _counts_of_dagman(
 
 
 def _longest(tally: Tally) -> list[Running]:
-    running = (node for node in tally.in_queue.values() if node.attempts[-1].running)
+    running = (node for node in tally.run.in_queue.values() if node.attempts[-1].running)
     found = sorted(running, key=lambda node: node.attempts[-1].started)[:MAX_LISTED]
     return [_running(node.name, node.attempts[-1]) for node in found]
 
@@ -280,7 +277,7 @@ def _held(tally: Tally) -> list[HeldGroup]:
 
 
 def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
-    for node in tally.in_queue.values():
+    for node in tally.run.in_queue.values():
         attempt = node.attempts[-1]
         if attempt.held:
             for hold in attempt.holds:
@@ -308,7 +305,7 @@ def _full_throttles(run: Run, counts: Mapping[str, int], tally: Tally) -> list[s
         return []
     used = dict(counts)
     used["queued"] = counts["running"] + counts["idle"] + counts["held"]
-    used["idle_jobs"] = sum(_idle_jobs(node) for node in tally.in_queue.values())
+    used["idle_jobs"] = sum(_idle_jobs(node) for node in tally.run.in_queue.values())
     found = []
     for name, (what, words) in _THROTTLES.items():
         limit = run.limits.get(name, 0)
@@ -322,8 +319,8 @@ def _full_categories(tally: Tally) -> list[str]:
     dag = tally.dag
     if dag is None or not dag.category_limits:
         return []
-    submitted = Counter(_category(dag, name) for name in tally.in_queue)
-    waiting = {_category(dag, name) for name in tally.ready}
+    submitted = Counter(_category(dag, name) for name in tally.run.in_queue)
+    waiting = {dag.categories.get(node, "") for node in tally.ready()}
     return [
         f"{limit} nodes of category {category} (MAXJOBS)"
         for category, limit in dag.category_limits.items()

@@ -9,18 +9,19 @@ Times are seconds since the epoch, 0.0 if it has not happened or is not known.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
+from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.features import home
 from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
 
-# What DAGMan says of a node that is not needed.
-_UNNEEDED = ("ENOUGH ", "all its parents are not needed")
+MAX_FAILURES = 50  # that are kept
 _HAD_FAILED = "; it had failed: "
 
 
@@ -139,8 +140,7 @@ class Attempt:
         pre, post: its scripts.
         over: whether it has ended, scripts included.
         site: where it runs, if the node is in a group that needs a site; '' otherwise.
-        factory: whether the schedd is still to make jobs of it (late materialization).
-        failed: whether more of its jobs have failed than the node tolerates.
+        skipped: whether its PRE script returned PRE_SKIP.
     """
 
     __slots__ = (
@@ -151,8 +151,6 @@ class Attempt:
         "ended",
         "ended_procs",
         "evictions",
-        "factory",
-        "failed",
         "failed_procs",
         "held",
         "holds",
@@ -168,6 +166,7 @@ class Attempt:
         "reason",
         "running",
         "site",
+        "skipped",
         "started",
         "stopped",
         "submitted",
@@ -191,7 +190,12 @@ class Attempt:
         self.bytes_sent = self.bytes_received = 0
         self.pre: ScriptRun | None = None
         self.post: ScriptRun | None = None
-        self.over = self.factory = self.failed = False
+        self.over = self.skipped = False
+
+    def end_with(self, value: int) -> None:
+        """One of its jobs has ended with that."""
+        if self.value is None or (value and not self.value):
+            self.value = value
 
     @property
     def in_queue(self) -> bool:
@@ -210,66 +214,75 @@ class NodeRun:
     Attributes:
         name: its full name.
         status: its state, as the node status file would call it.
-        since: when it came into that state.
+        told: the same as the stream of events has told it, which passes over states that follow
+            from those of other nodes.
+        since: when it came into its state.
         attempts: oldest first; empty if it has not been started.
         cached: it is done without having run, since nothing of it has changed (CACHE).
-        skipped: it counts as done: its PRE script returned PRE_SKIP, its RUN_IF is false, or an
-            ENOUGH does not need it.
-        no_retry: DAGMan has said that it will not be tried again.
-        retries: how many it has, as a person has set; None: as the DAG says.
-        retries_told: how many retries are known of.
-        anew_from: number of the first attempt since somebody has let it run again.
         cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
         why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
+        place: the marks of all nodes (`node_states`), and its number among them; None if it has
+            left the DAG.
     """
 
     __slots__ = (
-        "anew_from",
         "attempts",
         "cached",
         "cancelled_by",
         "name",
-        "no_retry",
-        "retries",
-        "retries_told",
+        "place",
         "since",
-        "skipped",
         "status",
+        "told",
         "why",
     )
 
     def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
         self.name = name
-        self.status = status
+        self.status = self.told = status
         self.since = 0.0
         self.attempts: list[Attempt] = []
-        self.skipped = self.no_retry = self.cached = False
-        self.retries: int | None = None
-        self.retries_told = 0
-        self.anew_from = 0
+        self.cached = False
         self.cancelled_by = self.why = ""
+        self.place: tuple[bytearray, int] | None = None
+
+    def marks(self) -> int:
+        """What features have decided of it (`node_states`)."""
+        return self.place[0][self.place[1]] if self.place is not None else 0
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it counts as done without having run to its end: its PRE script returned
+        PRE_SKIP, its RUN_IF is false, or an ENOUGH does not need it."""
+        is_done = self.status is NodeStatus.DONE
+        return is_done and (self.is_pre_skipped or bool(self.marks() & (SKIPPED | NOT_NEEDED)))
+
+    @property
+    def is_pre_skipped(self) -> bool:
+        """Whether its PRE script has returned PRE_SKIP."""
+        return bool(self.attempts) and self.attempts[-1].skipped
 
     @property
     def is_unneeded(self) -> bool:
         """Whether it counts as done since an ENOUGH does not need it."""
-        return self.skipped and self.why.startswith(_UNNEEDED)
+        return self.status is NodeStatus.DONE and bool(self.marks() & NOT_NEEDED)
 
     @property
     def unneeded_by(self) -> str:
         """The ENOUGH line that does not need it, or what else is said of it."""
         return self.why.partition(_HAD_FAILED)[0]
 
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether jobs of its last attempt were removed by a command, so that it fails whatever its
-        POST script says, and however many failed jobs it may have."""
-        return bool(self.cancelled_by) and self.attempts[-1].failed_procs > 0
-
-    def begin_anew(self) -> None:
-        """It is to run again, with all its retries, whatever was asked of it before."""
-        self.no_retry = self.skipped = self.cached = False
-        self.cancelled_by = ""
-        self.anew_from = len(self.attempts)
+    def failure(self) -> tuple[int | None, str]:
+        """Exit code or negative signal of what has failed in its last attempt, None if it has none;
+        and what that is, or why, in words."""
+        attempt = self.attempts[-1] if self.attempts else None
+        if attempt is None:
+            return None, ""
+        if attempt.post is not None and attempt.post.value:
+            return attempt.post.value, "POST script"
+        if attempt.pre is not None and attempt.pre.value and not attempt.procs:
+            return attempt.pre.value, "PRE script"
+        return attempt.value, attempt.reason
 
 
 class Start(NamedTuple):
@@ -342,6 +355,9 @@ class Run:
             (DAGMAN_NODE_JOB_FAILURE_TOLERANCE).
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
+        in_queue: the nodes with jobs in the queue, by name.
+        failures: nodes that have failed for good, the newest last.
+        ends: when nodes were done, oldest first, of a while before the newest.
         of: what is known of features, by their names; those of which nothing is known are not
             there.
     """
@@ -350,6 +366,9 @@ class Run:
         self.of: dict[str, Seen] = {}
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
+        self.in_queue: dict[str, NodeRun] = {}
+        self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
+        self.ends: deque[float] = deque()
         self.starts: list[Start] = []
         self.begun = self.last = self.ended = 0.0
         self.exit_code: int | None = None

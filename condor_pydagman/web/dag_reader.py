@@ -16,15 +16,8 @@ from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.futile import FutileNodes, is_unneeded
 from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.web.shown_states import (
-    FAILED,
-    FUTILE,
-    LEGEND,
-    WAITING,
-    shown_state,
-)
+from condor_pydagman.web.shown_states import LEGEND, WAITING, shown_state
 from condor_pydagman.web.site_places import SitePlaces, SitesSeen
 
 _NOTHING: Mapping[str, NodeRun] = {}
@@ -72,7 +65,6 @@ class DagReader:
         schedd: Callable[[int], Mapping[str, Any]],
         outside: Sequence[OutsideFacts] | None = None,
     ) -> None:
-        self._touched: set[str] = set()
         self._watched = WatchedDag(
             found, whole=True, schedd=schedd, heard=self._hear, outside=outside
         )
@@ -82,8 +74,6 @@ class DagReader:
         self._keys: Sequence[str] = []
         self._number: Mapping[str, int] | None = None  # where no DAG tells it
         self._known: tuple[object, ...] = ()
-        self._ready: set[str] = set()
-        self._futile: FutileNodes | None = None
         self._sites: SitesSeen | None = None
         self._have_moved = False  # groups, since the last look
         self._places: SitePlaces | None = None
@@ -145,7 +135,7 @@ class DagReader:
     def _identity(self) -> tuple[object, ...]:
         """What the numbers of nodes, and all their states, rest on."""
         run = self._watched.tally.run if self._watched.shows_run else None
-        return self.dag, run, len(self._runs()) if self.dag is None else 0
+        return self.dag, run, len(self._runs())
 
     def _runs(self) -> Mapping[str, NodeRun]:
         return self._watched.tally.run.nodes if self._watched.shows_run else _NOTHING
@@ -162,9 +152,7 @@ class DagReader:
 
     def _hear(self, events: Iterable[DagEvent]) -> None:
         if self._sites is not None:
-            events = list(events)
             self._have_moved |= any("group" in event.data for event in events)
-        self._touched.update(event.node for event in events if event.node)
 
     def _begin(self) -> None:
         """All anew."""
@@ -176,82 +164,23 @@ class DagReader:
         else:
             self.names = self._keys = list(runs)
             self._number = {name: number for number, name in enumerate(self._keys)}
-        self._touched.clear()
-        self._ready = set(self._watched.tally.ready)
+        self._watched.changed()
         found = map(runs.get, self._keys)
-        self.states = bytearray(
-            WAITING if node is None else shown_state(node, self._ready) for node in found
-        )
-        self._mark_futile()
+        self.states = bytearray(WAITING if node is None else shown_state(node) for node in found)
         self._sites = SitesSeen(dag) if dag is not None and dag.groups else None
         self._places, self._have_moved = None, True
         self._counts = [self.states.count(state) for state in range(len(LEGEND))]
 
-    def _mark_futile(self) -> None:
-        """All anew."""
-        dag, runs = self.dag, self._runs()
-        if dag is None:
-            self._futile = None
-            return
-        self._futile = FutileNodes(dag, lambda node: self.states[node] in (WAITING, FUTILE))
-        self._futile.leave_all(lambda node: is_unneeded(dag, node, runs.get(self._keys[node])))
-        for node, state in enumerate(self.states):
-            if state == FAILED:
-                self._futile.fail(node)
-        for node in self._futile.nodes:
-            self.states[node] = FUTILE
-
     def _changes(self) -> list[tuple[int, int]]:
         """Nodes that are in another state than at the last look."""
-        names, self._touched = self._touched, set()
-        ready = self._watched.tally.ready
-        if names or len(ready) != len(self._ready):
-            names |= ready ^ self._ready
-            self._ready = set(ready)
-        before: dict[int, int] = {}
-        failed, left, again = [], [], False
-        runs = self._runs()
-        for name in names:
-            number, node = self.find(name), runs.get(name)
-            if number is None or node is None:
-                continue
-            state, was = shown_state(node, ready), self.states[number]
-            if state == WAITING and was == FUTILE:
-                continue
-            if state != was:
-                before[number], self.states[number] = was, state
-                failed += [number] if state == FAILED else []
-                left += [number] if node.is_unneeded else []
-                again |= was in (FAILED, FUTILE)
-        self._update_futile(failed, left, again, before)
-        return self._counted(before)
-
-    def _update_futile(
-        self, failed: Sequence[int], left: Sequence[int], again: bool, before: dict[int, int]
-    ) -> None:
-        """Nodes have failed, or are not needed; or all is to be found out `again`."""
-        if self._futile is None:
-            return
-        if again:
-            known = [node for node in self._futile.nodes if self.states[node] == FUTILE]
-            for node in known:
-                before.setdefault(node, FUTILE)
-                self.states[node] = WAITING
-            self._mark_futile()
-            for node in self._futile.nodes.difference(known):
-                before.setdefault(node, WAITING)
-            return
-        found = [node for number in left for node in self._futile.leave(number)]
-        found += [node for number in failed for node in self._futile.fail(number)]
-        for node in found:
-            before.setdefault(node, self.states[node])
-            self.states[node] = FUTILE
-
-    def _counted(self, before: Mapping[int, int]) -> list[tuple[int, int]]:
         changes = []
-        for number, was in before.items():
-            state = self.states[number]
+        for node in self._watched.changed():
+            number = self.find(node.name)
+            if number is None:
+                continue
+            state, was = shown_state(node), self.states[number]
             if state != was:
+                self.states[number] = state
                 self._counts[was] -= 1
                 self._counts[state] += 1
                 changes.append((number, state))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -34,12 +32,8 @@ _SHOWN = {
 }
 
 
-def shown_state(node: NodeRun, ready: Container[str]) -> int:
-    """The state of a node, but for FUTILE.
-
-    Args:
-        ready: names of the nodes that have not begun and wait for no parent.
-    """
+def shown_state(node: NodeRun) -> int:
+    """The state of a node."""
     if node.status is NodeStatus.SUBMITTED:
         attempt = node.attempts[-1] if node.attempts else None
         if attempt is None or attempt.running:
@@ -47,6 +41,4 @@ def shown_state(node: NodeRun, ready: Container[str]) -> int:
         return HELD if attempt.held else IDLE
     if node.status is NodeStatus.READY:
         return RETRY if node.attempts and node.attempts[-1].over else READY
-    if node.status is NodeStatus.NOT_READY and node.name in ready:
-        return READY
     return _SHOWN[node.status]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.trace.bench import Bench
+from tests.unit.follow.bench import Bench
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, SKIPPED, Cause, State
 from condor_pydagman.engine.run_records import Kind
-from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.cache.graph import CachedOfDag
 from condor_pydagman.features.cache.requests import (
     HELPER,
@@ -85,7 +85,7 @@ class Cache(Feature):
 
     def holds_back(self, node: int) -> bool:
         """A node whose turn has come must not start before it is looked up."""
-        if not self._is_undecided(node) or self.run.mode is not Mode.RUN:
+        if not self._is_undecided(node) or self.run.is_rehearsal:
             return False
         if self.run.nodes.marks[node] & CLEANING:
             return False

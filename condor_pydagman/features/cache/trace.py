@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.trace.tracker import Records, Tracker
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import JournalRecord
 
 UNCHANGED = "nothing has changed since it was last done"
 
@@ -17,8 +17,7 @@ def _looked_up(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: f
     why = UNCHANGED if read.value else read.text.partition(" ")[2]
     tracker.tell("node.looked_up", time, node, value=read.value, reason=why)
     if read.value:
-        node.cached = True
-        tracker.set_status(node, NodeStatus.DONE, time, cached=True, reason=why)
+        tracker.because(node, cached=True, reason=why)
 
 
 RECORDS: Records = {JournalRecord.CACHED: _looked_up}

@@ -33,7 +33,7 @@ from condor_pydagman.engine.node_states import (
 )
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
-from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.grammar import REMOVE
 from condor_pydagman.features.enough.graph import EnoughsOfDag, words
@@ -182,7 +182,7 @@ class Enough(Feature):
 
     def work(self) -> None:
         """Write into the log what has been reached, and which nodes are not needed."""
-        if self.run.is_over or self.run.mode is not Mode.RUN:
+        if self.run.is_over or self.run.is_rehearsal:
             return
         for number in self.counts.pop_touched():
             if self.counts.is_idle(number):
@@ -232,7 +232,7 @@ class Enough(Feature):
 
     def deadline(self) -> float | None:
         """Now, if nodes have come to wait since `work`, of which some may not be needed."""
-        if self.run.is_over or self.run.mode is not Mode.RUN:
+        if self.run.is_over or self.run.is_rehearsal:
             return None
         return self.run.now if self.counts.waiting and len(self.asked) < MAX_ASKED else None
 

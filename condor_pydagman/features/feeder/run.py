@@ -17,7 +17,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
-from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.feeder.graph import Feeder, feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.feeder.report import ATTRIBUTE, FeederReport
@@ -68,13 +68,13 @@ class Feeding(Feature):
     @property
     def may_add(self) -> bool:
         """Whether it may add more: the DAG does not end before it has ended."""
-        is_run = self.run.mode is Mode.RUN
+        is_run = not self.run.is_rehearsal
         return is_run and not (self.failed or self.progress.is_over)
 
     @property
     def room(self) -> int | None:
         """How many nodes it may still add; None if there is no limit, or it is not run."""
-        return self.progress.room if self.run.mode is Mode.RUN else None
+        return self.progress.room if not self.run.is_rehearsal else None
 
     def obstacle(self, piece: Piece) -> str:
         """Why what it gives is too much; '' if it is not."""
@@ -229,7 +229,7 @@ class Feeding(Feature):
 
     def report(self) -> FeederReport | None:
         """How it does; None if it is not run."""
-        if self.run.mode is not Mode.RUN:
+        if self.run.is_rehearsal:
             return None
         state = "runs" if self.asked else "waits"
         if self.progress.is_over:

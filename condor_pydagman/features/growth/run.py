@@ -232,17 +232,30 @@ class Growing(Feature):
         digest = event.text.partition(" ")[0]
         piece = run.given.get(self.name, {}).get(digest)
         if piece is None:
-            self._end_without_piece(number, digest)
+            self._go_on_without_piece(node, event)
             return
         self._take(number, piece.node)
         growth = self._extend(piece, number)
         run.say(f"The DAG has grown by {number_of(len(growth.nodes), 'node')}, piece {number}")
-        if piece.node and run.nodes.states[node] == State.GROWING:
-            self.wanting.pop(node, None)
-            self._set_free(lifecycle.end_well(run, node))
+        if piece.node:
+            self._has_added(node)
         request = self.requests.pop(number, 0)
         if request:
             run.emit(do.Grown(request, len(growth.nodes), ""))
+
+    def _has_added(self, node: int) -> None:
+        if self.run.nodes.states[node] == State.GROWING:
+            self.wanting.pop(node, None)
+            self._set_free(lifecycle.end_well(self.run, node))
+
+    def _go_on_without_piece(self, node: int, event: LogEvent) -> None:
+        """The text of a piece is missing: who only follows the log can do without its nodes."""
+        if self.run.mode is not Mode.FOLLOW:
+            self._end_without_piece(event.value, event.text.partition(" ")[0])
+            return
+        self._take(event.value, self.run.dag.names[node] if event.node else "")
+        if event.node:
+            self._has_added(node)
 
     def _extend(self, piece: Piece, number: int) -> Growth:
         """Add the piece to the DAG, and to all that is known of its nodes."""

@@ -51,9 +51,9 @@ def _let_go(tracker: Tracker, _node: NodeRun | None, read: RecordRead, _time: fl
     GrowthSeen.put(tracker.run).pieces.difference_update(numbers(read.text))
 
 
-def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
+def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, _time: float) -> None:
     if node is not None:
-        tracker.failed(node, time, None, refusal(read.text))
+        tracker.because(node, reason=refusal(read.text))
 
 
 RECORDS: Records = {

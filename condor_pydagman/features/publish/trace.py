@@ -8,9 +8,9 @@ from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, JournalRecord
 
 
-def _result(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
+def _result(tracker: Tracker, node: NodeRun | None, read: RecordRead, _: float) -> None:
     if node is not None and read.value < 0:
-        tracker.failed(node, time, RETURN_NO_RESULT, read.text)
+        tracker.because(node, value=RETURN_NO_RESULT, reason=read.text)
 
 
 RECORDS: Records = {JournalRecord.NODE_RESULT: _result}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.trace.tracker import Records, Tracker
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import JournalRecord
 
 
 def _decided(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
@@ -14,9 +14,9 @@ def _decided(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
         return
     tracker.tell("node.decided", time, node, value=read.value, reason=read.text)
     if read.value == 0:
-        tracker.not_needed(node, f"RUN_IF is false: {read.text}", time)
+        tracker.because(node, skipped=True, reason=f"RUN_IF is false: {read.text}")
     elif read.value < 0:
-        tracker.set_status(node, NodeStatus.ERROR, time, reason=f"RUN_IF fails: {read.text}")
+        tracker.because(node, reason=f"RUN_IF fails: {read.text}")
 
 
 RECORDS: Records = {JournalRecord.CONDITION: _decided}

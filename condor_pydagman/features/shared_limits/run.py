@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
 from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.features.shared_limits.messages import (
@@ -89,7 +89,7 @@ class SharedLimits(Feature):
 
     def _begin_if_limited(self) -> None:
         run = self.run
-        if not limit_uses_of(run.dag) or run.mode is not Mode.RUN:
+        if not limit_uses_of(run.dag) or run.is_rehearsal:
             return
         places = self.places = Places(run.dag, run.nodes, run.job_table)
         sort = places.class_of, len(places.names)
@@ -126,7 +126,7 @@ class SharedLimits(Feature):
 
     def replayed(self) -> None:
         """The pace of PRE scripts begins, of those that wait now."""
-        if self.run.admin.all_restart_pre_rate and self.run.mode is Mode.RUN:
+        if self.run.admin.all_restart_pre_rate and not self.run.is_rehearsal:
             self.pace_left = len(self.run.scripts.pre)
 
     def blocks_pre_scripts(self) -> bool:

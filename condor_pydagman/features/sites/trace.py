@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.overview import MAX_LISTED
-from condor_pydagman.trace.run_history import Attempt, NodePlan, NodeRun, Run, Seen
+from condor_pydagman.trace.run_history import NodeRun, Run, Seen
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.trace.tracker import Records, Tracker
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import JournalRecord
 
 # The events of the stream that records of groups lead to.
 _EVENTS = {
@@ -24,8 +25,6 @@ _EVENTS = {
     JournalRecord.SITE_CLEANED: "group.cleaned",
     JournalRecord.NO_SITE: "group.no_site",
 }
-# After these, all nodes of the group are to run anew.
-_ENDS_AT_SITE = (JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
 
 
 class GroupSite(NamedTuple):
@@ -72,25 +71,6 @@ class GroupSites(Seen):
     def __init__(self) -> None:
         self.groups: dict[str, GroupSite] = {}
         self.no_site_yet: dict[str, tuple[str, float]] = {}
-        self._members: dict[str, list[str]] | None = None
-
-    def site_of(self, group: str) -> str:
-        """Where its nodes that begin now run: at the old site, only the clean-up node does."""
-        found = self.groups.get(group, NO_SITE)
-        return found.site or found.old
-
-    def is_leaving(self, group: str) -> bool:
-        """Whether ends of its nodes do not count, since they are removed from the site."""
-        return self.groups.get(group, NO_SITE).leaving
-
-    def members(self, group: str, plans: Mapping[str, NodePlan]) -> list[str]:
-        """The nodes of a group."""
-        if self._members is None:
-            self._members = {}
-            for name, plan in plans.items():
-                if plan.group:
-                    self._members.setdefault(plan.group, []).append(name)
-        return self._members.get(group, [])
 
     def take(
         self, group: str, record: JournalRecord, value: int, text: str, time: float = 0.0
@@ -118,8 +98,8 @@ def _after(was: GroupSite, record: JournalRecord, value: int, text: str) -> Grou
 
 
 def _record(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
-    """The node's group has a site, or leaves it; then all its nodes are to run anew."""
-    group = tracker.plan(node).group if node is not None else ""
+    """The node's group has a site, or leaves it."""
+    group = tracker.group_of(node) if node is not None else ""
     if not group:
         return
     seen = GroupSites.put(tracker.run)
@@ -127,17 +107,6 @@ def _record(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: floa
         return
     data = {"group": group, **seen.groups[group].as_json()}
     tracker.say(DagEvent(_EVENTS[read.record], time, data=data))
-    if read.record in _ENDS_AT_SITE:
-        for name in seen.members(group, tracker.plans):
-            _start_over(tracker, tracker.node(name), time)
-
-
-def _start_over(tracker: Tracker, node: NodeRun, time: float) -> None:
-    if not node.attempts:
-        return  # it has not begun, or is done by what the DAG says
-    node.attempts[-1].over = True
-    node.begin_anew()
-    tracker.set_status(node, NodeStatus.NOT_READY, time)
 
 
 def _no_site_yet(run: Run, line: OutLine) -> None:
@@ -149,25 +118,12 @@ RECORDS: Records = dict.fromkeys(_EVENTS, _record)
 LINES = {OutKind.NO_SITE_YET: _no_site_yet}
 
 
-def site_of(run: Run, plan: NodePlan) -> str:
-    """Where a node runs whose attempt begins; '' if it is in no group."""
-    return GroupSites.of(run).site_of(plan.group) if plan.group else ""
-
-
-def before_failed(tracker: Tracker, node: NodeRun, _attempt: Attempt, time: float) -> bool:
-    """Whether its group leaves its site: then that an attempt fails does not count."""
-    if not GroupSites.of(tracker.run).is_leaving(tracker.plan(node).group):
-        return False
-    tracker.set_status(node, NodeStatus.NOT_READY, time, reason="its group leaves its site")
-    return True
-
-
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
     """Groups of nodes that run at sites: how many are `at` each site or were when they ended, are
     `leaving`, are `waiting` for a site, are `without`, as others that have one no more; `first`, a
     few of those that wait, and `reason`, why, as DAGMan has last said.  Empty if none has begun."""
     seen = GroupSites.of(tally.run)
-    waiting = _waiting(tally, seen) if running else []
+    waiting = _waiting(tally) if running else []
     if not (seen.groups or waiting):
         return {"sites": {}}
     at = Counter(found.site for name, found in seen.groups.items() if name not in waiting)
@@ -184,16 +140,12 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
     }
 
 
-def _waiting(tally: Tally, seen: GroupSites) -> list[str]:
-    """Groups without a site of which a node could start."""
-    dag = tally.dag
-    if dag is None or not dag.groups:
+def _waiting(tally: Tally) -> list[str]:
+    """Groups of which a node could start if they had a site."""
+    sites = tally.feature("sites")
+    if sites is None:
         return []
-    nodes = (dag.find(name) for name in tally.ready)
-    found = (dag.group_of(node) for node in nodes if node is not None)
-    numbers = {number for number in found if number is not None}
-    names = (dag.groups[number].name for number in sorted(numbers))
-    return [name for name in names if seen.groups.get(name, NO_SITE).is_nowhere]
+    return [sites.groups[number].name for number in sites.in_state(GroupState.WAITING)]
 
 
 def _why_no_site(seen: GroupSites, waiting: Sequence[str]) -> str:

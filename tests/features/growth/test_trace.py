@@ -8,8 +8,7 @@ from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
-from tests.features.taking import take
-from tests.unit.trace.bench import Bench
+from tests.unit.follow.bench import A, Bench, follower_of, take
 
 ERROR = NodeStatus.ERROR
 
@@ -24,44 +23,44 @@ def known(run: Run) -> tuple[int, str, str, float]:
 
 
 def test_pieces_of_a_feeder_until_it_ends() -> None:
-    run = Run()
-    assert [one.data for one in take(run, grown(1, "d"), 5.0)] == [{"piece": 1}]
-    assert not take(run, grown(1, "d"), 5.0)
-    assert "feeder" not in run.of
-    (event,) = take(run, grown(2, "e FEEDING 1"), 6.0)
+    follower = follower_of(A)
+    assert [one.data for one in take(follower, grown(1, "d"), 5.0)] == [{"piece": 1}]
+    assert not take(follower, grown(1, "d"), 5.0)
+    assert "feeder" not in follower.run.of
+    (event,) = take(follower, grown(2, "e FEEDING 1"), 6.0)
     assert event.data == {"piece": 2, "feeding": 1}
     assert event_words(event) == "nodes were added to the DAG"
-    assert known(run) == (1, "", "", 6.0)
-    assert not take(run, grown(2, "e FEEDING 1"), 7.0)
-    assert known(run) == (1, "", "", 6.0)
-    _, event = take(run, grown(3, "f FEEDING 2 LAST"), 8.0)
+    assert known(follower.run) == (1, "", "", 6.0)
+    assert not take(follower, grown(2, "e FEEDING 1"), 7.0)
+    assert known(follower.run) == (1, "", "", 6.0)
+    _, event = take(follower, grown(3, "f FEEDING 2 LAST"), 8.0)
     assert (event.name, event.data) == ("dag.feeder", {"state": "ended", "feedings": 2})
     assert event_words(event) == "the FEEDER ended"
-    assert known(run) == (2, "ended", "", 8.0)
+    assert known(follower.run) == (2, "ended", "", 8.0)
 
 
 def test_a_feeder_that_fails() -> None:
-    run = Run()
+    follower = follower_of(A)
     read = RecordRead(JournalRecord.FEEDER_FAILED, "", 0, 0, "feeding 1: no table")
-    (event,) = take(run, read, 5.0)
+    (event,) = take(follower, read, 5.0)
     assert event_words(event) == "the FEEDER failed: feeding 1: no table"
-    assert known(run) == (0, "failed", "feeding 1: no table", 5.0)
-    assert not take(run, read, 6.0)
+    assert known(follower.run) == (0, "failed", "feeding 1: no table", 5.0)
+    assert not take(follower, read, 6.0)
 
 
 def test_damaged_records_tell_what_can_be_read() -> None:
-    run = Run()
+    follower = follower_of(A)
     for number, text in enumerate(("", "d FEEDING", "d FEEDING x", f"d FEEDING {'9' * 5000}"), 1):
-        assert [one.data for one in take(run, grown(number, text), 5.0)] == [{"piece": number}]
-    take(run, RecordRead(JournalRecord.LET_GO, "", 0, 0, "x 2 -"), 6.0)
-    assert GrowthSeen.of(run).pieces == {1, 3, 4}
+        assert [one.data for one in take(follower, grown(number, text), 5.0)] == [{"piece": number}]
+    take(follower, RecordRead(JournalRecord.LET_GO, "", 0, 0, "x 2 -"), 6.0)
+    assert GrowthSeen.of(follower.run).pieces == {1, 3, 4}
 
 
 def test_a_node_whose_addition_is_refused_has_failed(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.terminate(7)
     bench.record(JournalRecord.GROWTH_FAILED, text="ERROR: it is wrong")
-    node = bench.node()
+    node = bench.node("EXTEND A more.dag\n")
     assert (node.status, node.attempts[-1].over) == (ERROR, True)
     assert node.why == "what it adds to the DAG is refused: it is wrong"
 
@@ -69,5 +68,5 @@ def test_a_node_whose_addition_is_refused_has_failed(bench: Bench) -> None:
 def test_the_dag_grows_once_by_each_piece(bench: Bench) -> None:
     for number in (1, 1, 2):
         bench.record(JournalRecord.GROWN, number, text="d")
-    bench.track()
+    bench.follow()
     assert [event.data for event in bench.told("dag.grow")] == [{"piece": 1}, {"piece": 2}]

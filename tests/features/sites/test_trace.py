@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from condor_pydagman.features.sites.trace import GroupSite, GroupSites
-from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites
 from condor_pydagman.trace.out_log_text import OutKind
-from condor_pydagman.trace.overview import overview
-from condor_pydagman.trace.run_history import NodePlan, NodeRun, Run
-from condor_pydagman.trace.run_tracker import RunTracker
-from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
-from tests.unit.trace.bench import Bench
-from tests.unit.trace.test_overview import NOW
-from tests.unit.trace.test_run_tracker import line
+from tests.unit.follow.bench import A, Bench, follower_of, line
+from tests.unit.trace.test_overview import seen
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
 
-GROUP = {"A": NodePlan(group="g", retries=2), "B": NodePlan(group="g"), "C": NodePlan()}
+GROUP = f"{A}JOB B a.sub\nJOB C a.sub\nRETRY A 2\nSITE_GROUP g NODES A B\n"
 MATCHED, TAKEN_BACK = JournalRecord.SITE_MATCHED, JournalRecord.SITE_TAKEN_BACK
 LEFT, CLEANED = JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED
 
@@ -27,7 +19,7 @@ def test_the_site_of_a_group(bench: Bench) -> None:
     bench.record(MATCHED, 1, text="d1 the north")
     bench.submit("B", 7)
     bench.submit("C", 8)
-    run = bench.track(GROUP)
+    run = bench.follow(GROUP)
     groups = GroupSites.of(run).groups
     assert groups == {"g": GroupSite("the north", 1, since=groups["g"].since)}
     assert (run.nodes["B"].attempts[0].site, run.nodes["C"].attempts[0].site) == ("the north", "")
@@ -38,7 +30,7 @@ def test_the_site_of_a_group(bench: Bench) -> None:
 def test_a_record_that_is_there_twice_is_told_once(bench: Bench) -> None:
     bench.record(MATCHED, 1, text="d1 north")
     bench.record(MATCHED, 1, text="d1 north")
-    bench.track(GROUP)
+    bench.follow(GROUP)
     assert len(bench.told("group.match")) == 1
 
 
@@ -50,13 +42,13 @@ def test_nodes_of_a_group_that_leaves_its_site_have_not_failed(bench: Bench) -> 
     bench.terminate(7)
     bench.record(TAKEN_BACK, 1, text="a person has asked")
     bench.abort(8)
-    run = bench.track(GROUP)
+    run = bench.follow(GROUP)
     assert run.nodes["A"].status is DONE
     assert run.nodes["B"].status is NodeStatus.NOT_READY
     assert not [e for e in bench.told("node.state") if e.data["status"] == "ERROR"]
     bench.record(LEFT, 1)
     bench.events.clear()
-    run = bench.track(GROUP)
+    run = bench.follow(GROUP)
     assert run.nodes["A"].status is NodeStatus.NOT_READY
     assert GroupSites.of(run).groups["g"].as_json() == {
         "site": "north", "round": 1, "reason": "a person has asked",
@@ -73,7 +65,7 @@ def test_a_clean_up_runs_at_the_old_site_and_what_follows_at_the_new_one(bench: 
     bench.record(CLEANED, 1)
     bench.record(MATCHED, 2, text="d2 south")
     bench.submit("B", 8)
-    node = bench.track(GROUP).nodes["B"]
+    node = bench.follow(f"{GROUP}SITE_POLICY g CLEAN_UP B\n").nodes["B"]
     assert [attempt.site for attempt in node.attempts] == ["north", "south"]
     assert node.status is NodeStatus.SUBMITTED
 
@@ -91,59 +83,48 @@ def test_retries_at_a_new_site_are_counted_anew(bench: Bench) -> None:
         bench.submit("A", cluster)
         bench.execute(cluster)
         bench.terminate(cluster, value=1)
-    node = bench.track(GROUP).nodes["A"]
+    node = bench.follow(GROUP).nodes["A"]
     assert (node.status, len(node.attempts)) == (ERROR, 5)
 
 
 def test_a_group_without_a_site(bench: Bench) -> None:
     bench.record(JournalRecord.NO_SITE, 3, text="none fits")
-    run = bench.track(GROUP)
+    run = bench.follow(GROUP)
     assert GroupSites.of(run).groups == {"g": GroupSite(reason="none fits", since=run.last)}
 
 
 def test_records_of_groups_without_the_dag(bench: Bench) -> None:
     bench.record(MATCHED, 1, text="d1 north")
     bench.submit("A", 7)
-    assert bench.track().nodes["A"].attempts[0].site == ""
+    assert bench.follow().nodes["A"].attempts[0].site == ""
 
 
 def test_why_groups_have_no_site_yet() -> None:
-    tracker = RunTracker()
-    tracker.take(line(OutKind.NO_SITE_YET, node="a, b", text="none"))
-    tracker.take(line(OutKind.NO_SITE_YET, 2.0, node="b", text="full"))
-    assert GroupSites.of(tracker.run).no_site_yet == {"a": ("none", 1.0), "b": ("full", 2.0)}
+    follower = follower_of()
+    follower.take(line(OutKind.NO_SITE_YET, node="a, b", text="none"))
+    follower.take(line(OutKind.NO_SITE_YET, 2.0, node="b", text="full"))
+    assert GroupSites.of(follower.run).no_site_yet == {"a": ("none", 1.0), "b": ("full", 2.0)}
 
 
 # What is known of a run, as values.
 
 
-PLANS = {"A": NodePlan(group="g"), "B": NodePlan(group="g"), "C": NodePlan()}
-
-
-def test_members() -> None:
-    sites = GroupSites()
-    assert sites.members("g", PLANS) == ["A", "B"]
-    assert sites.members("other", PLANS) == []
-
-
 def test_a_group_without_a_record() -> None:
-    sites = GroupSites()
-    assert sites.site_of("g") == ""
-    assert not sites.is_leaving("g")
+    assert NO_SITE.is_nowhere
 
 
 def test_from_one_site_to_the_next() -> None:
     sites = GroupSites()
     assert sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 the north")
     assert not sites.take("g", JournalRecord.SITE_MATCHED, 1, "1 the north")
-    assert sites.site_of("g") == "the north"
+    assert sites.groups["g"].site == "the north"
     assert sites.take("g", JournalRecord.SITE_TAKEN_BACK, 1, "it was told to")
-    assert sites.is_leaving("g")
+    assert sites.groups["g"].leaving
     assert sites.take("g", JournalRecord.SITE_LEFT, 1, "")
-    assert sites.site_of("g") == "the north"  # where its clean-up node runs
-    assert not sites.is_leaving("g")
+    assert sites.groups["g"].old == "the north"  # where its clean-up node runs
+    assert not sites.groups["g"].leaving
     assert sites.take("g", JournalRecord.SITE_CLEANED, 1, "")
-    assert sites.site_of("g") == ""
+    assert sites.groups["g"].is_nowhere
     assert sites.groups == {"g": GroupSite(round=1, reason="it was told to")}
 
 
@@ -171,40 +152,46 @@ GROUPS = (
 )
 
 
-def sites_of(run: Run, **how: Any) -> Any:
-    dag = build(["t.dag"], lambda _: iter([GROUPS]), BuildOptions())
-    for name in dag.names:
-        run.nodes.setdefault(name, NodeRun(name))
-    how = {"exact": True, "ad": {}, **how}
-    return overview("t.dag", "running", Tally(run, dag), NOW, **how).of_features["sites"]
-
-
-def test_groups_that_wait_for_a_site() -> None:
-    run = Run()
-    seen = GroupSites.put(run)
-    seen.groups = {
-        "b": GroupSite("north", 1, since=800.0),
-        "c": GroupSite(round=1, reason="IDLE 2h", since=900.5),
-    }
-    seen.no_site_yet = {"c": ("all are full", 900.0), "d": ("no collector", 950.0)}
-    found = sites_of(run)
+def test_groups_that_wait_for_a_site(bench: Bench) -> None:
+    bench.record(MATCHED, 1, text="d1 north", node="B")
+    tally = bench.tally(GROUPS)
+    seen_sites = GroupSites.of(tally.run)
+    at = seen_sites.groups["b"].since
+    seen_sites.no_site_yet = {"c": ("all are full", at - 9), "d": ("no collector", at)}
+    found = seen(tally).of_features["sites"]
     assert found == {
         "at": {"north": 1}, "leaving": 0, "without": 0, "waiting": 2, "first": ["a", "c"],
         "reason": "all are full",
     }  # fmt: skip
-    seen.groups["c"] = seen.groups["c"]._replace(since=901.0)
-    assert sites_of(run)["reason"] == "", "it was said before the group had a site"
-    seen.groups["c"] = GroupSite(old="north", leaving=True)
-    found = sites_of(run)
-    assert (found["waiting"], found["first"], found["without"]) == (1, ["a"], 1)
-    assert sites_of(run, running=False)["waiting"] == 0
-    run = Run()
-    run.nodes["A1"] = NodeRun("A1", NodeStatus.DONE)
-    assert sites_of(run)["first"] == ["a", "b", "c", "d"]
+    assert seen(tally, running=False).of_features["sites"]["waiting"] == 0
 
 
-def test_a_dag_in_which_no_group_has_begun() -> None:
-    run = Run()
-    for name in ("A1", "B", "C"):
-        run.nodes[name] = NodeRun(name, NodeStatus.PRERUN)
-    assert sites_of(run) == {}
+def test_what_was_said_before_a_group_had_a_site_is_no_reason(bench: Bench) -> None:
+    for record, text in ((MATCHED, "d1 north"), (TAKEN_BACK, "IDLE 2h"), (LEFT, ""), (CLEANED, "")):
+        bench.record(record, 1, text=text, node="C")
+    tally = bench.tally(GROUPS)
+    seen_sites = GroupSites.of(tally.run)
+    at = seen_sites.groups["c"].since
+    reasons = []
+    for when in (at, at - 9):
+        seen_sites.no_site_yet = {"c": ("all are full", when)}
+        reasons.append(seen(tally).of_features["sites"]["reason"])
+    assert reasons == ["all are full", ""]
+
+
+def test_a_group_that_leaves_its_site_does_not_wait_for_one(bench: Bench) -> None:
+    for record, text in ((MATCHED, "d1 north"), (TAKEN_BACK, "IDLE 2h")):
+        bench.record(record, 1, text=text, node="C")
+    found = seen(bench.tally(GROUPS)).of_features["sites"]
+    assert (found["waiting"], found["first"], found["leaving"]) == (2, ["a", "b"], 1)
+
+
+def test_groups_whose_nodes_could_start_wait(bench: Bench) -> None:
+    bench.record(JournalRecord.STEERED, 1, text="ann done", node="A1")
+    found = seen(bench.tally(GROUPS)).of_features["sites"]
+    assert found["first"] == ["a", "b", "c", "d"]
+
+
+def test_a_dag_in_which_no_group_has_begun(bench: Bench) -> None:
+    parent = "JOB P x\nPARENT P CHILD A1 B C\n"
+    assert seen(bench.tally(GROUPS + parent)).of_features["sites"] == {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
-from tests.unit.trace.bench import Bench
+from tests.unit.follow.bench import Bench
 
 DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
 
 
-def steered(bench: Bench, text: str) -> None:
-    bench.record(JournalRecord.STEERED, 1, text=text)
+def steered(bench: Bench, text: str, retry: int = 0) -> None:
+    bench.record(JournalRecord.STEERED, 1, text=text, retry=retry)
 
 
 def test_a_failed_node_that_runs_again_has_its_retries_once_more(bench: Bench) -> None:
@@ -19,10 +19,10 @@ def test_a_failed_node_that_runs_again_has_its_retries_once_more(bench: Bench) -
     bench.terminate(7, value=3)
     bench.submit("A", 8)
     bench.terminate(8, value=3)
-    steered(bench, "ann rerun descendants")
+    steered(bench, "ann rerun descendants", retry=1)
     bench.submit("A", 9)
     bench.terminate(9, value=3)
-    assert bench.node(retries=1).status is READY
+    assert bench.node("RETRY A 1\n").status is READY
     (told,) = bench.told("node.steered")
     assert told.data == {"command": "rerun", "by": "ann", "options": "descendants"}
 
@@ -40,7 +40,7 @@ def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:
     bench.submit("A", 7)
     steered(bench, "ann cancel begun")
     bench.terminate(7, value=3)
-    assert bench.node(retries=3).status is ERROR
+    assert bench.node("RETRY A 3\n").status is ERROR
 
 
 def test_who_has_cancelled_a_node_is_known_until_it_runs_again(bench: Bench) -> None:
@@ -54,8 +54,8 @@ def test_a_cancelled_node_fails_though_its_post_script_succeeds(bench: Bench) ->
     bench.submit("A", 7)
     steered(bench, "ann cancel begun")
     bench.terminate(7, value=3)
-    bench.post("A", 0)
-    assert bench.node(has_post=1).status is ERROR
+    bench.post("A", 0, 7)
+    assert bench.node("SCRIPT POST A x\n").status is ERROR
 
 
 def test_a_retry_after_a_cancelled_attempt_is_not_cancelled(bench: Bench) -> None:
@@ -66,5 +66,5 @@ def test_a_retry_after_a_cancelled_attempt_is_not_cancelled(bench: Bench) -> Non
 
 def test_a_command_of_a_later_version_is_passed_over(bench: Bench) -> None:
     steered(bench, "ann teleport")
-    bench.track()
+    bench.node()
     assert not bench.told("node.steered")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
+from condor_pydagman.trace.futile import mark_futile
+
 from condor_pydagman.report import charts
 from condor_pydagman.report.charts import NAMES
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.style_sheet import STYLE
-from condor_pydagman.trace.futile import mark_futile
 from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import attempt, make_dag, make_run

@@ -30,7 +30,11 @@ def test_names_that_would_break_a_line_are_escaped() -> None:
 
 def test_every_name_that_the_package_uses_is_documented() -> None:
     package = Path(__file__).resolve().parents[3] / "condor_pydagman"
-    modules = (*package.glob("trace/*.py"), *package.glob("features/*/trace.py"))
+    modules = (
+        *package.glob("trace/*.py"),
+        *package.glob("follow/*.py"),
+        *package.glob("features/*/trace.py"),
+    )
     text = "".join(path.read_text() for path in modules)
     used = set(re.findall(r'"((?:dag|group|node|job|data|script)\.[a-z_]+)"', text))
     assert used == set(NAMES)

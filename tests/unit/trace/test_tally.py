@@ -1,79 +1,91 @@
-"""Numbers of a run, counted anew and kept up to date."""
+"""Numbers of a run, as its engine has them."""
 
 from __future__ import annotations
 
-from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodeRun, Run
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.follow.history import WINDOW_S as KEPT_S
+from condor_pydagman.trace.run_history import Run
 from condor_pydagman.trace.tally import WINDOW_S, Tally
-from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.follow.bench import Bench
 
 
-def a_run(**states: NodeStatus) -> Run:
-    run = Run()
-    for number, (name, status) in enumerate(states.items()):
-        node = run.nodes[name] = NodeRun(name, status)
-        node.since = 100.0 + number
-    return run
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
 
 
-def change(run: Run, name: str, status: str, time: float = 200.0) -> DagEvent:
-    node = run.nodes[name]
-    was, node.status, node.since = node.status, NodeStatus[status], time
-    return DagEvent("node.state", time, name, 0, data={"status": status, "was": was.name})
+def names(tally: Tally) -> list[str]:
+    return [tally.name(node) for node in tally.ready()]
 
 
-def test_changes_give_what_counting_anew_would() -> None:
-    run = a_run(A=NodeStatus.NOT_READY, B=NodeStatus.SUBMITTED, C=NodeStatus.ERROR)
-    tally = Tally(run)
-    assert list(tally.in_queue) == ["B"]
-    tally.take(
-        [
-            change(run, "A", "SUBMITTED"),
-            change(run, "B", "DONE"),
-            change(run, "C", "READY"),
-            DagEvent("node.retry", 200.0, "C"),
-            DagEvent("node.state", 200.0, "X", data={"status": "DONE", "was": "READY"}),
-        ]
-    )
-    anew = Tally(run)
-    assert +tally.by_status == anew.by_status
-    assert list(tally.in_queue) == list(anew.in_queue) == ["A"]
-    assert not tally.failures
-    tally.take([change(run, "A", "ERROR")])
-    assert [node.name for node in tally.failures] == ["A"]
+def test_counts_change_with_the_run(bench: Bench) -> None:
+    bench.submit("B", 7)
+    bench.submit("C", 8)
+    tally = bench.tally("JOB A x\nJOB B x\nJOB C x\n")
+    assert list(tally.run.in_queue) == ["B", "C"]
+    bench.terminate(7)
+    bench.terminate(8, value=1)
+    for event in bench.read()[2:]:
+        bench.follower.take(event)
+    report = tally.report()
+    assert report is not None
+    assert (report.total, report.done, report.failed, report.ready) == (3, 1, 1, 1)
+    assert [node.name for node in tally.run.failures] == ["C"]
+    assert not tally.run.in_queue
+    assert (Tally(Run()).report(), list(Tally(Run()).ready())) == (None, [])
+
+
+def test_a_failed_node_that_runs_again_is_no_failure(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=1)
+    bench.submit("A", 8)
+    run = bench.follow()
+    assert (list(run.failures), list(run.in_queue)) == ([], ["A"])
 
 
 def test_the_rate_is_that_of_the_last_minutes() -> None:
-    run = a_run(**{f"n{number}": NodeStatus.DONE for number in range(8)})
+    run = Run()
     run.begun = 90.0
+    run.ends.extend(100.0 + number for number in range(8))
     tally = Tally(run)
     assert tally.per_second(110.0) == 8 / 20
     assert tally.per_second(100 + WINDOW_S) == 8 / WINDOW_S
     assert tally.per_second(104 + WINDOW_S) == 0.0  # four nodes are too few
-    assert Tally(a_run(A=NodeStatus.DONE)).per_second(110.0) == 0.0
+    run.ends.clear()
+    run.ends.append(100.0)
+    assert tally.per_second(110.0) == 0.0
+    assert KEPT_S >= WINDOW_S
 
 
-def test_nodes_that_wait_for_no_parent_are_ready() -> None:
-    lines = [f"JOB {name} a.sub\n" for name in "ABCD"] + ["PARENT A B CHILD C\n"]
-    dag = build(["t.dag"], lambda _: iter(lines), BuildOptions())
-    run = a_run(**dict.fromkeys("ABCD", NodeStatus.NOT_READY))
-    tally = Tally(run, dag)
-    assert tally.ready == {"A", "B", "D"}
-    tally.take([change(run, "A", "SUBMITTED"), change(run, "A", "DONE")])
-    assert tally.ready == {"B", "D"}
-    tally.take([change(run, "B", "DONE"), change(run, "B", "DONE")])
-    assert tally.ready == Tally(run, dag).ready == {"C", "D"}
-    tally.take([change(run, "C", "PRERUN"), change(run, "D", "ERROR")])
-    assert tally.ready == Tally(run, dag).ready == set()
+def test_ends_of_long_ago_are_forgotten(bench: Bench) -> None:
+    for cluster, name in enumerate("AB", 7):
+        bench.submit(name, cluster)
+        bench.terminate(cluster)
+        bench.now += KEPT_S + 1
+    assert len(bench.follow().ends) == 1
 
 
-def test_service_nodes_are_not_counted() -> None:
-    lines = ["JOB A a.sub\n", "SERVICE S a.sub\n"]
-    dag = build(["t.dag"], lambda _: iter(lines), BuildOptions())
-    run = a_run(A=NodeStatus.NOT_READY, S=NodeStatus.NOT_READY)
-    tally = Tally(run, dag)
-    tally.take([change(run, "S", "SUBMITTED")])
-    for one in (tally, Tally(run, dag)):
-        assert +one.by_status == {NodeStatus.NOT_READY: 1}
-        assert (one.ready, one.in_queue) == ({"A"}, {})
+def test_nodes_that_wait_for_no_parent_are_ready(bench: Bench) -> None:
+    text = "".join(f"JOB {name} a.sub\n" for name in "ABCD") + "PARENT A B CHILD C\n"
+    assert names(bench.tally(text)) == ["A", "B", "D"]
+    bench.submit("A", 7)
+    bench.terminate(7)
+    assert names(bench.tally(text)) == ["B", "D"]
+    bench.submit("B", 8)
+    bench.terminate(8)
+    assert sorted(names(bench.tally(text))) == ["C", "D"]
+    bench.submit("D", 9)
+    bench.terminate(9, value=1)
+    assert names(bench.tally(text)) == ["C"]
+
+
+def test_service_nodes_are_not_counted(bench: Bench) -> None:
+    bench.submit("S", 7)
+    tally = bench.tally("JOB A a.sub\nSERVICE S a.sub\n")
+    report = tally.report()
+    assert report is not None
+    assert (report.total, report.queued, list(tally.run.in_queue)) == (1, 0, [])
+    assert names(tally) == ["A"]

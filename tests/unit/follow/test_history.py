@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.graph.parts import Tolerance
-from condor_pydagman.trace.run_history import NodePlan, Run
+from condor_pydagman.trace.out_log_text import OutKind
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord, NodeStatus
-from tests.unit.trace.bench import Bench
+from tests.unit.follow.bench import A, Bench, line, names
 
 DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
+PRE, POST = "SCRIPT PRE A x\n", "SCRIPT POST A x\n"
 
 
 @pytest.fixture
@@ -51,35 +51,31 @@ def test_retries_are_attempts(bench: Bench) -> None:
     for cluster in (7, 8):
         bench.submit("A", cluster)
         bench.terminate(cluster, value=3)
-    node = bench.node(retries=2)
+    node = bench.node("RETRY A 2\n")
     assert node.status is READY
     assert [attempt.job for attempt in node.attempts] == ["7.0", "8.0"]
     assert [event.data["retry"] for event in bench.told("node.retry")] == [1, 2]
-    assert bench.node(retries=1).status is ERROR
+    assert bench.node("RETRY A 1\n").status is ERROR
 
 
-@pytest.mark.parametrize(("known", "status"), [(1, READY), (2, NodeStatus.SUBMITTED)])
-def test_dagman_says_that_it_tries_a_node_again(
-    bench: Bench, known: int, status: NodeStatus
-) -> None:
-    """It may say so when the nodes log has shown the next attempt already."""
+def test_of_an_unknown_dag_an_attempt_after_a_failure_is_a_retry(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.terminate(7, value=3)
-    for _ in range(known - 1):
-        bench.submit("A", 8)
-    node = bench.track().nodes["A"]  # without its plan: that it has a RETRY is not known
-    for _ in range(2):
-        bench.tracker.retried(node, 1, bench.now)
+    assert bench.follow().nodes["A"].status is ERROR
+    assert not bench.told("node.retry")
+    bench.submit("A", 8)
+    bench.events.clear()
+    node = bench.follow().nodes["A"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.SUBMITTED, 2)
     assert [event.data["retry"] for event in bench.told("node.retry")] == [1]
-    assert (node.status, len(node.attempts)) == (status, known)
 
 
 def test_a_post_script_decides(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.terminate(7, value=3)
-    assert bench.node(has_post=1).status is NodeStatus.POSTRUN
-    bench.post("A", 0)
-    node = bench.node(has_post=1)
+    assert bench.node(POST).status is NodeStatus.POSTRUN
+    bench.post("A", 0, 7)
+    node = bench.node(POST)
     assert (node.status, node.attempts[0].value) == (DONE, 3)
     assert node.attempts[0].post is not None
     assert node.attempts[0].post.value == 0
@@ -96,42 +92,45 @@ def test_a_node_of_several_jobs_ends_with_the_last(bench: Bench) -> None:
     node = bench.node()
     attempt = node.attempts[0]
     assert (node.status, attempt.procs, attempt.failed_procs, attempt.value) == (ERROR, 3, 2, 1)
-    assert bench.node(tolerance=Tolerance(2)).status is DONE
+    assert bench.node("TOLERANCE A 2\n").status is DONE
 
 
 @pytest.mark.parametrize(
     ("tolerance", "by_configuration", "status"),
     [
-        (Tolerance(50, percent=True), 0, DONE),
-        (Tolerance(49, percent=True), 0, ERROR),
-        (None, 2, DONE),
-        (None, 1, ERROR),
-        (Tolerance(1), 4, ERROR),
+        ("TOLERANCE A 50%\n", 0, DONE),
+        ("TOLERANCE A 49%\n", 0, ERROR),
+        ("", 2, DONE),
+        ("", 1, ERROR),
+        ("TOLERANCE A 1\n", 4, ERROR),
     ],
 )
 def test_how_many_jobs_may_fail(
-    bench: Bench, tolerance: Tolerance | None, by_configuration: int, status: NodeStatus
+    bench: Bench, tolerance: str, by_configuration: int, status: NodeStatus
 ) -> None:
     for proc in range(4):
         bench.submit("A", 7, proc)
     for proc in range(4):
         bench.terminate(7, proc, value=int(proc < 2))
-    run = Run()
-    run.failures_allowed = by_configuration
-    assert bench.track({"A": NodePlan(tolerance=tolerance)}, run).nodes["A"].status is status
+    run = bench.follow(A + tolerance, failures_allowed=by_configuration)
+    assert run.nodes["A"].status is status
 
 
 @pytest.mark.parametrize(
-    "plan", [{"unless_exit": (3, 4)}, {"only_if": (5,)}, {"abort_on": 3}], ids=str
+    ("lines", "others"),
+    [
+        ("RETRY A 2 UNLESS-EXIT 3\n", "RETRY A 2 UNLESS-EXIT 7\n"),
+        ("RETRY A 2 ONLY-IF 5\n", "RETRY A 2 ONLY-IF 3\n"),
+        ("RETRY A 2\nABORT-DAG-ON A 3\n", "RETRY A 2\nABORT-DAG-ON A 4\n"),
+    ],
 )
 def test_a_value_after_which_there_is_no_other_attempt(
-    bench: Bench, plan: dict[str, object]
+    bench: Bench, lines: str, others: str
 ) -> None:
     bench.submit("A", 7)
     bench.terminate(7, value=3)
-    assert bench.node(retries=2, **plan).status is ERROR
-    other = {name: (7,) if name == "unless_exit" else (3,) for name in plan if name != "abort_on"}
-    assert bench.node(retries=2, **other).status is not ERROR
+    assert bench.node(lines).status is ERROR
+    assert bench.node(others).status is READY
 
 
 def test_holds_releases_and_evictions(bench: Bench) -> None:
@@ -179,27 +178,34 @@ def test_a_job_removed_while_it_is_held(bench: Bench) -> None:
 
 def test_pre_scripts_by_our_records(bench: Bench) -> None:
     bench.record(JournalRecord.PRE_ENDED, 4)
-    node = bench.node(has_pre=1)
+    node = bench.node(PRE)
     assert node.status is ERROR
     assert node.attempts[0].pre is not None
     assert node.attempts[0].pre.value == 4
-    assert bench.node(has_pre=1, retries=1).status is READY
-    assert bench.node(has_pre=1, pre_skip=4).status is NodeStatus.NOT_READY
+    assert bench.node(f"{PRE}RETRY A 1\n").status is NodeStatus.PRERUN
+
+
+def test_a_value_of_a_pre_script_that_skips_its_node(bench: Bench) -> None:
+    bench.node(f"{PRE}PRE_SKIP A 4\n")
+    ended = line(OutKind.SCRIPT_END, bench.now, "A", 4, "PRE")
+    assert names(bench.follower, ended) == []  # the nodes log says it
     bench.event(34, "PRE script return value is PRE_SKIP value\n    DAG Node: A\n", "000.2.001")
-    node = bench.node(has_pre=1, pre_skip=4)
+    node = bench.node(f"{PRE}PRE_SKIP A 4\n")
     assert (node.status, node.skipped, len(node.attempts)) == (DONE, True, 1)
 
 
 def test_a_skipped_node_whose_pre_script_is_told_late(bench: Bench) -> None:
     """The two logs are read in turn, and their times are of seconds and of milliseconds."""
     bench.event(34, "PRE script return value is PRE_SKIP value\n    DAG Node: A\n", "000.2.001")
-    bench.node(has_pre=1, pre_skip=4)
-    tracker = bench.tracker
-    tracker.pre_started(tracker.node("A"), 5.0)
-    tracker.pre_ended(tracker.node("A"), 4, 6.0)
-    node = tracker.node("A")
+    node = bench.node(f"{PRE}PRE_SKIP A 4\n")
+    begin, end = (
+        line(what, bench.now + 1, "A", 4, "PRE")
+        for what in (OutKind.SCRIPT_START, OutKind.SCRIPT_END)
+    )
+    assert names(bench.follower, begin, end) == ["script.start"]
     assert (node.status, len(node.attempts)) == (DONE, 1)
     assert node.attempts[0].pre is not None
+    assert node.attempts[0].pre.value == 4
 
 
 def test_retries_that_a_person_has_set_count(bench: Bench) -> None:
@@ -211,12 +217,12 @@ def test_retries_that_a_person_has_set_count(bench: Bench) -> None:
     bench.record(JournalRecord.STEERED, 1, text='ann set {"retries":0}')
     bench.submit("A", 7)
     bench.abort(7)
-    assert bench.node(retries=3).status is ERROR
+    assert bench.node("RETRY A 3\n").status is ERROR
 
 
 def test_jobs_that_could_not_be_submitted_and_jobs_that_were_lost(bench: Bench) -> None:
     bench.record(JournalRecord.SUBMIT_FAILED)
-    node = bench.node(retries=3)
+    node = bench.node("RETRY A 3\n")
     assert node.attempts[0].reason == "why"
     bench.log.write_text("")
     bench.submit("A", 7)
@@ -245,7 +251,7 @@ def test_noop_nodes_and_nodes_that_share_a_cluster(bench: Bench) -> None:
         notes = f'    [ DAGNodeName = "{name}" ]\n    one of several DAG nodes in its cluster\n'
         bench.event(0, f"Job submitted from host: <x>\n{notes}", f"009.{proc:03d}.000")
     bench.terminate(9, 1)
-    states = {name: node.status for name, node in bench.track().nodes.items()}
+    states = {name: node.status for name, node in bench.follow().nodes.items()}
     assert states == {"A": DONE, "B": DONE, "C": NodeStatus.SUBMITTED, "D": DONE}
 
 
@@ -265,5 +271,5 @@ def test_jobs_that_are_of_no_node(bench: Bench) -> None:
     bench.execute(7)
     bench.hold(7)
     bench.terminate(7)
-    assert bench.track().nodes == {}
+    assert bench.follow().nodes == {}
     assert bench.events == []

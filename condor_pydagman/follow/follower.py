@@ -1,0 +1,393 @@
+"""Follows a run: entries of its two logs in, a `Run` kept up to date and events out.
+
+The nodes log is replayed by the engine, which alone decides what state a node is in; `.dagman.out`
+tells people of what is only there.  What the stock program, unlike ours, does not write to the
+nodes log, and its recovery does not know either, is taken from its `.dagman.out`: how a PRE script
+has ended, that jobs could not be submitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from condor_pydagman import features
+from condor_pydagman.config import Config
+from condor_pydagman.engine.engine import NOTHING, Engine
+from condor_pydagman.engine.inputs import Begin
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.follow.history import History, Observer
+from condor_pydagman.follow.log_event import ReadEvent, log_event
+from condor_pydagman.follow.unknown_dag import (
+    add_nodes,
+    begin_anew,
+    is_unknown,
+    named,
+    unknown_dag,
+)
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.nodes_log_text import NodesLogEvent
+from condor_pydagman.trace.out_log_text import OutKind, OutLine
+from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
+from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
+
+COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed", "futile")
+# What follows from events of the nodes log, mostly of the same second.
+_AFTER = (
+    OutKind.ABORT,
+    OutKind.REMOVED,
+    OutKind.RESCUE_TO,
+    OutKind.END,
+)
+_LAST_OF_SECOND = 0.999999
+
+
+def order(line: OutLine) -> float:
+    """Where a line stands among events of the nodes log, which have milliseconds: a line of whole
+    seconds behind those of its second, if it follows from one."""
+    if line.time % 1 or not (line.what in _AFTER or line.text == "POST"):
+        return line.time
+    return line.time + _LAST_OF_SECOND
+
+
+class Plan(NamedTuple):
+    """A DAG that is to be followed, as its run begins with it.
+
+    Attributes:
+        dag: the graph, with the progress of the rescue file that the run began with, and without
+            what was not chosen; the engine adds to it what the run has added.
+        given: what features begin with, by their names.
+    """
+
+    dag: Dag
+    given: Mapping[str, Any] = NOTHING
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody has read the DAG: its nodes are those that the log names."""
+        return is_unknown(self.dag)
+
+
+def unknown_plan() -> Plan:
+    """Of a DAG whose files can't be read, or are not to be."""
+    return Plan(unknown_dag())
+
+
+class _Followed(NamedTuple):
+    """A run that is followed."""
+
+    plan: Plan
+    engine: Engine
+    history: History
+    is_unknown: bool
+
+
+class _Unlogged(NamedTuple):
+    """What only a line of `.dagman.out` tells of a node, as the record that ours writes of it, and
+    the state in which the node is then."""
+
+    line: OutLine
+    record: JournalRecord
+    state: State
+
+
+class Follower:
+    """What happens in a run.
+
+    Args:
+        read_plan: gives the DAG as the run that begins now begins with it; it is asked again when
+            another run begins, which may have another rescue file.
+
+    Attributes:
+        run: is kept up to date; another one as soon as another run begins.
+        wanted: whether events are told, see `hear`.
+    """
+
+    def __init__(self, read_plan: Callable[[], Plan] = unknown_plan) -> None:
+        self.run = Run()
+        self.wanted = True
+        self._read_plan = read_plan
+        self._events: list[DagEvent] = []
+        self._total = 0
+        self._coming: Sequence[NodesLogEvent] = ()
+        self._followed: _Followed | None = None
+        self._early: list[_Unlogged] = []  # lines that were read before what led to them
+        self._is_ours = False  # whether the nodes log has records of our DAGMan
+        self._do: dict[OutKind, Callable[[OutLine], None]] = {
+            OutKind.START: self._start,
+            OutKind.VERSION: self._version,
+            OutKind.NEW_RUN: self._new_run,
+            OutKind.RECOVERY: self._recovery,
+            OutKind.TOLERANCE: self._tolerance,
+            OutKind.RESCUE_FROM: self._rescue_from,
+            OutKind.RESCUE_READ: self._rescue_read,
+            OutKind.RESCUE_TO: self._rescue_to,
+            OutKind.SCRIPT_START: self._script_start,
+            OutKind.SCRIPT_END: self._script_end,
+            OutKind.SCRIPT_DEFERRED: self._script_deferred,
+            OutKind.SUBMIT_FAILURE: self._submit_failure,
+            OutKind.NO_SITE_YET: self._of_feature,
+            OutKind.HALT: self._halt,
+            OutKind.HALT_REASON: self._halt_reason,
+            OutKind.RESUME: self._resume,
+            OutKind.LIMIT: self._limit,
+            OutKind.STATUS: self._status,
+            OutKind.TOTAL: self._count_total,
+            OutKind.COUNTS: self._counts,
+            OutKind.ABORT: self._abort,
+            OutKind.REMOVED: self._removed,
+            OutKind.END: self._end,
+        }
+
+    @property
+    def plan(self) -> Plan:
+        """The DAG of the run; it grows as the run does."""
+        return self._following().plan
+
+    @property
+    def engine(self) -> Engine:
+        """How the run stands, as the engine has it."""
+        return self._following().engine
+
+    def changed(self) -> Collection[NodeRun]:
+        """Nodes of which something has changed since the last call; the first call begins it."""
+        return self._following().history.pop_changed()
+
+    def hear(self, *, wanted: bool) -> None:
+        """Whether events are wanted: to make them takes more time than all else."""
+        self.wanted = wanted
+        if self._followed is not None:
+            self._followed.history.hear(self._events.append if wanted else None)
+
+    def expect(self, coming: Sequence[NodesLogEvent]) -> None:
+        """These are the next events of the nodes log: of a DAG that can't be read, they name nodes,
+        and to add many at once takes less time."""
+        self._coming = coming
+
+    def take(self, entry: NodesLogEvent | OutLine) -> list[DagEvent]:
+        """Take in the next entry of one of the logs; returns what has happened."""
+        if isinstance(entry, NodesLogEvent):
+            return self.take_job_event(entry)
+        return self.take_out_line(entry)
+
+    def take_job_event(self, event: NodesLogEvent) -> list[DagEvent]:
+        """Take in the next event of the nodes log; returns what has happened."""
+        self.run.begun = self.run.begun or event.time
+        read = log_event(event)
+        if read is not None:
+            self._is_ours |= read.record is not None
+            self._take(read)
+        return self._taken()
+
+    def take_out_line(self, line: OutLine) -> list[DagEvent]:
+        """Take in the next line of `.dagman.out`; returns what has happened."""
+        self.run.last = max(self.run.last, line.time)
+        do = self._do.get(line.what)
+        if do is not None:
+            do(line)
+        return self._taken()
+
+    def _take(self, event: ReadEvent) -> None:
+        _, engine, history, is_unknown = self._followed or self._following()
+        if is_unknown and event.node:
+            self._learn(event.node)
+            begin_anew(engine.run, event)
+        history.take(event)
+        engine.follow(event)
+        history.settle(event.time)
+        if self._early:
+            self._take_early(event.time)
+
+    def _learn(self, name: str) -> None:
+        """Of a DAG that nobody has read: it has this node."""
+        plan, engine, history, _ = self._following()
+        if plan.is_unknown and plan.dag.find(name) is None:
+            known = len(plan.dag)
+            add_nodes(engine.run, [*map(named, self._coming), name])
+            history.grown(range(known, len(plan.dag)))
+
+    def _taken(self) -> list[DagEvent]:
+        if not self._events:
+            return []
+        events = self._events[:]
+        self._events.clear()
+        return events
+
+    def _tell(self, name: str, time: float, **data: Any) -> None:
+        if self.wanted:
+            self._events.append(DagEvent(name, time, data=data))
+
+    def _following(self) -> _Followed:
+        """What is followed, from the first time on that it is needed: to read a DAG takes time."""
+        if self._followed is None:
+            plan = self._read_plan()
+            config = Config(node_job_failure_tolerance=self.run.failures_allowed)
+            given = plan.given
+            engine = Engine(plan.dag, config, Throttles(), mode=Mode.FOLLOW, given=given)
+            engine.handle(Begin(recovering=True), self.run.begun)
+            say = self._events.append if self.wanted else None
+            history = History(engine.run, self.run, say)
+            history.begin()
+            engine.observe(Observer(engine.run, history))
+            self._followed = _Followed(plan, engine, history, plan.is_unknown)
+        return self._followed
+
+    def _start(self, line: OutLine) -> None:
+        self.run.starts.append(Start(line.time))
+        self.run.ended, self.run.exit_code = 0.0, None
+        self.run.rescued_from, self.run.rescue_read = 0, ""
+        self.run.begun = self.run.begun or line.time
+        self._tell("dag.start", line.time)
+
+    def _version(self, line: OutLine) -> None:
+        if self.run.starts:
+            self.run.starts[-1] = self.run.starts[-1]._replace(version=line.text)
+
+    def _new_run(self, line: OutLine) -> None:
+        before, self.run = self.run, Run()
+        self.run.starts = before.starts[-1:]
+        self.run.begun = self.run.starts[0].time if self.run.starts else line.time
+        self.run.last, self.run.limits = line.time, before.limits
+        self.run.failures_allowed = before.failures_allowed
+        self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
+        self._followed, self._is_ours, self._early = None, False, []
+
+    def _recovery(self, line: OutLine) -> None:
+        if self.run.starts:
+            self.run.starts[-1] = self.run.starts[-1]._replace(recovering=True)
+
+    def _tolerance(self, line: OutLine) -> None:
+        self.run.failures_allowed = line.number
+        if self._followed is not None:
+            run = self._followed.engine.run
+            run.config = Config(node_job_failure_tolerance=line.number)
+
+    def _rescue_from(self, line: OutLine) -> None:
+        self.run.rescued_from = line.number
+
+    def _rescue_read(self, line: OutLine) -> None:
+        self.run.rescue_read = line.text
+
+    def _rescue_to(self, line: OutLine) -> None:
+        self.run.rescue_written = line.text
+        self._tell("dag.rescue", line.time, file=line.text)
+
+    def _script_start(self, line: OutLine) -> None:
+        self._learn(line.node)
+        if line.text == "PRE":
+            history = self._following().history
+            history.pre_started(line.node, line.time)
+            history.settle(line.time)  # of nodes without parents nothing has been told
+        elif line.text == "POST":
+            self._following().history.post_started(line.node, line.time)
+        else:
+            self._following().history.told_of_script(line.node, "script.start", line.time)
+
+    def _script_end(self, line: OutLine) -> None:
+        self._learn(line.node)
+        if line.text == "PRE":
+            if not self._is_pre_skip(line):  # of which an event is in the nodes log
+                self._unlogged(_Unlogged(line, JournalRecord.PRE_ENDED, State.PRE_WAIT))
+        elif line.text == "HOLD":
+            self._following().history.told_of_script(
+                line.node, "script.end", line.time, value=line.number
+            )
+
+    def _is_pre_skip(self, line: OutLine) -> bool:
+        dag = self.plan.dag
+        node = dag.find(line.node)
+        return node is not None and bool(line.number) and dag.pre_skips.get(node) == line.number
+
+    def _submit_failure(self, line: OutLine) -> None:
+        self._learn(line.node)
+        self._unlogged(_Unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY))
+
+    def _unlogged(self, told: _Unlogged) -> None:
+        """Something of a node that the stock program does not write to the nodes log."""
+        if not self._is_ours and not self._has_taken(told):
+            self._early.append(told)
+
+    def _has_taken(self, told: _Unlogged) -> bool:
+        """Take it if the node has come so far."""
+        line, run = told.line, self.engine.run
+        node = run.dag.find(line.node)
+        if node is None:
+            return True
+        wanted = State.READY if self.plan.is_unknown else told.state
+        if run.nodes.states[node] != wanted:
+            return False
+        record = told.record
+        value, text = (line.number, "") if record is JournalRecord.PRE_ENDED else (0, line.text)
+        retry = run.nodes.retries.get(node, 0)
+        kind = int(EventKind.GENERIC)
+        fields = (kind, -1, -1, 0, line.time, "", line.node, value, record, retry, text)
+        self._take(tuple.__new__(ReadEvent, fields))
+        return True
+
+    def _take_early(self, time: float) -> None:
+        """What lines tell, of whole seconds, follows from events of their seconds."""
+        waiting, self._early = self._early, []
+        for told in waiting:
+            if time < told.line.time + 1 and not self._has_taken(told):
+                self._early.append(told)
+
+    def _script_deferred(self, line: OutLine) -> None:
+        self._learn(line.node)
+        self._following().history.script_deferred(line.node, line.text, line.number, line.time)
+
+    def _of_feature(self, line: OutLine) -> None:
+        for lines in features.told("trace", "LINES"):
+            if line.what in lines:
+                lines[line.what](self.run, line)
+
+    def _halt(self, line: OutLine) -> None:
+        if not self.run.halted:
+            self.run.halts.append(Halted(line.time))
+            self._tell("dag.halt", line.time)
+
+    def _halt_reason(self, line: OutLine) -> None:
+        if self.run.halted:
+            self.run.halts[-1] = self.run.halts[-1]._replace(reason=line.text)
+
+    def _resume(self, line: OutLine) -> None:
+        if self.run.halted:
+            self.run.halts[-1] = self.run.halts[-1]._replace(ended=line.time)
+            self._tell("dag.resume", line.time)
+
+    def _limit(self, line: OutLine) -> None:
+        if self.run.limits.get(line.text) != line.number:
+            self.run.limits[line.text] = line.number
+            self._tell("dag.limits", line.time, **{line.text: line.number})
+
+    def _status(self, line: OutLine) -> None:
+        """All that the stock DAGMan writes of a halt by file."""
+        self.run.dag_status = line.number
+        if line.number == DagStatus.HALTED:
+            self._halt(line)
+        elif line.number in (DagStatus.OK, DagStatus.NODE_FAILED):
+            self._resume(line)
+
+    def _count_total(self, line: OutLine) -> None:
+        self._total = line.number
+
+    def _counts(self, line: OutLine) -> None:
+        counts = (self._total, *map(int, line.text.split()))
+        changed, self.run.counts = counts != self.run.counts, counts
+        self.run.counts_time = line.time
+        if changed:
+            numbers = dict(zip(COUNTS, counts))
+            self._tell("dag.status", line.time, status=self.run.dag_status, **numbers)
+
+    def _abort(self, line: OutLine) -> None:
+        self.run.aborted = line.text
+
+    def _removed(self, line: OutLine) -> None:
+        self.run.removed = True
+
+    def _end(self, line: OutLine) -> None:
+        self.run.ended, self.run.exit_code = line.time, line.number
+        self._tell("dag.end", line.time, exit_code=line.number, status=self.run.dag_status)

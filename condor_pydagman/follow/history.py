@@ -1,0 +1,540 @@
+"""What happens to nodes: their attempts and the states they come into, told as events.
+
+No state is decided here.  The engine, which follows the nodes log, moves nodes (`engine.nodes`);
+this adds what people want to know and the engine has no use for: when and where jobs ran, why they
+were held, what they used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from condor_pydagman import features
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.jobs import Change, Jobs
+from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.follow.log_event import ReadEvent
+from condor_pydagman.follow.unknown_dag import is_unknown
+from condor_pydagman.graph.grow import Growth
+from condor_pydagman.names import logged_name
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
+from condor_pydagman.trace import nodes_log_text as log_text
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.node_placements import NodePlacements, event_fields
+from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord, NodeStatus
+
+_PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
+_PUBLISHED = [PUBLISHED[state] for state in State]
+_OF_UNKNOWN = [*_PUBLISHED]  # of nodes of which nobody knows whether they are tried again
+_OF_UNKNOWN[State.RETRY_WAIT] = NodeStatus.ERROR
+# States that follow from those of other nodes; of a node that has not begun they are not told.
+_FOLLOWING = (NodeStatus.READY, NodeStatus.FUTILE)
+WINDOW_S = 600.0  # of which the rate is told
+_TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
+
+
+class Observer(Feature):
+    """Tells a history of what the engine takes note of."""
+
+    name = "history"
+
+    def __init__(self, run: RunState, history: History) -> None:
+        super().__init__(run)
+        # The commonest moments without a call in between.
+        self.jobs_seen = history.jobs_seen  # type: ignore[method-assign]
+        self.job_event = history.job_event  # type: ignore[method-assign]
+        self.node_moved = history.node_moved  # type: ignore[method-assign]
+        self.idle_changed = history.idle_changed  # type: ignore[method-assign]
+        self._history = history
+
+    def node_moved(self, node: int, old: int, new: int) -> None:
+        """See `Feature`."""
+
+    def jobs_seen(self, node: int, jobs: Jobs) -> None:
+        """See `Feature`."""
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """See `Feature`."""
+
+    def idle_changed(self, node: int, change: int) -> None:
+        """See `Feature`."""
+
+    def retried(self, node: int) -> None:
+        """See `Feature`."""
+        self._history.retried(node)
+
+    def begins_anew(self, node: int) -> None:
+        """See `Feature`."""
+        self._history.begins_anew(node)
+
+    def grown(self, growth: Growth, children: Sequence[int]) -> None:
+        """See `Feature`."""
+        self._history.grown(growth.nodes)
+
+    def node_left(self, node: int) -> None:
+        """See `Feature`."""
+        self._history.left(node)
+
+
+class History:
+    """The nodes of a run.
+
+    Args:
+        state: the run as the engine has it.
+        run: is kept up to date.
+        say: takes each event; None if nobody wants them.
+
+    Attributes:
+        state, run: as given.
+    """
+
+    def __init__(self, state: RunState, run: Run, say: Callable[[DagEvent], None] | None) -> None:
+        self.state, self.run = state, run
+        self._say = say
+        self._nodes: dict[int, NodeRun] = {}
+        self._reasons: dict[str, dict[str, Any]] = {}
+        self._holds: dict[tuple[int, int], int] = {}  # number of a proc's hold in its attempt
+        self._event = ReadEvent(0)
+        self._changed: dict[str, NodeRun] | None = None  # if somebody wants to know
+        self._is_unknown = is_unknown(state.dag)
+        self._published = _OF_UNKNOWN if self._is_unknown else _PUBLISHED
+        self._moved: dict[int, None] = {}  # since the last `settle`
+        self._idle: dict[int, int] = {}  # by node, procs that wait in the queue
+
+    # What the engine and the features are given.
+
+    def hear(self, say: Callable[[DagEvent], None] | None) -> None:
+        """From now on send events there, or nowhere."""
+        self._say = say
+
+    def say(self, event: DagEvent) -> None:
+        """Send an event of the whole DAG."""
+        if self._say is not None:
+            self._say(event)
+
+    def tell(self, name: str, time: float, node: NodeRun, job: str = "", **data: Any) -> None:
+        """Send an event about a node's newest attempt."""
+        if self._say is not None:
+            attempt = max(len(node.attempts) - 1, 0)
+            self._say(DagEvent(name, time, node.name, attempt, job, data))
+
+    def because(self, node: NodeRun, **data: Any) -> None:
+        """If the event at hand brings the node into another state, this is told of it."""
+        self._reasons[node.name] = data
+
+    def node(self, name: str) -> NodeRun | None:
+        """The node of that name; None if the DAG has none."""
+        number = self.state.dag.find(name)
+        return None if number is None else self.of(number)
+
+    def group_of(self, node: NodeRun) -> str:
+        """The group of nodes that run at one site which the node is in; '' if it is in none."""
+        dag = self.state.dag
+        number = dag.find(node.name)
+        group = None if number is None else dag.group_of(number)
+        return "" if group is None else str(dag.groups[group].name)
+
+    def of(self, number: int) -> NodeRun:
+        """What is known of a node."""
+        found = self._nodes.get(number)
+        if found is None:
+            name = logged_name(self.state.dag.names[number])
+            found = self._nodes[number] = self.run.nodes.setdefault(name, NodeRun(name))
+            found.place = self.state.nodes.marks, number
+        return found
+
+    def _begin(self, number: int, status: NodeStatus) -> None:
+        node = self.of(number)
+        if status is NodeStatus.PRERUN:
+            self._moved[number] = None  # its parents are done: that is to be told
+            return
+        self._moved.pop(number, None)
+        node.status = status
+        node.told = status if status in _ENDED else NodeStatus.NOT_READY
+
+    # The course of an event.
+
+    def begin(self) -> None:
+        """The engine has begun; nothing has been told of its nodes."""
+        self.grown(range(len(self.state.nodes.states)))
+
+    def grown(self, numbers: Iterable[int]) -> None:
+        """There are these nodes, of which nothing has been told."""
+        states, names = self.state.nodes.states, self.state.dag.names
+        for number in numbers:
+            if names[number]:
+                self._begin(number, self._published[states[number]])
+
+    def take(self, event: ReadEvent) -> None:
+        """An event of the log is about to be given to the engine."""
+        self._event = event
+        if event.time > self.run.last:
+            self.run.last = event.time
+        if event.kind == EventKind.GENERIC:
+            self._record(event)
+        elif event.kind == EventKind.POST_SCRIPT_TERMINATED:
+            self._post_ended(event)
+        elif event.kind == EventKind.PRESKIP:
+            self._pre_skipped(event)
+
+    def node_moved(self, node: int, old: int, new: int) -> None:
+        """A node has another state; only that at the end of an event is told."""
+        self._moved[node] = None
+
+    def idle_changed(self, node: int, change: int) -> None:
+        """So many procs more of the node wait in the queue, those on hold included."""
+        self._idle[node] = self._idle.get(node, 0) + change
+
+    def settle(self, time: float) -> None:
+        """The engine has taken it: tell of the states into which nodes have come."""
+        if not (self._moved or self._reasons):
+            return
+        states, published = self.state.nodes.states, self._published
+        moved, self._moved = self._moved, {}
+        for number in moved:
+            node, status = self._nodes.get(number) or self.of(number), published[states[number]]
+            if status is not node.status:
+                self._set_status(number, node, status, time)
+        if self._reasons:
+            self._reasons.clear()
+
+    def _set_status(self, number: int, node: NodeRun, status: NodeStatus, time: float) -> None:
+        node.status, node.since = status, time
+        if self._changed is not None:
+            self._changed[node.name] = node
+        if status in _ENDED and node.attempts:
+            node.attempts[-1].over = True
+        if number not in self.state.nodes.services:  # which DAGMan does not count either
+            self._count(node, status, time)
+        data = self._reasons.get(node.name) if self._reasons else None
+        if data is None and status in _ENDED:
+            data = self._what_led_to(number, node, status)
+        if data:
+            node.why, node.cached = str(data.get("reason") or ""), "cached" in data
+        elif node.why or node.cached:
+            node.why, node.cached = "", False
+        self._tell_status(node, status, time, data or {})
+
+    def _tell_status(
+        self, node: NodeRun, status: NodeStatus, time: float, data: Mapping[str, Any]
+    ) -> None:
+        was = node.told
+        if was is NodeStatus.NOT_READY and status in _FOLLOWING:
+            return
+        node.told = NodeStatus.NOT_READY if status is NodeStatus.FUTILE else status
+        if self._say is not None and node.told is not was:
+            told = {name: value for name, value in data.items() if value not in (None, "")}
+            self.tell("node.state", time, node, status=node.told.name, was=was.name, **told)
+
+    def _count(self, node: NodeRun, status: NodeStatus, time: float) -> None:
+        run = self.run
+        if status is NodeStatus.SUBMITTED:
+            run.in_queue[node.name] = node
+            return
+        run.in_queue.pop(node.name, None)
+        if run.failures and node in run.failures:
+            run.failures.remove(node)
+        if status is NodeStatus.ERROR:
+            run.failures.append(node)
+        elif status is NodeStatus.DONE:
+            run.ends.append(time)
+            while run.ends[0] < time - WINDOW_S:
+                run.ends.popleft()
+
+    def _what_led_to(self, number: int, node: NodeRun, status: NodeStatus) -> dict[str, Any]:
+        if status is NodeStatus.ERROR:
+            value, reason = node.failure()
+            return {"value": value, "reason": reason}
+        if status is NodeStatus.DONE and self.state.nodes.marks[number] & (SKIPPED | NOT_NEEDED):
+            return {"skipped": True, "reason": self._why_skipped(number)}
+        return {}
+
+    def _why_skipped(self, number: int) -> str:
+        for details in self.state.hooks.details:
+            text = details(number)
+            if text:
+                return text.partition(": ")[2] or "all its parents are skipped"
+        return ""
+
+    def pop_changed(self) -> Collection[NodeRun]:
+        """Nodes of which something has changed since the last call; the first call begins it."""
+        changed, self._changed = self._changed, {}
+        return changed.values() if changed else ()
+
+    # Attempts.
+
+    def attempt(self, number: int) -> Attempt:
+        """The attempt at hand of a node, which may be a new one."""
+        node, retry = self.of(number), self.state.nodes.retries.get(number, 0)
+        if not node.attempts or (node.attempts[-1].number < retry and node.attempts[-1].over):
+            if node.attempts and self._is_unknown:
+                self.tell("node.retry", self._event.time, node, retry=retry)
+            attempt = Attempt(retry)
+            node.attempts.append(attempt)
+            if self.state.hooks.runs_at:
+                attempt.site = self.state.runs_at(number)[0]
+        return node.attempts[-1]
+
+    def retried(self, number: int) -> None:
+        """Its next attempt is about to begin, or to wait for its time."""
+        node = self.of(number)
+        if node.attempts:
+            node.attempts[-1].over = True
+        if not self._is_unknown:
+            retry = self.state.nodes.retries[number]
+            self.tell("node.retry", self._event.time, node, retry=retry)
+
+    def begins_anew(self, number: int) -> None:
+        """It is to run as if it never had."""
+        node = self.of(number)
+        node.cached, node.cancelled_by = False, ""
+        if node.attempts:
+            node.attempts[-1].over = True
+
+    def left(self, number: int) -> None:
+        """The node has left the DAG: its number may be another's."""
+        node = self._nodes.pop(number, None)
+        if node is not None:
+            node.place = None
+
+    # Scripts.
+
+    def pre_started(self, name: str, time: float) -> None:
+        """Its PRE script has started; its end may have been told before."""
+        number = self.state.dag.find(name)
+        if number is None:
+            return
+        node = self.of(number)
+        last = node.attempts[-1] if node.attempts else None
+        if last is not None and last.pre is not None and not last.pre.started:
+            last.pre.started = min(time, last.pre.ended)
+        elif last is None or not last.procs or last.over:
+            self.attempt(number).pre = ScriptRun(time)
+        self.tell("script.start", time, node, script="PRE")
+        self._seen_of_unknown(number, NodeStatus.PRERUN, time)
+
+    def pre_ended(self, number: int, value: int, time: float) -> None:
+        """Its PRE script has ended, as the nodes log says."""
+        attempt, node = self.attempt(number), self.of(number)
+        if attempt.pre is None:
+            attempt.pre = ScriptRun()
+        if attempt.pre.value is None:
+            attempt.pre.ended, attempt.pre.value = time, value
+            self.tell("script.end", time, node, script="PRE", value=value)
+            status = NodeStatus.ERROR if value else NodeStatus.READY
+            self._seen_of_unknown(number, status, time)
+
+    def post_started(self, name: str, time: float) -> None:
+        """Its POST script has started."""
+        number = self.state.dag.find(name)
+        if number is None:
+            return
+        node = self.of(number)
+        attempt = node.attempts[-1] if node.attempts else self.attempt(number)
+        post = attempt.post = attempt.post or ScriptRun()
+        if not post.started:
+            post.started = max(min(time, post.ended or time), attempt.ended)
+            self.tell("script.start", post.started, node, script="POST")
+            if post.value is None:
+                self._seen_of_unknown(number, NodeStatus.POSTRUN, time)
+
+    def script_deferred(self, name: str, kind: str, value: int, time: float) -> None:
+        """A PRE or POST script has ended, and is run again later (SCRIPT DEFER)."""
+        node = self.node(name)
+        if node is None or not node.attempts:
+            return
+        self.tell("script.end", time, node, script=kind, value=value, deferred=True)
+        if kind == "POST":
+            node.attempts[-1].post = None
+        else:
+            node.attempts[-1].pre = None
+
+    def told_of_script(self, name: str, what: str, time: float, **data: Any) -> None:
+        """A HOLD script has started or ended."""
+        node = self.node(name)
+        if node is not None:
+            self.tell(what, time, node, script="HOLD", **data)
+
+    def _post_ended(self, event: ReadEvent) -> None:
+        number = self.state.dag.find(event.node)
+        if number is None:
+            return
+        node = self.of(number)
+        attempt = node.attempts[-1] if node.attempts else self.attempt(number)
+        post = attempt.post = attempt.post or ScriptRun()
+        if post.value is None:
+            post.ended, post.value = event.time, event.value
+            self.tell("script.end", event.time, node, script="POST", value=event.value)
+            status = NodeStatus.ERROR if event.value else NodeStatus.DONE
+            self._seen_of_unknown(number, status, event.time)
+
+    def _seen_of_unknown(self, number: int, status: NodeStatus, time: float) -> None:
+        """A node of a DAG that nobody has read, of whose scripts the engine does not know, has come
+        into that state."""
+        node = self.of(number)
+        if self._is_unknown and node.status is not status:
+            self._set_status(number, node, status, time)
+
+    def _pre_skipped(self, event: ReadEvent) -> None:
+        number = self.state.dag.find(event.node)
+        if number is not None:
+            value = self.state.dag.pre_skips.get(number)
+            if value is not None:
+                self.pre_ended(number, value, event.time)
+            self.attempt(number).skipped = True
+            self.because(self.of(number), skipped=True)
+
+    # Jobs.
+
+    def jobs_seen(self, node: int, jobs: Jobs) -> None:
+        """A cluster is the node's."""
+        attempt, event = self.attempt(node), self._event
+        attempt.cluster, attempt.noop = jobs.cluster, jobs.subproc
+        attempt.proc = event.proc if event.kind == EventKind.SUBMIT else jobs.only or 0
+        attempt.submitted, attempt.reason = event.time, ""
+        self._idle[node] = 0
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """A proc of the node does something else."""
+        seen, jobs = self._nodes[node], self.state.job_table.by_node[node]
+        if self._changed is not None:
+            self._changed[seen.name] = seen
+        attempt = seen.attempts[-1]
+        ran, held = attempt.running, attempt.held
+        procs = attempt.procs = len(jobs.procs)
+        ended = attempt.ended_procs = len(jobs.codes)
+        attempt.failed_procs, attempt.held = jobs.failed, jobs.held
+        runs = attempt.running = procs - ended - self._idle.get(node, 0)
+        if bool(ran) != bool(runs):
+            _note_pause(attempt, runs, event.time)
+        if change is Change.SUBMITTED:
+            self._of_job("job.submit", event, seen)
+        elif change is Change.RUNS:
+            if event.kind == EventKind.EXECUTE:
+                self._runs(seen, attempt, event)
+        elif change is Change.ENDED:
+            self._released(attempt, event)
+            self._ended(seen, attempt, event)
+        elif change is Change.IDLE:
+            if event.kind in _TAKEN and runs < ran:
+                attempt.evictions += 1
+                why = log_text.eviction_reason(_said(event))
+                self._of_job("job.evict", event, seen, reason=why)
+        elif change is Change.HELD:
+            self._held(seen, attempt, event)
+        elif change is Change.RELEASED and attempt.held < held:
+            self._released(attempt, event)
+            self._of_job("job.release", event, seen, reason=log_text.reason(_said(event)))
+
+    def _of_job(self, name: str, event: LogEvent, node: NodeRun, **data: Any) -> None:
+        if self._say is not None:
+            self.tell(name, event.time, node, _job(event), **data)
+
+    def _runs(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
+        host = log_text.host(_said(event))
+        attempt.hosts += (host,)
+        attempt.started = attempt.started or event.time
+        self._of_job("job.execute", event, node, host=host)
+
+    def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
+        code, subcode = log_text.hold_codes(_said(event))
+        hold = Hold(event.time, event.text, code, subcode, _job(event))
+        self._holds[event.cluster, event.proc] = len(attempt.holds)
+        attempt.holds.append(hold)
+        data = {"reason": hold.reason, "code": code, "subcode": subcode}
+        self._of_job("job.hold", event, node, **data)
+
+    def _released(self, attempt: Attempt, event: LogEvent) -> None:
+        if not attempt.holds:
+            return
+        number = self._holds.pop((event.cluster, event.proc), None)
+        if number is not None and number < len(attempt.holds):
+            attempt.holds[number] = attempt.holds[number]._replace(released=event.time)
+
+    def _ended(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
+        attempt.ended = event.time
+        if event.kind == EventKind.JOB_TERMINATED:
+            attempt.end_with(event.value)
+            self._used(node, attempt, event)
+        elif event.record is JournalRecord.JOB_ENDED:
+            attempt.end_with(event.value)
+            self._of_job("job.terminate", event, node)
+        else:
+            attempt.end_with(RETURN_JOB_ABORTED)
+            if event.kind == EventKind.JOB_ABORTED:
+                attempt.reason = attempt.reason or event.text
+                self._of_job("job.abort", event, node, reason=event.text)
+            else:
+                self._of_job("job.abort", event, node)
+
+    def _used(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
+        said = _said(event)
+        usage = log_text.usage(said)
+        attempt.cpu_s += log_text.cpu_s(said)
+        sent, received = log_text.transferred(said)
+        attempt.bytes_sent += sent
+        attempt.bytes_received += received
+        attempt.usage = log_text.larger(attempt.usage, usage)
+        if self._say is not None:
+            data: dict[str, Any] = {"value": event.value}
+            if usage:
+                data["usage"] = {name: row._asdict() for name, row in usage.items()}
+            self._of_job("job.terminate", event, node, **data)
+
+    # Records.
+
+    def _record(self, event: ReadEvent) -> None:
+        """One of DAGMan's own records, or a note of a DATA node's worker."""
+        if event.record is None:
+            if event.text:
+                self._placement(event)
+            return
+        number = self.state.dag.find(event.node) if event.node else None
+        node = None if number is None else self.of(number)
+        read = RecordRead(event.record, event.node, event.retry, event.value, event.text)
+        for feature in features.traced(event.record.name):
+            feature.RECORDS[event.record](self, node, read, event.time)
+        if number is None or event.retry != self.state.nodes.retries.get(number, 0):
+            return
+        if event.record is JournalRecord.PRE_ENDED:
+            self.pre_ended(number, event.value, event.time)
+        elif event.record is JournalRecord.SUBMIT_FAILED:
+            self.submit_failed(self.attempt(number), self.of(number), event.text, event.time)
+
+    def submit_failed(self, attempt: Attempt, node: NodeRun, why: str, time: float) -> None:
+        """Its jobs could not be submitted; both logs may say so."""
+        if attempt.reason != why and not attempt.procs:
+            attempt.reason = why
+            self.tell("node.submit_failed", time, node, reason=why)
+
+    def _placement(self, event: ReadEvent) -> None:
+        noted = parse_event(event.said)
+        node = None if noted is None else self.node(noted.node)
+        if noted is None or node is None:
+            return
+        self.run.placements.setdefault(node.name, NodePlacements()).add(noted, event.time)
+        name, job = _PLACEMENT_EVENTS.get(noted.state), f"{noted.cluster}.{noted.proc}"
+        if name is not None and self._say is not None:
+            self.tell(name, event.time, node, job, **event_fields(noted))
+
+
+def _said(event: LogEvent) -> str:
+    return event.said if isinstance(event, ReadEvent) else ""
+
+
+def _job(event: LogEvent) -> str:
+    return f"{event.cluster}.{event.proc}" if event.cluster else ""
+
+
+def _note_pause(attempt: Attempt, runs: int, time: float) -> None:
+    if not runs:
+        attempt.stopped = time
+    elif attempt.stopped:
+        attempt.pauses += ((attempt.stopped, time),)
+        attempt.stopped = 0.0

@@ -1,0 +1,196 @@
+"""What is known of a run, from its logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.follow.follower import order
+from condor_pydagman.trace.out_log_text import OutKind
+from condor_pydagman.trace.run_history import Attempt, Halted, Run
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.follow.bench import A, Bench, follower_of, line, names
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+PRE = "SCRIPT PRE A x\n"
+
+
+def test_what_follows_from_an_event_stands_behind_those_of_its_second() -> None:
+    assert order(line(OutKind.START)) < order(line(OutKind.ABORT)) < 2.0
+    assert order(line(OutKind.SCRIPT_START, text="PRE")) < order(
+        line(OutKind.SCRIPT_START, text="POST")
+    )
+    assert order(line(OutKind.END, 1.25)) == 1.25  # the log has fractions of seconds
+
+
+def test_a_new_run_forgets_the_last() -> None:
+    follower = follower_of("JOB A x DONE\nJOB B x\n")
+    names(
+        follower, line(OutKind.START), line(OutKind.NEW_RUN), line(OutKind.SUBMIT_FAILURE, node="B")
+    )
+    assert follower.run.nodes["B"].attempts
+    names(follower, line(OutKind.END, 2.0, number=1))
+    assert (follower.run.exit_code, follower.run.ended) == (1, 2.0)
+    again = [
+        line(OutKind.START, 3.0),
+        line(OutKind.VERSION, 3.0, text="25"),
+        line(OutKind.TOLERANCE, 3.0, number=2),
+        line(OutKind.RESCUE_FROM, 3.0, number=4),
+        line(OutKind.RESCUE_READ, 3.0, text="x.rescue004"),
+        line(OutKind.NEW_RUN, 3.0),
+    ]
+    assert names(follower, *again) == ["dag.start"]
+    assert len(follower.plan.dag) == 2
+    run = follower.run
+    assert (run.begun, run.exit_code, run.ended) == (3.0, None, 0.0)
+    assert (run.rescued_from, run.rescue_read) == (4, "x.rescue004")
+    assert [start.version for start in run.starts] == ["25"]
+    assert run.failures_allowed == 2
+    assert run.nodes["A"].status is NodeStatus.DONE
+    assert not run.nodes["B"].attempts
+
+
+def test_a_recovery_goes_on_with_the_run() -> None:
+    follower = follower_of()
+    names(follower, line(OutKind.START), line(OutKind.NEW_RUN))
+    names(follower, line(OutKind.START, 2.0), line(OutKind.RECOVERY, 2.0))
+    assert [start.recovering for start in follower.run.starts] == [False, True]
+    assert follower.run.begun == 1.0
+
+
+def test_halts_by_file_of_which_stock_writes_only_the_state() -> None:
+    follower = follower_of()
+    lines = [line(OutKind.STATUS, float(at), number=n) for at, n in enumerate((0, 6, 6, 2, 6, 4))]
+    told = [name for one in lines for name in names(follower, one)]
+    assert told == ["dag.halt", "dag.resume", "dag.halt"]
+    assert follower.run.halts == [Halted(1.0, 3.0), Halted(4.0)]
+
+
+def test_halts() -> None:
+    follower = follower_of()
+    halt = line(OutKind.HALT)
+    reason = line(OutKind.HALT_REASON, text="new calibration")
+    assert names(
+        follower, halt, reason, halt, line(OutKind.RESUME, 5.0), line(OutKind.RESUME, 5.0)
+    ) == [
+        "dag.halt",
+        "dag.resume",
+    ]
+    assert follower.run.halts == [Halted(1.0, 5.0, "new calibration")]
+    assert not follower.run.halted
+
+
+def test_limits_and_counts_are_told_when_they_change() -> None:
+    follower = follower_of()
+    limit = line(OutKind.LIMIT, text="DAGMan_MaxJobs", number=7)
+    assert names(follower, limit, limit) == ["dag.limits"]
+    total, counts = line(OutKind.TOTAL, number=9), line(OutKind.COUNTS, text=" 1 2 3 0 0 3 0 0")
+    assert names(follower, line(OutKind.STATUS, number=2), total, counts, counts) == ["dag.status"]
+    assert follower.run.counts == (9, 1, 2, 3, 0, 0, 3, 0, 0)
+    assert follower.run.dag_status == 2
+
+
+def test_a_pre_script_whose_end_only_this_log_has() -> None:
+    follower = follower_of(A + PRE)
+    began = names(follower, line(OutKind.SCRIPT_START, node="A", text="PRE"))
+    assert began == ["script.start", "node.state"]
+    assert follower.run.nodes["A"].status is NodeStatus.PRERUN
+    ended = line(OutKind.SCRIPT_END, 3.0, "A", 0, "PRE")
+    assert names(follower, ended, ended) == ["script.end", "node.state"]
+    pre = follower.run.nodes["A"].attempts[0].pre
+    assert pre is not None
+    assert (pre.started, pre.ended, pre.value) == (1.0, 3.0, 0)
+
+
+@pytest.mark.parametrize("text", ["", A, f"{A}RETRY A 3\n"])
+def test_what_can_not_be_submitted_has_failed(text: str) -> None:
+    follower = follower_of(text)
+    refused = line(OutKind.SUBMIT_FAILURE, node="A", text="no file")
+    assert names(follower, refused) == ["node.submit_failed", "node.state"]
+    node = follower.run.nodes["A"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.ERROR, 1)
+
+
+def test_what_a_line_tells_before_what_led_to_it(bench: Bench) -> None:
+    """Lines of stock's have whole seconds: they are read before events of their seconds."""
+    bench.follow(f"{A}JOB B x\nPARENT A CHILD B\nSCRIPT PRE B x\n")
+    bench.now += 0.5
+    bench.submit("A", 7)
+    bench.terminate(7)
+    submitted, ended = bench.read()
+    bench.follower.take(submitted)
+    told = line(OutKind.SCRIPT_END, int(ended.time), "B", 3, "PRE")
+    assert names(bench.follower, told) == []
+    assert [event.name for event in bench.follower.take(ended)] == [
+        *("job.terminate", "node.state", "node.state", "script.end", "node.state")
+    ]
+    assert bench.follower.run.nodes["B"].status is NodeStatus.ERROR
+
+
+def test_a_retry_of_a_pre_script_and_a_condition_that_forbids_it() -> None:
+    for lines, status in (("", NodeStatus.PRERUN), (" UNLESS-EXIT 1", NodeStatus.ERROR)):
+        follower = follower_of(f"{A}{PRE}RETRY A 3{lines}\n")
+        names(follower, line(OutKind.SCRIPT_START, node="A", text="PRE"))
+        names(follower, line(OutKind.SCRIPT_END, 2.0, "A", 1, "PRE"))
+        assert follower.run.nodes["A"].status is status
+
+
+def test_the_end_of_a_dag() -> None:
+    follower = follower_of()
+    told = names(
+        follower,
+        line(OutKind.REMOVED),
+        line(OutKind.ABORT, text="Aborting DAG because ..."),
+        line(OutKind.RESCUE_TO, text="x.rescue001"),
+        line(OutKind.END, 2.0, number=2),
+    )
+    assert told == ["dag.rescue", "dag.end"]
+    run = follower.run
+    assert (run.removed, run.aborted, run.rescue_written) == (
+        True, "Aborting DAG because ...", "x.rescue001"
+    )  # fmt: skip
+
+
+def test_events_can_be_left_out() -> None:
+    follower = follower_of()
+    follower.hear(wanted=False)
+    assert names(follower, line(OutKind.START), line(OutKind.NEW_RUN), line(OutKind.HALT)) == []
+    assert follower.run.halted
+    follower.hear(wanted=True)
+    assert names(follower, line(OutKind.RESUME)) == ["dag.resume"]
+
+
+def test_a_script_that_is_deferred_does_not_run_meanwhile() -> None:
+    follower = follower_of(A + PRE)
+    begin = line(OutKind.SCRIPT_START, node="A", text="PRE")
+    names(follower, begin)
+    deferred = line(OutKind.SCRIPT_DEFERRED, 2.0, "A", 4, "PRE")
+    assert names(follower, deferred) == ["script.end"]
+    node = follower.run.nodes["A"]
+    assert (node.status, node.attempts[0].pre) == (NodeStatus.PRERUN, None)
+    assert names(follower, begin) == ["script.start"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.PRERUN, 1)
+
+
+def test_an_attempt_names_its_first_job_if_it_has_one() -> None:
+    attempt = Attempt(0)
+    assert (attempt.job, attempt.in_queue) == ("", False)
+    attempt.procs, attempt.cluster = 2, 7
+    assert (attempt.job, attempt.in_queue) == ("7.0", True)
+    attempt.ended_procs = 2
+    assert not attempt.in_queue
+    attempt.cluster = 0  # NOOP
+    assert attempt.job == ""
+
+
+def test_a_run_is_halted_until_it_is_resumed() -> None:
+    run = Run()
+    assert not run.halted
+    run.halts = [Halted(1.0, 2.0), Halted(3.0)]
+    assert run.halted
