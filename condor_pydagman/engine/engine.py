@@ -25,6 +25,7 @@ from condor_pydagman.engine import (
     operator,
     provisioner,
     reconcile,
+    rerun,
     run_end,
     run_start,
     scripts,
@@ -126,6 +127,10 @@ class Engine:
         if self.check:
             validate(run)
         run.out.clear()
+
+    def settle(self) -> None:
+        """No event of the log that is followed comes at once: find out what has been left open."""
+        rerun.settle(self.run)
 
     def next_deadline(self) -> float | None:
         """When the engine wants a Wake if nothing else comes (seconds since the epoch); None:

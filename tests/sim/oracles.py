@@ -41,7 +41,8 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import CLEANING, UNWANTED, State
-from condor_pydagman.engine.report import Report
+from condor_pydagman.engine.report import Deferrals, Report
+from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress
@@ -471,5 +472,58 @@ def replay_agrees(live: Engine, world: World) -> None:
     require(same, f"O7: on hold {live.run.retrying.on_hold}, {other.run.retrying.on_hold}")
     for part in parts:
         part.replayed(live.run, other.run)
+    follower_agrees(other, world)
     ready = live.run.provisioner.ready, other.run.provisioner.ready
     require(ready[0] == ready[1], f"O7: go-ahead {ready}")
+
+
+def follower_agrees(restarted: Engine, world: World) -> None:
+    """O49: who follows the log sees what a DAGMan would have that is started again now."""
+    follower = world.follower.caught_up()
+    require(restarted.run.dag.names == follower.run.dag.names, "O49: not the same nodes")
+    for node, name in restarted.run.dag.named():
+        want, have = (State(one.run.nodes.states[node]) for one in (restarted, follower))
+        require(want is have, f"O49: {name} is {want.name}, followed {have.name}")
+        marks = restarted.run.nodes.marks[node], follower.run.nodes.marks[node]
+        require(marks[0] == marks[1], f"O49: marks of {name}: {marks}")
+    told = [_told(one) for one in (restarted, follower)]
+    for one, two in zip(*told):
+        require(one == two, f"O49: {one}, followed {two}")
+
+
+def _told(engine: Engine) -> tuple[object, ...]:
+    """What is shown of the whole DAG; throttles, and what they have held up, are not in the log."""
+    groups = [one._replace(since=0.0) for one in engine.group_reports()]
+    report = engine.report()._replace(limits=Throttles(), deferrals=Deferrals())
+    return report, engine.info(), groups
+
+
+class FollowedLog:
+    """The nodes log of a world, as a reader has it who has followed it from its beginning."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._engine: Engine | None = None
+        self._generation = -1
+        self._taken: list[LogEvent] = []
+
+    def caught_up(self) -> Engine:
+        """The run, as all that can be read of the log by now tells."""
+        log = self._world.log
+        events = log.events()
+        is_same = self._generation == log.generation
+        if self._engine is None or not is_same or events[: len(self._taken)] != self._taken:
+            self._engine, self._generation, self._taken = self._begun(), log.generation, []
+        for event in events[len(self._taken) :]:
+            self._engine.follow(event)
+        self._engine.settle()
+        self._taken = events
+        return self._engine
+
+    def _begun(self) -> Engine:
+        world, dag = self._world, self._world.fresh_dag()
+        config, limits = world.workload.config, world.limits()
+        mode, given = Mode.FOLLOW, world.given(dag)
+        engine = Engine(dag, config, limits, mode=mode, given=given, check=True)
+        engine.handle(inputs.Begin(True), 0.0)
+        return engine

@@ -21,7 +21,7 @@ from tests.sim.fake_log import FakeLog
 from tests.sim.fake_schedd import FakeSchedd
 from tests.sim.faults import Faults
 from tests.sim.kinds import PARTS, chosen
-from tests.sim.oracles import Oracles
+from tests.sim.oracles import FollowedLog, Oracles
 from tests.sim.process import DESCRIPTION, Killed, Process
 from tests.sim.users import Users
 from tests.sim.verdicts import Violation
@@ -93,6 +93,7 @@ class World:
         self.process: Process | None = None
         self.oracles = Oracles(self)
         self.log = FakeLog(self)
+        self.follower = FollowedLog(self)
         self.schedd = FakeSchedd(self)
         self.parts = [part(self) for part in PARTS]
         self.users = Users(self)
