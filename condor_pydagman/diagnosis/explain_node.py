@@ -248,6 +248,8 @@ def _itself(
         yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
     elif status is NodeStatus.READY and facts.is_live and not facts.run.halted:
         yield _ready(facts, state.dag, node)
+    elif facts.is_live and not facts.run.halted and not state.unmet(node):
+        yield from held_back(facts, state.dag, node)
 
 
 def _ready(facts: Facts, dag: Dag, node: int) -> Finding:

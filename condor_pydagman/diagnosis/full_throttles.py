@@ -52,7 +52,7 @@ def throttle_findings(facts: Facts, state: GraphState | None) -> list[Finding]:
     """A finding for each throttle that keeps nodes from going on."""
     if not facts.is_live or facts.run.halted:
         return []
-    return [*_of_scripts(facts, state), *_of_nodes(facts, state)]
+    return [*_of_scripts(facts), *_of_nodes(facts, state)]
 
 
 def _of_nodes(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
@@ -66,19 +66,14 @@ def _of_nodes(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
         yield from _of_categories(facts, state.dag, ready)
 
 
-def _of_scripts(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
-    pre = [run for run in _in_state(facts, NodeStatus.PRERUN) if _runs(run, ScriptKind.PRE)]
-    post = _in_state(facts, NodeStatus.POSTRUN)
-    running = [run for run in post if _runs(run, ScriptKind.POST)]
-    if state is not None:
-        with_pre = [
-            state.dag.names[node]
-            for node in state.of_status(NodeStatus.READY)
-            if state.dag.script(node, ScriptKind.PRE) is not None and _is_new(state.run_of(node))
-        ]
-        yield from _full(_PRE, len(pre), with_pre, facts)
-    waiting = [run.name for run in post if not _runs(run, ScriptKind.POST)]
-    yield from _full(_POST, len(running), waiting, facts)
+def _of_scripts(facts: Facts) -> Iterator[Finding]:
+    for throttle, kind, status in (
+        (_PRE, ScriptKind.PRE, NodeStatus.PRERUN),
+        (_POST, ScriptKind.POST, NodeStatus.POSTRUN),
+    ):
+        found = _in_state(facts, status)
+        waiting = [run.name for run in found if not _runs(run, kind)]
+        yield from _full(throttle, len(found) - len(waiting), waiting, facts)
 
 
 def _full(throttle: Throttle, number: int, waiting: list[str], facts: Facts) -> Iterator[Finding]:

@@ -111,11 +111,18 @@ class GraphState:
         return {node: self._futile_below(node, seen) for node in self.of_status(NodeStatus.ERROR)}
 
     def _futile_below(self, failed: int, seen: set[int]) -> int:
-        count, todo = 0, list(self.dag.strong_successors(failed))
+        count, dag = 0, self.dag
+        marked = zip(dag.successors(failed), dag.edges.weak_marks(failed))
+        todo = [vertex for vertex, weak in marked if not weak]
         while todo:
             vertex = todo.pop()
-            if vertex not in seen:
+            if vertex not in seen and not self._is_let_live(vertex):
                 seen.add(vertex)
                 count += vertex >= 0 and self.status[vertex] is NodeStatus.FUTILE
-                todo += self.dag.successors(vertex)
+                todo += dag.successors(vertex)
         return count
+
+    def _is_let_live(self, vertex: int) -> bool:
+        """Whether something else than failed parents decides of the node, and lets it run."""
+        is_futile = vertex >= 0 and self.status[vertex] is NodeStatus.FUTILE
+        return vertex >= 0 and self.dag.is_decided(vertex) and not is_futile

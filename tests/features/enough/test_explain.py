@@ -10,13 +10,12 @@ from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import findings
-from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
-from condor_pydagman.graph.model import DONE
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, texts
+from tests.unit.diagnosis import NOW, attempt, facts_of, mark, texts
 
 LINE = "ENOUGH CATEGORY c 2"
 NODES = "".join(f"JOB {name} a.sub\nCATEGORY {name} c\n" for name in "ABCD")
@@ -32,7 +31,7 @@ def facts_with(text: str, failed: str = "", done: str = "", left: str = "", **mo
     states.update({name: (NodeStatus.DONE, []) for name in left})
     facts = facts_of(text, states, **more)
     for name in left:
-        facts.run.nodes[name].skipped = True
+        mark(facts.run.nodes[name], NOT_NEEDED)
         facts.run.nodes[name].why = f"{LINE}; it had failed: exit code 1"
     return facts
 
@@ -127,11 +126,7 @@ def test_a_node_that_is_not_needed() -> None:
 
 
 def test_a_node_that_an_earlier_run_did_not_need() -> None:
-    facts = facts_with(SEARCH)
-    assert facts.dag is not None
-    facts.dag.flags[2] |= DONE
-    EnoughsOfDag.of(facts.dag).not_needed[2] = None
-    facts.run.nodes["C"].status = NodeStatus.DONE
+    facts = facts_with(f"{SEARCH}NOT_NEEDED C\n")
     facts.run.rescue_read = "t.dag.rescue001"
     explanation = explain_node(facts, "C")
     assert explanation.headline == "Node C of t.dag is not needed."

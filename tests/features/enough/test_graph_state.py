@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import counts_of
-from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import attempt, facts_of
+from tests.unit.diagnosis import facts_of, mark
 from tests.unit.diagnosis.test_graph_state import letters, state_of
 
 MERGED = (
@@ -16,15 +16,8 @@ MERGED = (
 
 
 def test_a_node_of_whose_parents_enough_are_done() -> None:
-    known = {name: (NodeStatus.DONE, [attempt(value=0)]) for name in "AB"}
-    facts = facts_of(MERGED, known)
-    assert facts.dag is not None
-    assert letters(GraphState(facts.dag, facts.run)) == "DDrNN"
-    EnoughSeen.put(facts.run).reached["ENOUGH PARENTS D 2"] = ReachedEnough(
-        "2 of 3 nodes are done", 5.0
-    )
-    state = GraphState(facts.dag, facts.run)
-    assert letters(state) == "DDrrN"
+    state = state_of(MERGED, A=NodeStatus.DONE, B=NodeStatus.DONE)
+    assert letters(state) == "DDrNN", "a record says that it is reached"
     assert (counts_of(state).done, counts_of(state).spare) == ([2], [0])
 
 
@@ -40,7 +33,8 @@ def test_nodes_that_are_not_needed() -> None:
     facts = facts_of(MERGED, {"A": (NodeStatus.ERROR, []), "B": (NodeStatus.DONE, [])})
     assert facts.dag is not None
     node = facts.run.nodes["B"]
-    node.skipped, node.why = True, "ENOUGH CATEGORY c 1; it had failed: exit code 1"
+    mark(node, NOT_NEEDED)
+    node.why = "ENOUGH CATEGORY c 1; it had failed: exit code 1"
     assert node.unneeded_by == "ENOUGH CATEGORY c 1"
     state = GraphState(facts.dag, facts.run)
     assert (letters(state), state.is_unneeded(1)) == ("EDrFF", True)

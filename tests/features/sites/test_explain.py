@@ -63,4 +63,4 @@ def test_a_node_of_a_group_waits_for_its_site() -> None:
     (found,) = explain_node(facts, "A").findings
     assert found.sentence == "Group g is waiting for a site, the longest for 5 s."
     assert found.evidence[0].text == "none is there"
-    assert "throttles permit" in explain_node(facts, "B").findings[0].sentence
+    assert not explain_node(facts, "B").findings

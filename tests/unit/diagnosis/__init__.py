@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.config import Config
 from condor_pydagman.diagnosis.explanation import Finding
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.inputs import Begin, LogEvent
+from condor_pydagman.engine.node_states import PUBLISHED, State
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
@@ -18,9 +25,10 @@ from condor_pydagman.trace.run_history import (
     ScriptRun,
     Start,
 )
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeStatus
 
 NOW = 1795000000.0
+_COMMANDS = {NodeStatus.DONE: "done", NodeStatus.ERROR: "cancel"}
 
 
 def dag_of(text: str) -> Dag:
@@ -64,20 +72,41 @@ def facts_of(
 
     Args:
         text: the DAG file, None if it is gone.
-        states: of the nodes that have one, with their attempts.
+        states: of the nodes that have one, with their attempts; the others have what follows from
+            these.
     """
     dag = dag_of(text) if text is not None else None
     run = Run()
     run.begun, run.starts = NOW - 200, [Start(NOW - 200)]
-    for name in dag.names if dag is not None else ():
-        run.nodes[logged_name(name)] = NodeRun(logged_name(name))
+    if dag is not None:
+        add_nodes(run, dag, {name: status for name, (status, _) in states.items()})
     for name, (status, attempts) in states.items():
-        node = run.nodes[name] = NodeRun(name, status)
+        node = run.nodes.setdefault(name, NodeRun(name))
+        node.status = status
         node.attempts, node.since = attempts, NOW - 10
     known: dict[str, Any] = {"nodes_log": "t.dag.nodes.log", "out": "t.dag.dagman.out"}
     known.update(state=DagState.RUNNING, run=run, dag=dag, cluster=3)
     known.update(fields)
     return Facts(name="t.dag", now=NOW, **known)
+
+
+def add_nodes(run: Run, dag: Dag, ends: Mapping[str, NodeStatus]) -> None:
+    """Add all nodes as the engine has them when some have ended."""
+    engine = Engine(dag, Config(), Throttles(), mode=Mode.FOLLOW)
+    engine.handle(Begin(recovering=True), NOW - 200)
+    event = LogEvent(EventKind.GENERIC, time=NOW - 10, value=1, record=JournalRecord.STEERED)
+    for name, status in ends.items():
+        if status in _COMMANDS and dag.find(name) is not None:
+            engine.follow(event._replace(node=name, text=f"ann {_COMMANDS[status]}"))
+    for number, name in enumerate(map(logged_name, dag.names)):
+        status = PUBLISHED[State(engine.run.nodes.states[number])]
+        run.nodes[name] = NodeRun(name, status)
+        run.nodes[name].place = bytearray(1), 0
+
+
+def mark(node: NodeRun, marks: int) -> None:
+    """Give a node these marks (`engine.node_states`) alone."""
+    node.place = bytearray([marks]), 0
 
 
 def texts(finding: Finding) -> list[str]:

@@ -6,10 +6,11 @@ from typing import Any
 
 from condor_pydagman.diagnosis.explain_node import explain_node, life_of
 from condor_pydagman.diagnosis.explanation import Explanation, Weight
+from condor_pydagman.engine.node_states import SKIPPED
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, hold, script, texts, without_jobs
+from tests.unit.diagnosis import NOW, attempt, facts_of, hold, mark, script, texts, without_jobs
 
 CHAIN = "".join(f"JOB N{n} a.sub\n" for n in range(10))
 CHAIN += "".join(f"PARENT N{n} CHILD N{n + 1}\n" for n in range(9))
@@ -56,7 +57,7 @@ def test_a_failed_node() -> None:
 
 
 def test_nodes_that_wait_for_no_other() -> None:
-    ready = explained("A", NodeStatus.NOT_READY)
+    ready = explained("A", NodeStatus.READY)
     assert "as soon as the throttles permit" in ready.findings[0].sentence
     final = explained("F", NodeStatus.NOT_READY)
     assert (
@@ -125,7 +126,8 @@ def test_several_jobs_removed_skipped_and_not_submitted() -> None:
     assert life(node)[-1] == "removed: via condor_rm"
     node.attempts = [without_jobs(reason="no universe")]
     assert life(node) == ["can't be submitted: no universe"]
-    node.attempts, node.skipped = [], True
+    node.attempts, node.status = [], NodeStatus.DONE
+    mark(node, SKIPPED)
     assert life(node) == ["skipped: its PRE script returned the value of PRE_SKIP"]
     node.why = "RUN_IF is false: n is 3"
     assert life(node) == ["skipped: RUN_IF is false: n is 3"]
@@ -141,5 +143,5 @@ def test_a_node_that_is_left_out() -> None:
 def test_a_skipped_node_is_not_done_by_the_dag_file() -> None:
     facts = facts_of(CHAIN, {"N0": (NodeStatus.DONE, [])})
     assert explain_node(facts, "N0").headline == ("Node N0 of t.dag is done: the DAG file says so.")
-    facts.run.nodes["N0"].skipped = True
+    mark(facts.run.nodes["N0"], SKIPPED)
     assert explain_node(facts, "N0").headline == "Node N0 of t.dag is done."

@@ -209,7 +209,8 @@ def test_nodes_behind_a_failed_one() -> None:
     assert facts.dag is not None
     (found,) = futile_findings(GraphState(facts.dag, facts.run))
     assert found.sentence == "Node B can't run, because A failed."
-    facts.run.nodes["A"].status = NodeStatus.DONE
+    facts = facts_of(TEXT, {"A": (NodeStatus.DONE, [attempt(value=0)])})
+    assert facts.dag is not None
     assert not futile_findings(GraphState(facts.dag, facts.run))
 
 
