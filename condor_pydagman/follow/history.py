@@ -199,12 +199,20 @@ class History:
         moved, self._moved = self._moved, {}
         for number in moved:
             node, status = self._nodes.get(number) or self.of(number), published[states[number]]
+            if status is NodeStatus.ERROR and self._starts_over(number):
+                status = NodeStatus.NOT_READY
             if status is not node.status:
                 self._set_status(number, node, status, time)
         if self._reasons:
             self._reasons.clear()
 
+    def _starts_over(self, number: int) -> bool:
+        """Whether its failure does not count, since it is to run anew."""
+        return any(starts_over(number) for starts_over in self.state.hooks.starts_over)
+
     def _set_status(self, number: int, node: NodeRun, status: NodeStatus, time: float) -> None:
+        if node.status is NodeStatus.ERROR and node in self.run.failures:
+            self.run.failures.remove(node)
         node.status, node.since = status, time
         if self._changed is not None:
             self._changed[node.name] = node
@@ -238,8 +246,6 @@ class History:
             run.in_queue[node.name] = node
             return
         run.in_queue.pop(node.name, None)
-        if run.failures and node in run.failures:
-            run.failures.remove(node)
         if status is NodeStatus.ERROR:
             run.failures.append(node)
         elif status is NodeStatus.DONE:

@@ -8,6 +8,6 @@ from tests.unit.trace.test_overview import a_run, seen
 
 
 def test_a_brake_that_acts() -> None:
-    run = a_run()
-    BrakesSeen.put(run).acting["sick"] = ActingBrake("HALT", "2 nodes failed: A, B", 5.0)
-    assert "brake sick: 2 nodes failed: A, B" in " ".join(text(seen(run)).split())
+    tally = a_run()
+    BrakesSeen.put(tally.run).acting["sick"] = ActingBrake("HALT", "2 nodes failed: A, B", 5.0)
+    assert "brake sick: 2 nodes failed: A, B" in " ".join(text(seen(tally)).split())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import counts_of
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import facts_of, mark
+from tests.unit.diagnosis import facts_of
 from tests.unit.diagnosis.test_graph_state import letters, state_of
 
 MERGED = (
@@ -30,10 +29,9 @@ def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
 
 
 def test_nodes_that_are_not_needed() -> None:
-    facts = facts_of(MERGED, {"A": (NodeStatus.ERROR, []), "B": (NodeStatus.DONE, [])})
+    facts = facts_of(f"{MERGED}NOT_NEEDED B\n", {"A": (NodeStatus.ERROR, [])})
     assert facts.dag is not None
     node = facts.run.nodes["B"]
-    mark(node, NOT_NEEDED)
     node.why = "ENOUGH CATEGORY c 1; it had failed: exit code 1"
     assert node.unneeded_by == "ENOUGH CATEGORY c 1"
     state = GraphState(facts.dag, facts.run)

@@ -13,16 +13,16 @@ FEATURES = seen(a_run()).of_features
 
 
 def test_the_sites_of_groups() -> None:
-    run = a_run()
-    assert "groups at sites" not in text(seen(run))
+    tally = a_run()
+    assert "groups at sites" not in text(seen(tally))
     names = [f"s{number:02}" for number in range(14)]
-    GroupSites.put(run).groups = {name: GroupSite(name, 1) for name in names}
-    GroupSites.put(run).groups["one more"] = GroupSite("s13", 1, leaving=True)
-    GroupSites.put(run).groups["no"] = GroupSite(reason="none fits")
-    shown = " ".join(text(seen(run)).split())
+    GroupSites.put(tally.run).groups = {name: GroupSite(name, 1) for name in names}
+    GroupSites.put(tally.run).groups["one more"] = GroupSite("s13", 1, leaving=True)
+    GroupSites.put(tally.run).groups["no"] = GroupSite(reason="none fits")
+    shown = " ".join(text(seen(tally)).split())
     assert "groups at sites: s13 2 s00 1 s01 1" in shown
     assert "s10 1 2 more sites 1 leaving 1 without a site" in shown
-    assert seen(run).as_json()["sites"]["at"]["s13"] == 2
+    assert seen(tally).as_json()["sites"]["at"]["s13"] == 2
 
 
 def test_groups_that_wait_for_a_site() -> None:

@@ -101,7 +101,7 @@ def add_nodes(run: Run, dag: Dag, ends: Mapping[str, NodeStatus]) -> None:
     for number, name in enumerate(map(logged_name, dag.names)):
         status = PUBLISHED[State(engine.run.nodes.states[number])]
         run.nodes[name] = NodeRun(name, status)
-        run.nodes[name].place = bytearray(1), 0
+        run.nodes[name].place = bytearray([engine.run.nodes.marks[number]]), 0
 
 
 def mark(node: NodeRun, marks: int) -> None:

@@ -7,11 +7,12 @@ import pytest
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.overview import Overview
+from tests.dag_logs import BEGIN
 from tests.unit.trace.test_overview import a_run, seen
 
 
 def clock(when: float) -> str:
-    return f"@{when:.0f}"
+    return f"@{when - BEGIN + 500:.0f}"
 
 
 def text(one: Overview, width: int = 80) -> str:
@@ -19,9 +20,9 @@ def text(one: Overview, width: int = 80) -> str:
 
 
 def test_a_picture() -> None:
-    run = a_run()
-    run.limits = {"DAGMan_MaxIdle": 3}
-    shown = text(seen(run, cluster=7, subdags=[seen(a_run())._replace(dag="S: inner.dag")]))
+    tally = a_run()
+    tally.run.limits = {"DAGMan_MaxIdle": 3}
+    shown = text(seen(tally, cluster=7, subdags=[seen(a_run())._replace(dag="S: inner.dag")]))
     assert shown.splitlines()[0].startswith("t.dag  running  job 7  ")
     assert shown.splitlines()[0].endswith("  since @500, 8 min 20 s")
     assert "█ done 10 of 19" in shown
@@ -49,14 +50,14 @@ def test_a_bar_shows_each_state_however_few_its_nodes() -> None:
 
 
 def test_names_that_would_move_the_cursor_are_shown_as_codes() -> None:
-    run = a_run()
-    run.nodes["long"].name = "\x1b[2Jx"
-    assert "\\x1b[2Jx" in text(seen(run))
-    assert "\x1b" not in text(seen(run))
+    tally = a_run()
+    tally.run.nodes["long"].name = "\x1b[2Jx"
+    assert "\\x1b[2Jx" in text(seen(tally))
+    assert "\x1b" not in text(seen(tally))
 
 
 def test_the_end_and_one_line() -> None:
-    one = seen(a_run(), running=False)._replace(exit_code=1, state="failed", ended=700.0)
+    one = seen(a_run(), running=False)._replace(exit_code=1, state="failed", ended=BEGIN + 200)
     shown = text(one)
     assert "failed, exit code 1" in shown
     assert "took 3 min 20 s" in shown
@@ -69,5 +70,5 @@ def test_the_end_and_one_line() -> None:
 
 
 def test_old_counts_are_said_to_be_old() -> None:
-    one = seen(a_run())._replace(counted=700.0)
+    one = seen(a_run())._replace(counted=BEGIN + 200)
     assert "(counted 5 min ago)" in text(one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -31,8 +32,13 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def a_run(bench: Bench, text: str = DAG + READY, *, done_at: float = 400, last: int = 10) -> Tally:
+def a_run(text: str = DAG + READY, *, done_at: float = 400, last: int = 10) -> Tally:
     """`last`: which of the done nodes is so at +400 only."""
+    with TemporaryDirectory() as directory:
+        return _a_run(Bench(Path(directory)), text, done_at, last)
+
+
+def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
     for number, name in enumerate(DONE):
         bench.submit(name, number + 20)
     bench.now = BEGIN + min(done_at, 10)
@@ -65,40 +71,40 @@ def seen(tally: Tally, **how: Any) -> Overview:
     return overview("t.dag", "running", tally, NOW, **{"exact": True, "ad": {}, **how})
 
 
-def test_counts(bench: Bench) -> None:
-    counts = seen(a_run(bench)).counts
+def test_counts() -> None:
+    counts = seen(a_run()).counts
     assert {name: counts[name] for name in STATES if counts[name]} == {
         "done": 10, "running": 2, "idle": 1, "held": 2, "ready": 1, "waiting": 1, "failed": 2
     }  # fmt: skip
     assert counts["total"] == 19
 
 
-def test_nodes_that_can_not_run_do_not_wait(bench: Bench) -> None:
-    counts = seen(a_run(bench, f"{DAG}JOB below x\nPARENT code CHILD below\n")).counts
+def test_nodes_that_can_not_run_do_not_wait() -> None:
+    counts = seen(a_run(f"{DAG}JOB below x\nPARENT code CHILD below\n")).counts
     assert (counts["futile"], counts["waiting"]) == (1, 1)
 
 
-def test_pace(bench: Bench) -> None:
-    tally = a_run(bench)
+def test_pace() -> None:
+    tally = a_run()
     one = seen(tally)
     assert one.per_second == 10 / 500
     assert one.remaining_s == 5 / one.per_second  # without those that are held
     assert seen(tally, running=False).remaining_s is None
 
 
-def test_no_end_is_foretold_of_a_dag_that_is_halted(bench: Bench) -> None:
-    halted = a_run(bench)
+def test_no_end_is_foretold_of_a_dag_that_is_halted() -> None:
+    halted = a_run()
     halted.run.halts = [Halted(BEGIN + 450)]
     assert (seen(halted).per_second, seen(halted).remaining_s) == (0.0, None)
 
 
-def test_no_end_is_foretold_of_a_dag_that_stands_still(bench: Bench) -> None:
-    one = seen(a_run(bench, done_at=10))
+def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
+    one = seen(a_run(done_at=10))
     assert (one.remaining_s, one.stalled_s) == (None, 490.0)
 
 
-def test_a_dag_that_is_slow_does_not_stand_still(bench: Bench) -> None:
-    assert seen(a_run(bench, done_at=10, last=3)).stalled_s == 0  # there should have been 2
+def test_a_dag_that_is_slow_does_not_stand_still() -> None:
+    assert seen(a_run(done_at=10, last=3)).stalled_s == 0  # there should have been 2
 
 
 def test_nodes_that_were_let_go_before_the_run_count_as_done() -> None:
@@ -109,8 +115,8 @@ def test_nodes_that_were_let_go_before_the_run_count_as_done() -> None:
     assert (counts["done"], counts["total"]) == (40, len(NODES) + 40)
 
 
-def test_what_runs_is_held_and_has_failed(bench: Bench) -> None:
-    one = seen(a_run(bench))
+def test_what_runs_is_held_and_has_failed() -> None:
+    one = seen(a_run())
     assert [(run.node, run.job, run.host) for run in one.longest] == [
         ("long", "7.0", "slot1@a"), ("short", "8.0", "slot1@b")
     ]  # fmt: skip
@@ -129,27 +135,27 @@ def test_who_has_cancelled_a_node_is_why_it_has_failed(bench: Bench) -> None:
     assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
 
 
-def test_throttles_that_are_full_while_nodes_wait(bench: Bench) -> None:
+def test_throttles_that_are_full_while_nodes_wait() -> None:
     limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxIdle": 3, "DAGMan_MaxPreScripts": 2}
-    tally = a_run(bench)
+    tally = a_run()
     tally.run.limits = limits
     assert seen(tally).throttles == [
         "5 nodes with jobs in the queue (DAGMan_MaxJobs)", "3 idle jobs (DAGMan_MaxIdle)"
     ]  # fmt: skip
-    tally = bench.tally(DAG)
+    tally = a_run(DAG)
     tally.run.limits = limits
     assert not seen(tally).throttles
 
 
 @pytest.mark.parametrize(("limit", "full"), [(1, True), (2, False)])
-def test_categories_that_are_full_while_nodes_wait(bench: Bench, limit: int, full: bool) -> None:
+def test_categories_that_are_full_while_nodes_wait(limit: int, full: bool) -> None:
     text = f"{DAG}{READY}CATEGORY long big\nCATEGORY ready big\nMAXJOBS big {limit}\n"
     expected = ["1 nodes of category big (MAXJOBS)"] if full else []
-    assert seen(a_run(bench, text)).throttles == expected
+    assert seen(a_run(text)).throttles == expected
 
 
-def test_dagmans_own_counts_where_not_all_nodes_are_known(bench: Bench) -> None:
-    tally = a_run(bench)
+def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
+    tally = a_run()
     tally.run.counts, tally.run.counts_time = (100, 50, 1, 5, 2, 3, 30, 2, 7), 950.0
     one = seen(tally, exact=False)
     assert (one.counts["total"], one.counts["done"], one.counted) == (100, 50, 950.0)
@@ -160,8 +166,8 @@ def test_dagmans_own_counts_where_not_all_nodes_are_known(bench: Bench) -> None:
     assert seen(Tally(Run()), exact=False).counts["total"] == 0
 
 
-def test_as_json(bench: Bench) -> None:
-    tally = a_run(bench)
+def test_as_json() -> None:
+    tally = a_run()
     found = json.loads(json.dumps(seen(tally, subdags=[seen(tally)]).as_json()))
     assert found["longest"][0]["node"] == "long"
     assert found["subdags"][0]["held"][0]["code"] == 13
