@@ -128,7 +128,7 @@ class WatchedDag:
             self._state.value,
             tally,
             time.time(),
-            exact=self.plan is not None and tally is self._tally and tally.run.complete,
+            exact=self._counts_exactly(tally),
             ad=self._ad,
             cluster=self.found.cluster,
             note=self._note or self._hold_reason() or self._removal(),
@@ -139,6 +139,11 @@ class WatchedDag:
         if self.over:
             return seen._replace(exit_code=self.exit_code)
         return seen._replace(exit_code=None, ended=0.0)
+
+    def _counts_exactly(self, tally: Tally) -> bool:
+        """Whether the tally has all nodes of the run, which may be still to begin."""
+        is_of_run = tally is self._tally and tally.run.complete and self._monitor.begun
+        return is_of_run and self.plan is not None
 
     def _read(self) -> None:
         while True:

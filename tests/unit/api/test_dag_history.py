@@ -24,7 +24,7 @@ def logs(tmp_path: Path) -> DagLogs:
 def test_a_run(logs: DagLogs) -> None:
     run = read_run(logs.log.with_name("t.dag"))
     assert {name: node.status for name, node in run.nodes.items()} == {
-        "A": NodeStatus.POSTRUN, "B": NodeStatus.NOT_READY
+        "A": NodeStatus.POSTRUN, "B": NodeStatus.READY
     }  # fmt: skip
     assert [attempt.value for attempt in run.nodes["A"].attempts] == [3]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.follow.follower import Plan
 from condor_pydagman.monitor import dag_monitor
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
@@ -27,6 +28,10 @@ def logs(tmp_path: Path) -> DagLogs:
 
 def found(logs: DagLogs) -> FoundDag:
     return find_dag(str(logs.log.with_name("t.dag")), ask=False)
+
+
+def plan(logs: DagLogs) -> Callable[[], Plan]:
+    return lambda: read_plan(found(logs))
 
 
 def all_events(monitor: DagMonitor) -> list[DagEvent]:
@@ -60,19 +65,18 @@ def a_run(logs: DagLogs, look: Callable[[], object] = lambda: None) -> None:
 
 WHAT = [
     "dag.start", "job.submit", "node.state", "job.execute", "job.terminate", "node.retry",
-    "node.state", "job.submit", "node.state", "job.terminate", "node.state", "script.start",
-    "node.state", "script.end", "node.state", "job.submit", "node.state", "job.hold", "job.abort",
+    "node.state", "job.submit", "node.state", "job.terminate", "node.state", "node.state",
+    "script.start", "script.end", "node.state", "job.submit", "node.state", "job.hold", "job.abort",
     "node.state", "dag.end",
 ]  # fmt: skip
 
 
 def test_live_and_afterwards_the_events_are_the_same(logs: DagLogs) -> None:
     live: list[DagEvent] = []
-    plans = read_plan(found(logs)).nodes
-    monitor = DagMonitor(found(logs), plans=plans)
+    monitor = DagMonitor(found(logs), read_plan=plan(logs))
     a_run(logs, lambda: live.extend(monitor.poll()))
     assert [event.name for event in live] == WHAT
-    assert all_events(DagMonitor(found(logs), plans=plans)) == live
+    assert all_events(DagMonitor(found(logs), read_plan=plan(logs))) == live
     assert monitor.over
     assert monitor.run.nodes["B"].status is NodeStatus.ERROR
     assert live[-1].dag == found(logs).name
@@ -80,11 +84,10 @@ def test_live_and_afterwards_the_events_are_the_same(logs: DagLogs) -> None:
 
 def test_a_reader_goes_on_behind_any_event(logs: DagLogs) -> None:
     a_run(logs)
-    plans = read_plan(found(logs)).nodes
-    events = all_events(DagMonitor(found(logs), plans=plans))
+    events = all_events(DagMonitor(found(logs), read_plan=plan(logs)))
     assert len({event.id for event in events}) == len(events)
     for number, event in enumerate(events):
-        monitor = DagMonitor(found(logs), since=event.id, plans=plans)
+        monitor = DagMonitor(found(logs), since=event.id, read_plan=plan(logs))
         assert all_events(monitor) == events[number + 1 :]
         assert monitor.run.exit_code == 1
 
@@ -111,16 +114,16 @@ def test_a_run_that_begins_with_a_rescue_file_while_it_is_followed(
     def names() -> dict[str, str]:
         return {name: node.status.name for name, node in monitor.run.nodes.items()}
 
-    monitor = DagMonitor(found(logs), plans=lambda: read_plan(found(logs)).nodes)
+    monitor = DagMonitor(found(logs), read_plan=plan(logs))
     assert not all_events(monitor)
-    assert names() == {"A": "NOT_READY", "B": "NOT_READY"}
+    assert names() == {"A": "READY", "B": "NOT_READY"}
     a_run(logs)
     all_events(monitor)
     assert names() == {"A": "DONE", "B": "ERROR"}
     (tmp_path / "t.dag.rescue001").write_text("DONE A\n")
     logs.start(rescue=str(tmp_path / "t.dag.rescue001"))
     all_events(monitor)
-    assert names() == {"A": "DONE", "B": "NOT_READY"}
+    assert names() == {"A": "DONE", "B": "PRERUN"}
 
 
 def test_only_the_last_run_is_told_unless_more_is_asked_for(logs: DagLogs) -> None:
@@ -136,15 +139,14 @@ def test_logs_in_blocks_keep_the_order_of_time(
     logs: DagLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_run(logs)
-    plans = read_plan(found(logs)).nodes
-    events = all_events(DagMonitor(found(logs), plans=plans))
+    events = all_events(DagMonitor(found(logs), read_plan=plan(logs)))
     monkeypatch.setattr(dag_monitor, "BLOCK_BYTES", 1200)
-    assert all_events(DagMonitor(found(logs), plans=plans)) == events
+    assert all_events(DagMonitor(found(logs), read_plan=plan(logs))) == events
 
 
 def test_a_run_without_its_events(logs: DagLogs) -> None:
     a_run(logs)
-    monitor = DagMonitor(found(logs), plans=read_plan(found(logs)).nodes)
+    monitor = DagMonitor(found(logs), read_plan=plan(logs))
     run = monitor.read()
     assert {name: node.status.name for name, node in run.nodes.items()} == {
         "A": "DONE", "B": "ERROR"

@@ -8,43 +8,35 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.follower import Plan
 from condor_pydagman.graph.model import DONE
-from condor_pydagman.graph.parts import Tolerance
+from condor_pydagman.monitor import plan as plan_module
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.monitor.plan import read_dag, read_plan
-from condor_pydagman.trace.run_history import NodePlan
+from condor_pydagman.monitor.plan import known_plan, read_dag, read_plan, read_small_plan
 from tests.dag_logs import DagLogs
 
 DAG = """\
 JOB A a.sub
 JOB B a.sub DONE
 SUBDAG EXTERNAL C inner.dag
-RETRY A 3
-SCRIPT PRE A x
-SCRIPT POST A x
-PRE_SKIP A 5
 """
 
 
-def plans(directory: Path) -> dict[str, NodePlan]:
-    return read_plan(find_dag(str(directory / "t.dag"), ask=False)).nodes
+def plan(directory: Path) -> Plan:
+    return read_plan(find_dag(str(directory / "t.dag"), ask=False))
+
+
+def done(directory: Path) -> set[str]:
+    """The nodes that are done when the run begins."""
+    dag = plan(directory).dag
+    return {name for name, flags in zip(dag.names, dag.flags) if flags & DONE}
 
 
 def test_what_a_dag_says(tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text(DAG)
-    assert plans(tmp_path) == {
-        "A": NodePlan(retries=3, has_pre=True, has_post=True, pre_skip=5),
-        "B": NodePlan(done=True),
-        "C": NodePlan(is_subdag=True),
-    }
-
-
-def test_which_failures_are_for_good(tmp_path: Path) -> None:
-    lines = "JOB A a.sub\nRETRY A 3 UNLESS-EXIT 4\nABORT-DAG-ON A 2\nTOLERANCE A 50%\n"
-    (tmp_path / "t.dag").write_text(lines)
-    tolerance = Tolerance(50, percent=True)
-    plan = NodePlan(retries=3, tolerance=tolerance, unless_exit=(4,), abort_on=2)
-    assert plans(tmp_path) == {"A": plan}
+    assert list(plan(tmp_path).dag.names) == ["A", "B", "C"]
+    assert done(tmp_path) == {"B"}
+    assert not plan(tmp_path).is_unknown
 
 
 def test_the_rescue_file_of_the_last_run(tmp_path: Path) -> None:
@@ -52,13 +44,13 @@ def test_the_rescue_file_of_the_last_run(tmp_path: Path) -> None:
     (tmp_path / "t.dag.rescue001").write_text("DONE A\n")
     logs = DagLogs(tmp_path)
     logs.start()
-    assert not plans(tmp_path)["A"].done
+    assert done(tmp_path) == {"B"}
     logs.say("** x (CONDOR_DAGMAN) STARTING UP")
     logs.say("USING RESCUE DAG t.dag.rescue001")
     logs.say("MultiLogFiles: truncating log file x")
-    assert plans(tmp_path)["A"].done
+    assert done(tmp_path) == {"A", "B"}
     (tmp_path / "t.dag.rescue001").unlink()
-    assert not plans(tmp_path)["A"].done
+    assert done(tmp_path) == {"B"}
 
 
 @pytest.mark.parametrize(
@@ -71,16 +63,27 @@ def test_what_is_left_out(tmp_path: Path, options: str, left_out: list[str]) -> 
     submitted = f'arguments = "-p 0 -f -l . -Dag t.dag {options}"\n'
     (tmp_path / "t.dag.condor.sub").write_text(submitted)
     DagLogs(tmp_path).start()
-    assert [name for name, plan in plans(tmp_path).items() if plan.done and name != "B"] == left_out
+    assert done(tmp_path) == {"B", *left_out}
 
 
 def test_a_dag_that_can_t_be_read(tmp_path: Path) -> None:
     DagLogs(tmp_path)
     with pytest.raises(PydagmanError, match=r"t\.dag"):
-        plans(tmp_path)
+        plan(tmp_path)
+    assert known_plan(find_dag(str(tmp_path / "t.dag"), ask=False)).is_unknown
     (tmp_path / "t.dag").write_text("JOB A\n")
     with pytest.raises(PydagmanError, match="JOB"):
-        plans(tmp_path)
+        plan(tmp_path)
+
+
+def test_a_dag_that_is_too_big_to_be_read_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.dag").write_text(DAG)
+    found = find_dag(str(tmp_path / "t.dag"), ask=False)
+    assert not read_small_plan(found).is_unknown
+    monkeypatch.setattr(plan_module, "MAX_SMALL_BYTES", 10)
+    assert read_small_plan(found).is_unknown
 
 
 def test_a_rescue_file_of_a_dag_that_has_grown(

@@ -60,8 +60,7 @@ def test_a_dag_from_its_start_to_its_end(logs: DagLogs) -> None:
     assert dag.exit_code == 1
 
 
-def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched_dag, "READING_SHARE", 0)
+def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
     dag = watched(logs)
     assert dag.look().counts["total"] == 2
@@ -79,7 +78,8 @@ def test_a_dag_that_grows(logs: DagLogs, tmp_path: Path, monkeypatch: pytest.Mon
     logs.terminate(8, value=1)
     assert dag.look().counts["failed"] == 0
     assert dag.plan is not None
-    assert dag.plan.nodes["X"].retries == 1
+    grown = dag.plan.dag
+    assert grown.retries[grown.ids["X"]].limit == 1
 
 
 def test_nodes_that_were_let_go_before_the_run(tmp_path: Path) -> None:

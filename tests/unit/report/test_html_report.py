@@ -5,8 +5,6 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from condor_pydagman.trace.futile import mark_futile
-
 from condor_pydagman.report import charts
 from condor_pydagman.report.charts import NAMES
 from condor_pydagman.report.html_report import Subject, html_report
@@ -62,7 +60,6 @@ def page(run: Run, **more: Any) -> Page:
 
 def test_all_sections() -> None:
     run = make_run()
-    mark_futile(run, make_dag())
     made = page(run, picture="<svg></svg>", subdags=[("S", "condor_pydagman report s.dag")])
     assert made.ids == [
         "failures", "timeline", "concurrency", "path", "kinds", "resources", "retries", "holds",
