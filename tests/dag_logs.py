@@ -6,6 +6,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.records.own_events import record_event
+from condor_pydagman.vocabulary import JournalRecord
 from tests.log_samples import BYTES, TABLE, USAGE
 
 BEGIN = 1795000000.0  # seconds since the epoch
@@ -91,6 +94,23 @@ class DagLogs:
         text = f"POST Script terminated.\n\t(1) Normal termination (return value {value})\n"
         job = _job(cluster, 0) if cluster >= 0 else "-01.-01.-01"
         self.event(16, f"{text}    DAG Node: {node}\n", job)
+
+    def record(
+        self,
+        record: JournalRecord,
+        value: int = 0,
+        cluster: int = -1,
+        text: str = "why",
+        node: str = "A",
+        retry: int = 0,
+    ) -> None:
+        """A journal record of DAGMan's."""
+        action = AppendJournalRecord(
+            record, 0, retry=retry, value=value, text=text, cluster=cluster
+        )
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.now))
+        with open(self.log, "a") as file:
+            file.write(record_event(when, node, action._replace(proc=0)))
 
 
 def _job(cluster: int, proc: int) -> str:

@@ -191,6 +191,13 @@ class Follower:
             do(line)
         return self._taken()
 
+    def settle(self) -> None:
+        """No entry comes at once: find out what has been left open.  What happens by that is told
+        with the next entry, as to somebody who reads on without a pause."""
+        if self._followed is not None:
+            self._followed.engine.settle()
+            self._followed.history.settle(self.run.last)
+
     def _take(self, event: ReadEvent) -> None:
         _, engine, history, is_unknown = self._followed or self._following()
         if is_unknown and event.node:

@@ -151,12 +151,11 @@ class History:
 
     def _begin(self, number: int, status: NodeStatus) -> None:
         node = self.of(number)
-        if status is NodeStatus.PRERUN:
-            self._moved[number] = None  # its parents are done: that is to be told
-            return
-        self._moved.pop(number, None)
         node.status = status
         node.told = status if status in _ENDED else NodeStatus.NOT_READY
+        self._moved.pop(number, None)
+        if status is NodeStatus.PRERUN:
+            self._moved[number] = None  # its parents are done: that is to be told
 
     # The course of an event.
 
@@ -199,16 +198,10 @@ class History:
         moved, self._moved = self._moved, {}
         for number in moved:
             node, status = self._nodes.get(number) or self.of(number), published[states[number]]
-            if status is NodeStatus.ERROR and self._starts_over(number):
-                status = NodeStatus.NOT_READY
-            if status is not node.status:
+            if status is not node.status or status is NodeStatus.PRERUN is not node.told:
                 self._set_status(number, node, status, time)
         if self._reasons:
             self._reasons.clear()
-
-    def _starts_over(self, number: int) -> bool:
-        """Whether its failure does not count, since it is to run anew."""
-        return any(starts_over(number) for starts_over in self.state.hooks.starts_over)
 
     def _set_status(self, number: int, node: NodeRun, status: NodeStatus, time: float) -> None:
         if node.status is NodeStatus.ERROR and node in self.run.failures:

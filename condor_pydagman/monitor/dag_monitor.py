@@ -145,6 +145,8 @@ class DagMonitor:
             events += self._taken(source)
         self.more = self._lines.more or self._jobs.more
         self.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened yet)
+        if not self.more:
+            self._follower.settle()
         return events
 
     def _taken(self, source: Source) -> list[DagEvent]:

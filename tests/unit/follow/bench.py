@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from condor_pydagman.adapters.local_time import logged_minute
@@ -16,7 +15,6 @@ from condor_pydagman.trace.nodes_log_text import NodesLogEvent, log_events
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.trace.tally import Tally
-from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN, DagLogs
 
 A = "JOB A a.sub\n"
@@ -82,22 +80,6 @@ class Bench(DagLogs):
     def node(self, lines: str = "") -> NodeRun:
         """What it says of node A of a DAG that has these lines, too."""
         return self.follow(A + lines).nodes["A"]
-
-    def record(
-        self,
-        record: JournalRecord,
-        value: int = 0,
-        cluster: int = -1,
-        text: str = "why",
-        node: str = "A",
-        retry: int = 0,
-    ) -> None:
-        action = AppendJournalRecord(
-            record, 0, retry=retry, value=value, text=text, cluster=cluster
-        )
-        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.now))
-        with open(self.log, "a") as file:
-            file.write(record_event(when, node, action._replace(proc=0)))
 
     def told(self, name: str) -> list[DagEvent]:
         return [event for event in self.events if event.name == name]

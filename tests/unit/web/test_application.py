@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.monitor.found_dag import found_by_ad
+from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web import text_files
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.shown_states import LEGEND
@@ -140,18 +141,19 @@ def test_a_node_that_is_tried_again(logs: DagLogs, dag_file: Path) -> None:
             logs.say("Running POST script of Node B...")
             await event(stream, "nodes")
             assert (await states(page))[1] == "post"
-            logs.post("B", 3)
+            logs.post("B", 3, 8)
             await event(stream, "nodes")
             row = await page.get("nodes/1")
             assert (row["state"], row["attempt"]) == ("retry", 0)
             logs.submit("B", 9)
             logs.terminate(9, value=3)
-            logs.post("B", 4)
+            logs.post("B", 4, 9)
             await event(stream, "nodes")
             row = await page.get("nodes/1")
             assert (row["state"], row["attempt"], row["attempts"]) == ("failed", 1, 2)
             assert row["reason"] == "POST script: exit code 4"
             # somebody lets it run again
+            logs.record(JournalRecord.STEERED, 1, text="ann rerun", node="B", retry=1)
             logs.submit("B", 10)
             await event(stream, "nodes")
             assert await states(page) == ["done", "idle", "ready", "waiting"]

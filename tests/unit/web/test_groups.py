@@ -151,7 +151,7 @@ def test_a_dagman_that_does_not_answer(
             for cluster, node in enumerate("BCD", 8):
                 logs.submit(node, cluster)
                 logs.terminate(cluster)
-            logs.post("B", 0)
+            logs.post("B", 0, 8)
             logs.end()
             stream = await page.follow()
             await event(stream, "ended")
