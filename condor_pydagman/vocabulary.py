@@ -135,6 +135,7 @@ class JournalRecord(Enum):
     Stock DAGMan ignores generic events, so such a log still replays there.
     """
 
+    CONFIG = "CONFIG"  # text: knobs that decide states and are not at their defaults, from now on
     PRE_ENDED = "PRE_ENDED"  # value: exit code of the PRE script, negative for a signal
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job can't be submitted, a retry would not help
     ADOPTED = "ADOPTED"  # known, but not by the log; value: number of its procs

@@ -53,6 +53,8 @@ class Knob(NamedTuple):
             that is not set; it counts if it is set.
         unlike_unset: whether its default, set explicitly, means another thing than not set.
         why: reason for our own default.
+        decides_states: whether it decides what state a node comes into, so that who reads the
+            nodes log has to know it: the log says it if it is not at its default.
         no_effect_in_stock: whether stock reads it without doing anything with it.
         no_effect: why it does nothing here, '' if it does something.
         label: how `.dagman.out` names it in `LABEL setting: value`, '' for no such line.
@@ -71,6 +73,7 @@ class Knob(NamedTuple):
     stock: Value | None = None
     unlike_unset: bool = False
     why: str = ""
+    decides_states: bool = False
     no_effect_in_stock: bool = False
     no_effect: str = ""
     label: str = ""

@@ -6,6 +6,7 @@ The limits, and which of them are enforced, were determined by running stock DAG
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -352,6 +353,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         -1,
         "Bits of the bad job-log events that are tolerated; -1 tolerates them all.",
         label="allow_events (DAGMAN_ALLOW_EVENTS)",
+        decides_states=True,
         stock=114,
         why="no event can corrupt the job table, which has the state of each proc",
     )
@@ -385,6 +387,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         "DAGMAN_MUNGE_NODE_NAMES",
         True,
         "With several DAG files, prefix names with the file's number.",
+        decides_states=True,
     )
     allow_any_node_name_characters: bool = boolean(
         "DAGMAN_ALLOW_ANY_NODE_NAME_CHARACTERS", False, "Allow '+' in node names."
@@ -401,6 +404,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         "DAGMAN_ALWAYS_RUN_POST",
         False,
         "Run POST even if PRE failed; -AlwaysRunPost goes before it.",
+        decides_states=True,
     )
     condor_submit_exe: str = text(
         "DAGMAN_CONDOR_SUBMIT_EXE",
@@ -544,6 +548,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         "Jobs of a node that may fail before the node does; TOLERANCE goes before it.",
         0,
         refused=True,
+        decides_states=True,
     )
     hold_claim_time: int = integer(
         "DAGMAN_HOLD_CLAIM_TIME",
@@ -563,6 +568,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         "DAGMAN_PUT_FAILED_JOBS_ON_HOLD",
         False,
         "A node that has failed for good is submitted once more, on hold, for its owner to mend.",
+        decides_states=True,
     )
     remove_jobs_after_limit_change: bool = boolean(
         "DAGMAN_REMOVE_JOBS_AFTER_LIMIT_CHANGE",
@@ -712,6 +718,21 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         """The same knobs except for these."""
         return Config(**{**vars(self), **values})
 
+    def deciding(self) -> str:
+        """The knobs that decide states and are not at their defaults, as the nodes log has them:
+        `always_run_post=1 allow_events=114`; '' if there are none."""
+        values = ((name, getattr(self, name)) for name in _DECIDING)
+        return " ".join(f"{name}={value:d}" for name, value in values if value != _DEFAULTS[name])
+
+    def with_deciding(self, text: str) -> Config:
+        """The same but for the knobs that decide states: these have the values that such a text
+        gives, or their defaults; names and values that can't be are passed over."""
+        values = {name: _DEFAULTS[name] for name in _DECIDING}
+        for name, value in re.findall(r"(?<!\S)(\w+)=(-?\d{1,9})(?!\S)", text):
+            if name in values:
+                values[name] = type(values[name])(int(value))
+        return self.but(**values)
+
     @property
     def limits_submits(self) -> bool:
         """Whether DAGMAN_MAX_SUBMITS_PER_INTERVAL is set."""
@@ -721,6 +742,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
 _ROWS = {name: row for kind in Config.__mro__ for name, row in vars(kind).items()}
 _TABLE = {name: row for name, row in _ROWS.items() if isinstance(row, Knob)}
 _DEFAULTS: dict[str, Any] = {name: knob.default for name, knob in _TABLE.items()}
+_DECIDING = [name for name, knob in _TABLE.items() if knob.decides_states]
 _DEFAULTS.update(explicit=Config.explicit, remarks=Config.remarks)
 
 

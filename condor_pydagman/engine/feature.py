@@ -341,7 +341,7 @@ def connect(run: RunState, wanted: Iterable[Feature]) -> None:
 
 def observe(run: RunState, observer: Feature) -> None:
     """From now on the observer is told what happens; what it answers must change nothing."""
-    run.observers += (observer,)
+    run.show_to(observer)
     connect(run, run.features.values())
 
 

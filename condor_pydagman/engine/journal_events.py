@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     job_events,
     lifecycle,
@@ -21,15 +22,18 @@ from condor_pydagman.engine.feature import table_with
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Change
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features import OF_RECORD
 from condor_pydagman.vocabulary import (
+    NO_NODE,
     RETURN_JOB_ABORTED,
     RETURN_SUBMIT_FAILED,
     JournalRecord,
     ScriptKind,
 )
 
+_OF_CONFIG = Kind("knobs that decide states")
 _OF_STARTED_ATTEMPT = (
     JournalRecord.PRE_ENDED,
     JournalRecord.SUBMIT_FAILED,
@@ -37,6 +41,7 @@ _OF_STARTED_ATTEMPT = (
     JournalRecord.SURPLUS,
 )
 _OF_ANY_ATTEMPT = (
+    JournalRecord.CONFIG,
     JournalRecord.JOB_LOST,
     JournalRecord.JOB_ENDED,
     JournalRecord.FINAL_STARTED,
@@ -157,7 +162,28 @@ def _on_job_ended(run: RunState, node: int, event: LogEvent) -> None:
     job_events.proc_ended(run, node, event, code, event.value, text)
 
 
+def record_config(run: RunState) -> None:
+    """Write the knobs that decide states, unless the log has them already.
+
+    What happens is decided by this DAGMan's own from now on, and what has happened by those that
+    were in force then.
+    """
+    run.set_config(run.own_config)
+    text = run.config.deciding()
+    if text != run.log.config and not run.is_rehearsal:
+        record = do.AppendJournalRecord(JournalRecord.CONFIG, NO_NODE, 0, 0, text=text)
+        run.write(_OF_CONFIG, "", record)
+
+
+def _on_config(run: RunState, _: int, event: LogEvent) -> None:
+    run.written.clear(_OF_CONFIG)
+    run.log.configured(event.text)
+    if run.recovering:
+        run.set_config(run.config.with_deciding(event.text))
+
+
 _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
+    JournalRecord.CONFIG: _on_config,
     JournalRecord.PRE_ENDED: _on_pre_ended,
     JournalRecord.SUBMIT_FAILED: _on_submit_failed,
     JournalRecord.ADOPTED: _on_adopted,

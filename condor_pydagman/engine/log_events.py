@@ -40,6 +40,7 @@ _NAMED = frozenset(
     )
 )
 _OF_NO_NODE = (  # mostly, or always
+    JournalRecord.CONFIG,
     JournalRecord.GROWN,
     JournalRecord.LET_GO,
     JournalRecord.FEEDER_FAILED,

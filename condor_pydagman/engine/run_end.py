@@ -368,7 +368,7 @@ def end_on_foreign_log(run: RunState, node: int, job: str) -> None:
     message (stock rule).  Who only follows the log is told, and goes on without the event.
     """
     if run.mode is Mode.FOLLOW:
-        run.log.impossible.append((node, job))
+        run.log.can_not_be(node, job)
         return
     name = run.dag.names[node]
     run.say(

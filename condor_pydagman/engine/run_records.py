@@ -197,6 +197,7 @@ class LogReading:
     """What has been read of the nodes log.  Written by `log_events` alone.
 
     Attributes:
+        config: the knobs that decide states, see `Config.deciding`.
         last_event_at: when an event was last read, seconds since the epoch.
         last_report_at: when it was last told what the DAG waits for.
         unmatched_events: the last events of clusters that are not known (yet), oldest first.
@@ -204,13 +205,22 @@ class LogReading:
             submitted though parents had not ended, and the jobs.
     """
 
-    __slots__ = ("impossible", "last_event_at", "last_report_at", "unmatched_events")
+    __slots__ = ("config", "impossible", "last_event_at", "last_report_at", "unmatched_events")
 
     def __init__(self) -> None:
+        self.config = ""
         self.last_event_at = 0.0
         self.last_report_at = 0.0
         self.impossible: list[tuple[int, str]] = []
         self.unmatched_events: deque[LogEvent] = deque(maxlen=MAX_UNMATCHED_EVENTS)
+
+    def can_not_be(self, node: int, job: str) -> None:
+        """This DAG can't have that job of the node."""
+        self.impossible.append((node, job))
+
+    def configured(self, text: str) -> None:
+        """From here on these knobs are in force."""
+        self.config = text
 
 
 class QueueQuery:

@@ -5,6 +5,7 @@ start.
 from __future__ import annotations
 
 from condor_pydagman.engine import (
+    journal_events,
     lifecycle,
     log_events,
     operator,
@@ -27,6 +28,8 @@ def on_begin(run: RunState, begin: Begin) -> None:
     _mark_done(run)
     for begins in run.hooks.begins:
         begins()
+    if not begin.recovering:
+        journal_events.record_config(run)
     if begin.recovering:
         run.say("Running in RECOVERY mode... " + ">" * 30)
         if run.config.debug_cache_enable:
@@ -48,6 +51,7 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
             run.say("Stopping the caching of log lines.", 0)
         run.say("...done with RECOVERY mode " + "<" * 30)
         operator.say_halted_by_rule(run)
+        journal_events.record_config(run)
         run.enter(Phase.RECONCILING)
         run.query.plan(run.now)
         run.scripts.restart_pace.begin(len(run.scripts.pre))

@@ -60,7 +60,8 @@ class RunState:
         now: time of the present input, seconds since the epoch; set by Engine.handle.
         out: the actions of the present input; set by Engine.handle, `emit` adds to them.
         dag: the DAG; it changes only if it grows.
-        config: knobs in force.
+        config: knobs in force; while an old log is read, those that were in force then.
+        own_config: the knobs of this DAGMan.
         admin: the administrator's knobs, which cap throttles that are asked for later.
         limits: throttles in force.
         limits_changed: whether they have been changed since the start.
@@ -107,6 +108,7 @@ class RunState:
         "now",
         "observers",
         "out",
+        "own_config",
         "pace",
         "phase",
         "provisioner",
@@ -137,7 +139,7 @@ class RunState:
         given: Mapping[str, Any],
     ) -> None:
         self.dag = dag
-        self.config = config
+        self.config = self.own_config = config
         self.admin = admin
         self.limits = limits
         self.limits_changed = False
@@ -243,6 +245,10 @@ class RunState:
         self.nodes.tell(hooks.node_moved, hooks.pop_hopeless, hooks.doubt)
         self.job_table.tell(hooks.idle_changed)
 
+    def show_to(self, observer: Any) -> None:
+        """The observer is told what happens; see `feature.observe`."""
+        self.observers += (observer,)
+
     def enter(self, phase: Phase) -> None:
         """The only writer of the DAG's phase."""
         assert phase in MOVES[self.phase], (self.phase, phase)
@@ -252,6 +258,10 @@ class RunState:
     def set_status(self, status: DagStatus) -> None:
         """The only writer of the DAG's status."""
         self.status = status
+
+    def set_config(self, config: Config) -> None:
+        """Other knobs are in force from now on, or were when what is read next happened."""
+        self.config = config
 
     def set_limits(self, limits: Throttles) -> None:
         """Other throttles are in force from now on."""

@@ -19,7 +19,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.follow.history import History, Observer
-from condor_pydagman.follow.log_event import ReadEvent, log_event
+from condor_pydagman.follow.log_event import ReadEvent, is_record, log_event
 from condor_pydagman.follow.unknown_dag import (
     add_nodes,
     begin_anew,
@@ -164,9 +164,10 @@ class Follower:
             self._followed.history.hear(self._events.append if wanted else None)
 
     def expect(self, coming: Sequence[NodesLogEvent]) -> None:
-        """These are the next events of the nodes log: of a DAG that can't be read, they name nodes,
-        and to add many at once takes less time."""
+        """These are the next events of the nodes log: they may have records of our DAGMan.  Of a
+        DAG that can't be read, they name nodes, and to add many at once takes less time."""
         self._coming = coming
+        self._is_ours = self._is_ours or any(map(is_record, coming))
 
     def take(self, entry: NodesLogEvent | OutLine) -> list[DagEvent]:
         """Take in the next entry of one of the logs; returns what has happened."""
@@ -179,7 +180,7 @@ class Follower:
         self.run.begun = self.run.begun or event.time
         read = log_event(event)
         if read is not None:
-            self._is_ours |= read.record is not None
+            self._is_ours = self._is_ours or read.record is not None
             self._take(read)
         return self._taken()
 
@@ -262,6 +263,7 @@ class Follower:
         self.run.failures_allowed = before.failures_allowed
         self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
         self._followed, self._is_ours, self._early = None, False, []
+        self.expect(self._coming)
 
     def _recovery(self, line: OutLine) -> None:
         if self.run.starts:
@@ -269,9 +271,9 @@ class Follower:
 
     def _tolerance(self, line: OutLine) -> None:
         self.run.failures_allowed = line.number
-        if self._followed is not None:
-            run = self._followed.engine.run
-            run.config = Config(node_job_failure_tolerance=line.number)
+        if self._followed is not None and not self._followed.engine.run.log.config:
+            config = Config(node_job_failure_tolerance=line.number)
+            self._followed.engine.run.set_config(config)
 
     def _rescue_from(self, line: OutLine) -> None:
         self.run.rescued_from = line.number

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Optional
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.records.own_events import with_info
+from condor_pydagman.records.own_events import parse_record, with_info
 from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
@@ -40,9 +40,18 @@ def log_event(event: NodesLogEvent) -> ReadEvent | None:
     ids = kind, cluster, proc, max(subproc, 0), time, ""
     read: ReadEvent = tuple.__new__(ReadEvent, (*ids, node, value, None, 0, said))
     if kind == EventKind.GENERIC:
-        read = tuple.__new__(ReadEvent, with_info(read, text.partition("\n")[0]))
+        read = tuple.__new__(ReadEvent, with_info(read, _first_line(text)))
     read.said = text
     return read
+
+
+def is_record(event: NodesLogEvent) -> bool:
+    """Whether our DAGMan has written it, as one of its own records."""
+    return event.kind == EventKind.GENERIC and parse_record(_first_line(event.text)) is not None
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 _Rest = tuple[str, Optional[int], str]  # node, value and text of a LogEvent

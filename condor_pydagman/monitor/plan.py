@@ -8,11 +8,13 @@ from collections.abc import Iterator
 
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.config import Config
 from condor_pydagman.daemon.given import Given
 from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.follow.follower import Plan, unknown_plan
+from condor_pydagman.follow.log_event import log_event
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
@@ -21,7 +23,9 @@ from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.trace.local_times import LocalTimes
+from condor_pydagman.trace.nodes_log_text import log_events
 from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, OutLine, out_lines
+from condor_pydagman.vocabulary import JournalRecord
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
 
@@ -74,6 +78,7 @@ def _read(found: FoundDag, rescue: str) -> Dag:
         allow_any_node_name_characters=True,
         use_dag_dir=found.options.use_dag_dir,
         cwd=found.directory,
+        munge_node_names=len(found.files) < 2 or _recorded_config(found).munge_node_names,
     )
     was_enabled = gc.isenabled()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes time
@@ -92,6 +97,16 @@ def _read(found: FoundDag, rescue: str) -> Dag:
         if was_enabled:
             gc.enable()
     return dag
+
+
+def _recorded_config(found: FoundDag) -> Config:
+    """The knobs that decide states, as the nodes log says at its beginning."""
+    text = FollowedFile(found.nodes_log, b"\n...\n").read(HEAD_BYTES)
+    for event in log_events(text, 0, LocalTimes(logged_minute, 0)):
+        read = log_event(event)
+        if read is not None and read.record is JournalRecord.CONFIG:
+            return Config().with_deciding(read.text)
+    return Config()
 
 
 def rescue_of_last_run(found: FoundDag) -> str:

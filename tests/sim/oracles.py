@@ -34,6 +34,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
+from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, rerun
 from condor_pydagman.engine.dag_states import Phase
@@ -522,7 +523,7 @@ class FollowedLog:
 
     def _begun(self) -> Engine:
         world, dag = self._world, self._world.fresh_dag()
-        config, limits = world.workload.config, world.limits()
+        config, limits = Config(), world.limits()  # what it has to know, the log says
         mode, given = Mode.FOLLOW, world.given(dag)
         engine = Engine(dag, config, limits, mode=mode, given=given, check=True)
         engine.handle(inputs.Begin(True), 0.0)
