@@ -216,6 +216,7 @@ class Follower:
         if plan.is_unknown and plan.dag.find(name) is None:
             known = len(plan.dag)
             add_nodes(engine.run, [*map(named, self._coming), name])
+            self._coming = ()
             history.grown(range(known, len(plan.dag)))
 
     def _taken(self) -> list[DagEvent]:

@@ -442,11 +442,11 @@ class History:
         self._of_job("job.execute", event, node, host=host)
 
     def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
-        code, subcode = log_text.hold_codes(_said(event))
-        hold = Hold(event.time, event.text, code, subcode, _job(event))
+        said = _said(event)
+        hold = Hold(event.time, log_text.reason(said), *log_text.hold_codes(said), _job(event))
         self._holds[event.cluster, event.proc] = len(attempt.holds)
         attempt.holds.append(hold)
-        data = {"reason": hold.reason, "code": code, "subcode": subcode}
+        data = {"reason": hold.reason, "code": hold.code, "subcode": hold.subcode}
         self._of_job("job.hold", event, node, **data)
 
     def _released(self, attempt: Attempt, event: LogEvent) -> None:

@@ -16,6 +16,7 @@ from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
+_NO_REASON = "Reason unspecified"
 _COMPLETE = "\tComplete"
 _SHARED = f"    {SHARED_CLUSTER}"
 
@@ -82,7 +83,8 @@ def _aborted(text: str) -> _Rest:
 
 
 def _held(text: str) -> _Rest:
-    return "", log_text.hold_codes(text)[0], log_text.reason(text)
+    reason = log_text.reason(text)
+    return "", log_text.hold_codes(text)[0], "" if reason == _NO_REASON else reason
 
 
 def _cluster_removed(text: str) -> _Rest:

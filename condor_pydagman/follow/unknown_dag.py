@@ -16,6 +16,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import Dag, Retry
+from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.records.own_events import parse_record
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent, node_name
@@ -58,13 +59,27 @@ def begin_anew(run: RunState, event: LogEvent) -> None:
         rerun.run_again(run, node, with_descendants=False)
 
 
+def _dag_of(names: Iterable[str]) -> Dag:
+    text = "".join(f"JOB {name} unknown.sub\n" for name in names)
+    return build([_FILE], lambda _: text, _OPTIONS)
+
+
+def _can_be_node(name: str) -> bool:
+    try:
+        return len(_dag_of([name])) == 1
+    except DagFileErrors:
+        return False
+
+
 def add_nodes(run: RunState, names: Iterable[str]) -> None:
     """The log names these nodes: those that are new are added."""
     new = [name for name in dict.fromkeys(names) if name and run.dag.find(name) is None]
     if not new:
         return
-    text = "".join(f"JOB {name} unknown.sub\n" for name in new)
-    piece = build([_FILE], lambda _: text, _OPTIONS)
+    try:
+        piece = _dag_of(new)
+    except DagFileErrors:  # the log is damaged
+        piece = _dag_of(filter(_can_be_node, new))
     growth = extend(run.dag, at_once(numbered(run.dag, piece)))
     for node in growth.nodes:
         run.dag.retries[node] = Retry(_FOR_EVER, delay=_FOR_EVER)
