@@ -152,7 +152,7 @@ def _run(found: FoundDag, plan: Plan) -> tuple[Run, list[str]]:
     run = monitor.read()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
         return run, []
-    return run, [
+    return run, monitor.doubts + [
         f"A log is missing, so this explanation is incomplete: {text}" for text in monitor.problems
     ]
 

@@ -168,8 +168,9 @@ def record_config(run: RunState) -> None:
     What happens is decided by this DAGMan's own from now on, and what has happened by those that
     were in force then.
     """
-    run.set_config(run.own_config)
-    text = run.config.deciding()
+    text = run.own_config.deciding()
+    if text != run.config.deciding():
+        run.set_config(run.config.with_deciding(text))
     if text != run.log.config and not run.is_rehearsal:
         record = do.AppendJournalRecord(JournalRecord.CONFIG, NO_NODE, 0, 0, text=text)
         run.write(_OF_CONFIG, "", record)

@@ -29,6 +29,7 @@ from condor_pydagman.follow.unknown_dag import (
 )
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
@@ -36,6 +37,12 @@ from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 
 COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed", "futile")
+# Of nodes that the DAG does not have, and of those whose parents have not ended.
+_DOUBTS = (
+    "The nodes log names nodes that the DAG files, and what was added to them, do not have",
+    "By the nodes log, nodes began whose parents in the DAG files have not ended",
+)
+_NAMED = 3  # of such nodes
 # What follows from events of the nodes log, mostly of the same second.
 _AFTER = (
     OutKind.ABORT,
@@ -152,6 +159,19 @@ class Follower:
     def engine(self) -> Engine:
         """How the run stands, as the engine has it."""
         return self._following().engine
+
+    @property
+    def doubts(self) -> list[str]:
+        """What the nodes log tells and the DAG, as its files are now, can't have had; one sentence
+        each."""
+        if self._followed is None or self.plan.is_unknown:
+            return []
+        run, dag = self.engine.run, self.plan.dag
+        early = [dag.names[node] for node, _ in run.log.impossible]
+        named = (event.node for event in run.log.unmatched_events)
+        others = [name for name in named if name and dag.find(name) is None]
+        found = zip(_DOUBTS, (others, early))
+        return [f"{what}: {_some(names)}." for what, names in found if names]
 
     def changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call; the first call begins it."""
@@ -401,3 +421,10 @@ class Follower:
     def _end(self, line: OutLine) -> None:
         self.run.ended, self.run.exit_code = line.time, line.number
         self._tell("dag.end", line.time, exit_code=line.number, status=self.run.dag_status)
+
+
+def _some(names: Sequence[str]) -> str:
+    """A few names, each once, and how many more there are."""
+    found = list(dict.fromkeys(names))
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return ", ".join(map(printable, found[:_NAMED])) + more

@@ -96,6 +96,11 @@ class DagMonitor:
         """How the run stands, as the engine has it."""
         return self._follower.engine
 
+    @property
+    def doubts(self) -> list[str]:
+        """What the nodes log tells and the DAG can't have had; see `Follower.doubts`."""
+        return self._follower.doubts
+
     def changed(self) -> Collection[NodeRun]:
         """Nodes of which something has changed since the last call."""
         return self._follower.changed()

@@ -131,7 +131,7 @@ class WatchedDag:
             exact=self._counts_exactly(tally),
             ad=self._ad,
             cluster=self.found.cluster,
-            note=self._note or self._hold_reason() or self._removal(),
+            note=self._note or self._hold_reason() or self._removal() or self._doubt(),
             running=self._state in (DagState.RUNNING, DagState.HALTED),
             subdags=self._subdags(),
             outside=self._seen_outside(),
@@ -230,6 +230,10 @@ class WatchedDag:
             if removed
             else ""
         )
+
+    def _doubt(self) -> str:
+        doubts = self._monitor.doubts if self.shows_run else []
+        return doubts[0] if doubts else ""
 
     def _seen_outside(self) -> dict[str, Any]:
         dag = self.plan.dag if self.plan is not None else None

@@ -194,3 +194,28 @@ def test_a_run_is_halted_until_it_is_resumed() -> None:
     assert not run.halted
     run.halts = [Halted(1.0, 2.0), Halted(3.0)]
     assert run.halted
+
+
+def test_nodes_that_the_dag_does_not_have(bench: Bench) -> None:
+    for number, name in enumerate(("A", "x1", "x2", "x3", "x2", "x4")):
+        bench.submit(name, 7 + number)
+    bench.node()
+    assert bench.follower.doubts == [
+        "The nodes log names nodes that the DAG files, and what was added to them, do not have:"
+        " x1, x2, x3 and 1 more."
+    ]
+
+
+def test_nodes_that_began_too_early(bench: Bench) -> None:
+    bench.submit("B", 7)
+    run = bench.follow("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    assert run.nodes["B"].status is NodeStatus.NOT_READY
+    assert bench.follower.doubts == [
+        "By the nodes log, nodes began whose parents in the DAG files have not ended: B."
+    ]
+
+
+def test_nobody_doubts_a_dag_that_is_not_known(bench: Bench) -> None:
+    bench.submit("B", 7)
+    bench.follow()
+    assert bench.follower.doubts == follower_of().doubts == []
