@@ -104,7 +104,8 @@ def _jobs(run: RunState, node: int) -> Jobs | None:
 
 
 def _say_idle(run: RunState) -> None:
-    run.say(f"Number of idle job procs: {run.job_table.idle}")
+    if not run.silent:
+        run.say(f"Number of idle job procs: {run.job_table.idle}")
 
 
 def on_execute(run: RunState, node: int, event: LogEvent) -> None:

@@ -5,7 +5,6 @@ An event that belongs to no node is logged and ignored: others may write to the 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 from condor_pydagman.engine import actions as do
@@ -63,22 +62,24 @@ def on_event(run: RunState, event: LogEvent) -> None:
     if kind == EventKind.GENERIC and record is None:
         return  # of other jobs
     node = NO_NODE if record in _OF_NO_NODE and not event.node else _node_of(run, event)
-    name = _KIND_NAMES.get(kind) or f"ULOG_{kind}"
-    job = f"({cluster}.{proc}.{subproc})"
+    name = job = ""
+    if not run.silent:
+        name = _KIND_NAMES.get(kind) or f"ULOG_{kind}"
+        job = f"({cluster}.{proc}.{subproc})"
     if node is None:
         run.say(f"Event: {name} for unknown Node {job} {{{event.stamp}}}: ignoring...")
         job_events.on_unmatched(run, event)
-        run.log.unmatched_events.append(event)
+        run.log.keep(event, run_key(cluster, subproc))
         return
     if record is not None and _is_of_other(run, node, event):
         of = run.dag.names[node]
         run.say(f"Warning: ignoring a journal record of job {job}, which is not node {of}'s")
         return
     if record is None:
-        mode = " [recovery mode]" if run.recovering else ""
-        run.say(
-            f"Event: {name} for HTCondor Node {run.dag.names[node]} {job} {{{event.stamp}}}{mode}"
-        )
+        if not run.silent:
+            mode = " [recovery mode]" if run.recovering else ""
+            of = run.dag.names[node]
+            run.say(f"Event: {name} for HTCondor Node {of} {job} {{{event.stamp}}}{mode}")
         if proc < 0 and not _is_without_proc(event):
             what = ": Common Transfer Shadow" if proc <= HELPER_PROC else ""
             run.say(f"Warning: Skipping event due to non-job proc id {proc}{what}")
@@ -144,16 +145,13 @@ def _handle_early_events(run: RunState, opening: LogEvent) -> None:
     Live, the schedd has told already, by its reply or its queue; a replay must come to the same.
     """
     key, shared = run_key(opening.cluster, opening.subproc), opening.text == SHARED_CLUSTER
-    early: list[LogEvent] = []
-    others = deque[LogEvent](maxlen=run.log.unmatched_events.maxlen)
-    for event in run.log.unmatched_events:
-        same = run_key(event.cluster, event.subproc) == key
-        same &= not shared or event.proc == opening.proc
-        (early if same else others).append(event)
-    if early:
-        run.log.unmatched_events = others
-        for event in early:
-            on_event(run, event)
+
+    def is_early(event: LogEvent) -> bool:
+        is_same = run_key(event.cluster, event.subproc) == key
+        return is_same and (not shared or event.proc == opening.proc)
+
+    for event in run.log.take_early(is_early, key):
+        on_event(run, event)
 
 
 def _is_without_proc(event: LogEvent) -> bool:

@@ -7,7 +7,7 @@ or, where the docstring of the class names a module, by that module alone; a tes
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from condor_pydagman.engine import actions as do
@@ -205,7 +205,10 @@ class LogReading:
             submitted though parents had not ended, and the jobs.
     """
 
-    __slots__ = ("config", "impossible", "last_event_at", "last_report_at", "unmatched_events")
+    __slots__ = (
+        *("_keys", "config", "impossible", "last_event_at", "last_report_at"),
+        "unmatched_events",
+    )
 
     def __init__(self) -> None:
         self.config = ""
@@ -213,6 +216,25 @@ class LogReading:
         self.last_report_at = 0.0
         self.impossible: list[tuple[int, str]] = []
         self.unmatched_events: deque[LogEvent] = deque(maxlen=MAX_UNMATCHED_EVENTS)
+        self._keys: OrderedDict[int, None] = OrderedDict()  # of the clusters of these
+
+    def keep(self, event: LogEvent, key: int) -> None:
+        """No cluster with that key (`jobs.run_key`) is known yet."""
+        self.unmatched_events.append(event)
+        self._keys[key] = None
+        self._keys.move_to_end(key)
+        if len(self._keys) > MAX_UNMATCHED_EVENTS:
+            self._keys.popitem(last=False)
+
+    def take_early(self, is_early: Callable[[LogEvent], bool], key: int) -> list[LogEvent]:
+        """Those of a cluster with that key that are its: they are kept no longer."""
+        if key not in self._keys:  # mostly; there may be many others
+            return []
+        kept = self.unmatched_events
+        early = [event for event in kept if is_early(event)]
+        others = [event for event in kept if not is_early(event)]
+        self.unmatched_events = deque(others, maxlen=MAX_UNMATCHED_EVENTS)
+        return early
 
     def can_not_be(self, node: int, job: str) -> None:
         """This DAG can't have that job of the node."""

@@ -67,6 +67,7 @@ class RunState:
         limits_changed: whether they have been changed since the start.
         dag_id: cluster of the DAGMan job, for `$DAGID`; 0 if unknown.
         mode: what kind of run this is.
+        silent: whether nobody hears what is said; the commonest lines are not even made then.
         phase: what the whole run is doing; `enter` is its only writer.
         recovering: whether an old log is being replayed.
         status: how the DAG does, a halt apart; `set_status` is its only writer.
@@ -120,6 +121,7 @@ class RunState:
         "save_points",
         "scripts",
         "settings",
+        "silent",
         "starts",
         "status",
         "submission",
@@ -145,6 +147,7 @@ class RunState:
         self.limits_changed = False
         self.dag_id = dag_id
         self.mode = mode
+        self.silent = mode is Mode.FOLLOW
         self.written = Journal()
         self.now = 0.0
         self.out: list[do.Action] = []
@@ -202,7 +205,8 @@ class RunState:
 
     def say(self, text: str, level: int = 3) -> None:
         """A line for `.dagman.out`."""
-        self.out.append(_new_tuple(do.Say, (text, level, False)))  # half the time of do.Say(...)
+        if not self.silent:
+            self.out.append(_new_tuple(do.Say, (text, level, False)))  # half the time of do.Say
 
     def say_start(self, text: str) -> None:
         """A line that tells what is being started: not said where nothing is."""

@@ -226,7 +226,8 @@ class Follower:
             begin_anew(engine.run, event)
         history.take(event)
         engine.follow(event)
-        history.settle(event.time)
+        if history.unsettled:
+            history.settle(event.time)
         if self._early:
             self._take_early(event.time)
 

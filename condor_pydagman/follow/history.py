@@ -149,14 +149,6 @@ class History:
             found.place = self.state.nodes.marks, number
         return found
 
-    def _begin(self, number: int, status: NodeStatus) -> None:
-        node = self.of(number)
-        node.status = status
-        node.told = status if status in _ENDED else NodeStatus.NOT_READY
-        self._moved.pop(number, None)
-        if status is NodeStatus.PRERUN:
-            self._moved[number] = None  # its parents are done: that is to be told
-
     # The course of an event.
 
     def begin(self) -> None:
@@ -165,10 +157,16 @@ class History:
 
     def grown(self, numbers: Iterable[int]) -> None:
         """There are these nodes, of which nothing has been told."""
-        states, names = self.state.nodes.states, self.state.dag.names
+        states, names, published = self.state.nodes.states, self.state.dag.names, self._published
         for number in numbers:
             if names[number]:
-                self._begin(number, self._published[states[number]])
+                node = self.of(number)
+                node.status = status = published[states[number]]
+                node.told = status if status in _ENDED else NodeStatus.NOT_READY
+                if status is NodeStatus.PRERUN:
+                    self._moved[number] = None  # its parents are done: that is to be told
+                elif self._moved:
+                    self._moved.pop(number, None)
 
     def take(self, event: ReadEvent) -> None:
         """An event of the log is about to be given to the engine."""
@@ -190,10 +188,13 @@ class History:
         """So many procs more of the node wait in the queue, those on hold included."""
         self._idle[node] = self._idle.get(node, 0) + change
 
+    @property
+    def unsettled(self) -> bool:
+        """Whether `settle` has something to do."""
+        return bool(self._moved or self._reasons)
+
     def settle(self, time: float) -> None:
         """The engine has taken it: tell of the states into which nodes have come."""
-        if not (self._moved or self._reasons):
-            return
         states, published = self.state.nodes.states, self._published
         moved, self._moved = self._moved, {}
         for number in moved:
@@ -406,11 +407,10 @@ class History:
             self._changed[seen.name] = seen
         attempt = seen.attempts[-1]
         ran, held = attempt.running, attempt.held
-        procs = attempt.procs = len(jobs.procs)
-        ended = attempt.ended_procs = len(jobs.codes)
+        attempt.procs, attempt.ended_procs = procs, ended = len(jobs.procs), len(jobs.codes)
         attempt.failed_procs, attempt.held = jobs.failed, jobs.held
-        runs = attempt.running = procs - ended - self._idle.get(node, 0)
-        if bool(ran) != bool(runs):
+        runs = attempt.running = procs - ended - self._idle[node]
+        if ran == 0 != runs or runs == 0 != ran:
             _note_pause(attempt, runs, event.time)
         if change is Change.SUBMITTED:
             self._of_job("job.submit", event, seen)
@@ -439,7 +439,8 @@ class History:
         host = log_text.host(_said(event))
         attempt.hosts += (host,)
         attempt.started = attempt.started or event.time
-        self._of_job("job.execute", event, node, host=host)
+        if self._say is not None:
+            self._of_job("job.execute", event, node, host=host)
 
     def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         said = _said(event)

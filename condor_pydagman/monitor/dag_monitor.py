@@ -156,19 +156,19 @@ class DagMonitor:
 
     def _taken(self, source: Source) -> list[DagEvent]:
         """Take the next entry of a log; what has happened, unless that is known already."""
-        before = self._position() if self._follower.wanted else None
+        before = self._place()
         events = self._follower.take(source.pop())
-        if before is None or not events:
+        if not events or not self._follower.wanted:
             return []
         letter = OUT_LOG if source is self._lines else JOB_LOG
-        ids = [str(before.after(letter, count)) for count in range(1, len(events))]
-        ids.append(str(self._position()))
-        named = [event._replace(id=text, dag=self.found.name) for event, text in zip(events, ids)]
+        ids = [str(Position(*before, letter, count)) for count in range(1, len(events))]
+        ids.append(str(Position(*self._place())))
+        named = [event.placed(text, self.found.name) for event, text in zip(events, ids)]
         return named[self._number_known(letter, source.taken) :]
 
-    def _position(self) -> Position:
-        jobs, lines = self._jobs, self._lines
-        return Position(jobs.mark, jobs.taken, lines.mark, lines.taken)
+    def _place(self) -> tuple[int, int, int, int]:
+        """Behind the entries that were taken: the first fields of a Position."""
+        return self._jobs.mark, self._jobs.taken, self._lines.mark, self._lines.taken
 
     def _number_known(self, letter: str, end: int) -> int:
         """How many events of an entry that ends there are known already."""

@@ -32,10 +32,6 @@ class Position(NamedTuple):
     taken_from: str = ""
     taken: int = 0
 
-    def after(self, letter: str, taken: int) -> Position:
-        """Behind so many events of the next entry of a log."""
-        return self._replace(taken_from=letter, taken=taken)
-
     def __str__(self) -> str:
         end = f"{self.taken_from}{self.taken}" if self.taken_from else ""
         return f"{self.log_mark:08x}.{self.log}-{self.out_mark:08x}.{self.out}{end}"

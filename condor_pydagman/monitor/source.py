@@ -82,6 +82,13 @@ class Source:
             self._waiting.append((self._newest, entry))
         return found
 
+    def ready(self, until: float) -> Iterator[Source]:
+        """Itself, once for the next entry and for each that is due before that time."""
+        yield self
+        waiting = self._waiting
+        while waiting and waiting[0][0] < until:
+            yield self
+
     def pop(self) -> Entry:
         """Take the next entry."""
         _, entry = self._waiting.popleft()
@@ -105,7 +112,7 @@ def in_order(one: Source, other: Source) -> Iterator[Source]:
     """The log whose entry comes next, as long as that is sure; the caller takes it."""
     until = min(one.horizon, other.horizon)
     while True:
-        first = one if one.next_time <= other.next_time else other
+        first, second = (one, other) if one.next_time <= other.next_time else (other, one)
         if first.next_time > until or first.next_time == _ALL:
             return
-        yield first
+        yield from first.ready(min(until, second.next_time))

@@ -17,6 +17,9 @@ VERSION = 1
 NAMES = DAG_EVENTS
 
 
+_to_json = json.JSONEncoder(separators=(",", ":")).encode
+
+
 class DagEvent(NamedTuple):
     """One event.
 
@@ -41,6 +44,11 @@ class DagEvent(NamedTuple):
     id: str = ""
     dag: str = ""
 
+    def placed(self, position: str, dag: str) -> DagEvent:
+        """The same event with its place in the stream of a DAG."""
+        event: DagEvent = tuple.__new__(DagEvent, (*self[:6], position, dag))  # half the time
+        return event
+
     def to_json(self) -> str:
         """The event as one line of JSON, without the end of line.
 
@@ -57,4 +65,4 @@ class DagEvent(NamedTuple):
         if self.job:
             fields["job"] = self.job
         fields.update(self.data)
-        return json.dumps(fields, separators=(",", ":"))
+        return _to_json(fields)

@@ -10,7 +10,7 @@ from condor_pydagman.monitor.position import JOB_LOG, Position, parse_position
 
 @pytest.mark.parametrize(
     "position",
-    [Position(), Position(7, 130, 0xFFFFFFFF, 20), Position(7, 130, 9, 20).after(JOB_LOG, 2)],
+    [Position(), Position(7, 130, 0xFFFFFFFF, 20), Position(7, 130, 9, 20, JOB_LOG, 2)],
 )
 def test_a_position_is_read_back(position: Position) -> None:
     assert parse_position(str(position)) == position
