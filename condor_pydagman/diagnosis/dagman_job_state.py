@@ -9,9 +9,9 @@ from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.feature_findings import going_on, halted_by, is_failure_explained
 from condor_pydagman.diagnosis.hold_codes import hold_code
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import capitalized
-from condor_pydagman.printable import message, number_of
-from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.diagnosis.phrases import capitalized, nodes_named
+from condor_pydagman.printable import message, number_of, printable
+from condor_pydagman.trace.run_history import DagState, Run
 from condor_pydagman.vocabulary import (
     EXIT_RESTART,
     MAX_FINAL_EXIT_CODE,
@@ -22,7 +22,8 @@ from condor_pydagman.vocabulary import (
 from condor_pydagman.words import duration
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
-MAX_ERRORS = 5  # lines of `.dagman.out`
+MAX_SAID = 10  # failed nodes of which DAGMan's words are shown
+_FAILED = 7  # its place in Run.counts
 _OWN = "PYDAGMAN_"  # attributes of this program's DAGMan jobs begin so
 _MAX_NAMED = 5  # nodes that a command names one by one
 
@@ -192,11 +193,11 @@ def _failed(facts: Facts) -> Iterator[Finding]:
     failed = any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values())
     if (
         failed
+        or failed_count(facts.run)
         or not facts.run.starts
         or facts.run.aborted
         or facts.run.halted
         or is_failure_explained(facts)
-        or not facts.run.complete
     ):
         return
     code = facts.exit_code if facts.exit_code is not None else facts.run.exit_code
@@ -204,9 +205,14 @@ def _failed(facts: Facts) -> Iterator[Finding]:
     if facts.run.dag_status == DagStatus.CYCLE:
         meaning = "because the DAG has a cycle"
     sentence = f"condor_dagman ended with exit code {code}, {meaning}."
-    evidence = (Evidence(facts.out, "errors:", facts.run.ended, facts.errors[-MAX_ERRORS:]),)
+    evidence = (_errors(facts),)
     advice = (f"To check the DAG: condor_dag_checker -lint {shlex.quote(facts.name)}",)
     yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence, advice)
+
+
+def _errors(facts: Facts) -> Evidence:
+    lines = tuple(map(printable, facts.run.errors))
+    return Evidence(facts.out, "errors:", facts.run.ended, lines)
 
 
 def _is_to_be_restarted(facts: Facts) -> bool:
@@ -220,7 +226,7 @@ def _unknown(facts: Facts) -> Iterator[Finding]:
         f"condor_dagman ended with exit code {EXIT_RESTART}: it could not continue, and the schedd"
         " starts it again."
     )
-    evidence = (Evidence(facts.out, "errors:", facts.run.ended, facts.errors[-MAX_ERRORS:]),)
+    evidence = (_errors(facts),)
     yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence)
 
 
@@ -283,6 +289,30 @@ def failed_by_ad(facts: Facts) -> list[Finding]:
     sentence = f"{number_of(count, 'node')} failed; only the logs of the DAG say which."
     evidence = (Evidence(f"DAG_NodesFailed of job {facts.cluster}", str(count)),)
     return [Finding("node.failed", Weight.PROBLEM, sentence, (), evidence)]
+
+
+def failed_without_log(facts: Facts) -> list[Finding]:
+    """What `.dagman.out` says of failed nodes, if the nodes log is missing: no more than that."""
+    run = facts.run
+    said = run.said_failed if run.is_list or failed_count(run) else {}
+    if run.complete or not (said or failed_count(run)):
+        return []
+    names = tuple(said)
+    missing = f"the nodes log, which would say more, is missing ({facts.nodes_log})"
+    if run.is_list:
+        sentence = f"{capitalized(nodes_named(names))} failed, {facts.out} says; {missing}."
+    else:
+        sentence = f"{number_of(failed_count(run), 'node')} failed, {facts.out} says; {missing}."
+    evidence = tuple(
+        Evidence(facts.out, f"{message(name)}: {message(how) or 'failed'}")
+        for name, how in list(said.items())[:MAX_SAID]
+    )
+    return [Finding("node.failed", Weight.PROBLEM, sentence, names, evidence)]
+
+
+def failed_count(run: Run) -> int:
+    """How many nodes DAGMan last counted as failed."""
+    return run.counts[_FAILED] if run.counts else 0
 
 
 def _number(value: object) -> float:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 
 from condor_pydagman.adapters.files import (
-    open_ordinary,
     read_text,
     rescue_numbers,
     working_directory,
@@ -32,7 +31,6 @@ from condor_pydagman.monitor.limit_places import limit_places
 from condor_pydagman.monitor.outside_facts import asked_of_features
 from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
 from condor_pydagman.monitor.queue import queued_dagman_ad
-from condor_pydagman.printable import printable
 from condor_pydagman.records.rescue import newest
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import hold_codes, log_events, reason
@@ -41,9 +39,6 @@ from condor_pydagman.vocabulary import EventKind, NodeKind, NodeStatus
 
 MAX_DEPTH = 3  # of sub-DAGs in sub-DAGs
 MAX_SUBDAGS = 5  # of one DAG
-OUT_BYTES = 1 << 16  # at the end of `.dagman.out`
-MAX_ERRORS = 5
-_ERROR = re.compile(r"^.{17,30}? ?((?:ERROR|Error|FATAL)\b.*)$", re.M)
 _OPTIONS = {
     "max_jobs": "-MaxJobs",
     "max_idle": "-MaxIdle",
@@ -81,7 +76,6 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         shown(found.paths.halt),
         os.path.exists(found.paths.halt),
         job,
-        errors=tuple(_errors(found)),
         rescue=_rescue(found, run),
         submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
     )
@@ -293,17 +287,3 @@ def _config_file(found: FoundDag) -> str:
             return str(read_dag_files(options).config_file)
     except (PydagmanError, OSError):
         return ""
-
-
-def _errors(found: FoundDag) -> Iterator[str]:
-    """What DAGMan has called an error since it was started last."""
-    try:
-        with open_ordinary(found.out) as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(size - OUT_BYTES, 0))
-            text = file.read(OUT_BYTES).decode("utf-8", "surrogateescape")
-    except (PydagmanError, OSError):
-        return
-    last = text.rfind("STARTING UP")
-    for line in _ERROR.findall(text[max(last, 0) :])[-MAX_ERRORS:]:
-        yield printable(line)

@@ -125,7 +125,6 @@ class Facts(NamedTuple):
         limit_places: where throttles were set, by their names in the job ad.
         rescue: the newest rescue file, None if there is none.
         submit_command: what submits the DAG again; '' if another DAG does that.
-        errors: what DAGMan has called an error, of the last run.
         of: what features have asked of a DAG that runs, by their names (`monitor.outside_facts`).
         inner: what is known of sub-DAGs, by the names of their nodes.
         unknown: what could not be found out, and why: sentences.
@@ -150,7 +149,6 @@ class Facts(NamedTuple):
     limit_places: Mapping[str, str] = {}
     rescue: RescueFile | None = None
     submit_command: str = ""
-    errors: tuple[str, ...] = ()
     of: Mapping[str, Any] = {}
     inner: Mapping[str, Facts] = {}
     unknown: tuple[str, ...] = ()

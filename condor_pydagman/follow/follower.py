@@ -30,11 +30,12 @@ from condor_pydagman.follow.unknown_dag import (
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
+from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
-from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
+from condor_pydagman.words import result
 
 COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed", "futile")
 # Of nodes that the DAG does not have, and of those whose parents have not ended.
@@ -50,6 +51,7 @@ _AFTER = (
     OutKind.RESCUE_TO,
     OutKind.END,
 )
+MAX_SAID = 1000  # failed nodes of which DAGMan's words are kept
 _LAST_OF_SECOND = 0.999999
 
 
@@ -123,6 +125,7 @@ class Follower:
         self._coming: Sequence[NodesLogEvent] = ()
         self._followed: _Followed | None = None
         self._early: list[_Unlogged] = []  # lines that were read before what led to them
+        self._in_list, self._listed = False, ""  # of failed nodes, and the last of it
         self._is_ours = False  # whether the nodes log has records of our DAGMan
         self._do: dict[OutKind, Callable[[OutLine], None]] = {
             OutKind.START: self._start,
@@ -137,6 +140,13 @@ class Follower:
             OutKind.SCRIPT_END: self._script_end,
             OutKind.SCRIPT_DEFERRED: self._script_deferred,
             OutKind.SUBMIT_FAILURE: self._submit_failure,
+            OutKind.JOB_FAILURE: self._job_failure,
+            OutKind.RETRY: self._retry,
+            OutKind.ERROR: self._error,
+            OutKind.FAILED_LIST: self._failed_list,
+            OutKind.LISTED_NODE: self._listed_node,
+            OutKind.LISTED_ERROR: self._listed_error,
+            OutKind.LIST_END: self._list_end,
             OutKind.NO_SITE_YET: self._of_feature,
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
@@ -269,6 +279,7 @@ class Follower:
     def _start(self, line: OutLine) -> None:
         self.run.starts.append(Start(line.time))
         self.run.ended, self.run.exit_code = 0.0, None
+        self.run.errors.clear()
         self.run.rescued_from, self.run.rescue_read = 0, ""
         self.run.begun = self.run.begun or line.time
         self._tell("dag.start", line.time)
@@ -282,6 +293,7 @@ class Follower:
         self.run.starts = before.starts[-1:]
         self.run.begun = self.run.starts[0].time if self.run.starts else line.time
         self.run.last, self.run.limits = line.time, before.limits
+        self.run.errors = before.errors
         self.run.failures_allowed = before.failures_allowed
         self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
         self._followed, self._is_ours, self._early = None, False, []
@@ -320,6 +332,10 @@ class Follower:
 
     def _script_end(self, line: OutLine) -> None:
         self._learn(line.node)
+        if line.number and line.text != "HOLD":
+            self._say_failed(line.node, f"{line.text} script: {result(line.number)}")
+        elif line.text == "POST":  # it decides, whatever its jobs have done
+            self.run.said_failed.pop(line.node, None)
         if line.text == "PRE":
             if not self._is_pre_skip(line):  # of which an event is in the nodes log
                 self._unlogged(_Unlogged(line, JournalRecord.PRE_ENDED, State.PRE_WAIT))
@@ -335,7 +351,38 @@ class Follower:
 
     def _submit_failure(self, line: OutLine) -> None:
         self._learn(line.node)
+        self._say_failed(line.node, f"can't be submitted: {line.text}")
         self._unlogged(_Unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY))
+
+    def _job_failure(self, line: OutLine) -> None:
+        self._say_failed(line.node, f"job {line.text}")
+
+    def _say_failed(self, node: str, how: str) -> None:
+        said = self.run.said_failed
+        if node in said or len(said) < MAX_SAID:
+            said[node] = how
+
+    def _retry(self, line: OutLine) -> None:
+        self.run.said_failed.pop(line.node, None)
+
+    def _error(self, line: OutLine) -> None:
+        self.run.errors.append(line.text)
+
+    def _failed_list(self, _line: OutLine) -> None:
+        self.run.said_failed.clear()
+        self.run.is_list = self._in_list = True
+
+    def _listed_node(self, line: OutLine) -> None:
+        if self._in_list:  # DAGMan may write the same of any node
+            self._say_failed(line.node, "")
+            self._listed = line.node
+
+    def _listed_error(self, line: OutLine) -> None:
+        if self._in_list:
+            self._say_failed(self._listed, line.text)
+
+    def _list_end(self, _line: OutLine) -> None:
+        self._in_list = False
 
     def _unlogged(self, told: _Unlogged) -> None:
         """Something of a node that the stock program does not write to the nodes log."""

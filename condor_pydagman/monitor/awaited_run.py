@@ -5,14 +5,14 @@ from __future__ import annotations
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.out_log_text import (
+from condor_pydagman.records.dagman_out import (
     BEGIN_OF_RUN,
     START_OF_DAGMAN,
     OutKind,
     OutLine,
     out_lines,
 )
+from condor_pydagman.trace.local_times import LocalTimes
 
 _HEAD_BYTES = 1 << 16  # of what DAGMan writes at its start
 # Then DAGMan has said whether its run begins anew or goes on, or has ended before it could.
@@ -76,4 +76,4 @@ class AwaitedRun:
     def _lines(self, begin: int) -> list[OutLine]:
         file = FollowedFile(self._out, b"\n")
         file.offset = begin
-        return list(out_lines(file.read(_HEAD_BYTES), begin, self._times))
+        return list(out_lines(file.read(_HEAD_BYTES), begin, self._times.seconds))

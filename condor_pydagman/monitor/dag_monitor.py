@@ -16,10 +16,10 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.position import JOB_LOG, OUT_LOG, Position, parse_position
 from condor_pydagman.monitor.source import Source, in_order
+from condor_pydagman.records.dagman_out import OutKind, out_lines
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent, log_events
-from condor_pydagman.trace.out_log_text import OutKind, out_lines
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import EXIT_RESTART
 
@@ -67,7 +67,7 @@ class DagMonitor:
         )
         self._lines = Source(
             FollowedFile(found.out, b"\n"),
-            lambda data, begin: out_lines(data, begin, self._times),
+            lambda data, begin: out_lines(data, begin, self._times.seconds),
             order,
         )
         self._follower = Follower(read_plan)
@@ -83,7 +83,8 @@ class DagMonitor:
     def run(self) -> Run:
         """How the run stands, as far as the logs have been read."""
         run = self._follower.run
-        run.complete = not self._left_out
+        lost = bool(self._jobs.file.problem and run.counts)  # DAGMan makes it before it counts
+        run.complete = not (self._left_out or lost)
         return run
 
     @property

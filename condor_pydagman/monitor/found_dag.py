@@ -22,10 +22,10 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
 from condor_pydagman.records.condor_sub import old_arguments, parse_environment, parse_quoted
+from condor_pydagman.records.dagman_out import nodes_log
 
 MAX_NAMED = 5  # DAGs in a message
 HEAD_BYTES = 1 << 16  # of `.dagman.out`, before the first node
-_NODES_LOG = re.compile(r"Default node log file is: <(.*)>$", re.M)
 _DERIVED = re.compile(
     r"\.(?:dagman\.(?:out|log)|condor\.sub|nodes\.log|lib\.(?:out|err)|lock|metrics|halt"
     r"|(?:_multi)?rescue\d{3})$"
@@ -124,7 +124,7 @@ def _first_of_several(file: str) -> FoundDag | None:
     """The DAG that condor_submit_dag made of this file and others, of which it is not the first."""
     directory = os.path.dirname(file)
     for name in started_in(directory or "."):
-        options = _options(_head(name + ".condor.sub"))
+        options = _options(_text_of_head(name + ".condor.sub"))
         others = options.dag_files[1:] if options is not None else ()
         if any(os.path.realpath(os.path.join(directory, other)) == os.path.realpath(file)
                for other in others):  # fmt: skip
@@ -158,7 +158,7 @@ def started_in(directory: str) -> list[str]:
 
 def _is_nested(name: str) -> bool:
     """Whether the DAGMan job of a DAG is a node of another: its own log says so."""
-    first, _, _ = _head(f"{name}.dagman.log").partition("\n...\n")
+    first, _, _ = _text_of_head(f"{name}.dagman.log").partition("\n...\n")
     return "DAGNodeName" in first
 
 
@@ -236,7 +236,7 @@ def _is_of(ad: Mapping[str, Any], primary: str) -> bool:
 
 
 def _found_by_file(primary: str) -> FoundDag:
-    text = _head(primary + ".condor.sub")
+    text = _text_of_head(primary + ".condor.sub")
     options = _options(text)
     directory = os.path.dirname(os.path.abspath(primary))
     given = options.dag_files[0] if options is not None else ""
@@ -278,11 +278,11 @@ def _found(directory: str, options: DagmanOptions, environment: Mapping[str, str
 def _nodes_log(out: str, paths: DagPaths, directory: str) -> str:
     """The nodes log that DAGMan has told of; the usual one if that is not here (any more), or is
     that of the DAG from which this one was copied."""
-    told, usual = _NODES_LOG.findall(_head(out)), paths.nodes_log(directory)
-    if not told or not os.path.exists(told[-1]):
+    told, usual = nodes_log(_head(out)), paths.nodes_log(directory)
+    if not told or not os.path.exists(told):
         return usual
-    copied = os.path.basename(told[-1]) == os.path.basename(usual) and os.path.exists(usual)
-    return usual if copied else str(told[-1])
+    copied = os.path.basename(told) == os.path.basename(usual) and os.path.exists(usual)
+    return usual if copied else told
 
 
 def _options(text: str) -> DagmanOptions | None:
@@ -307,12 +307,16 @@ def _environment(text: str) -> dict[str, str]:
         return {}
 
 
-def _head(path: str) -> str:
+def _head(path: str) -> bytes:
     try:
         with open_ordinary(path) as file:
-            return file.read(HEAD_BYTES).decode("utf-8", "surrogateescape")
+            return file.read(HEAD_BYTES)
     except (FileError, OSError):
-        return ""
+        return b""
+
+
+def _text_of_head(path: str) -> str:
+    return _head(path).decode("utf-8", "surrogateescape")
 
 
 def _said_of_directory(directory: str) -> str:

@@ -46,13 +46,13 @@ def state_of_files(paths: DagPaths) -> StateOfFiles:
     Raises:
         FileError: `.dagman.out` is there, and can't be read.
     """
-    text, updated = _tail(paths.dagman_out)
-    run, holder = last_run(text), living_holder(paths.lock)
+    data, updated = _tail(paths.dagman_out)
+    run, holder = last_run(data), living_holder(paths.lock)
     cluster = holder.cluster if holder else named_cluster(paths.lock)
     if holder:
         halted = os.path.exists(paths.halt) or run.dag_status == Number.HALTED
         return StateOfFiles(DagState.HALTED if halted else DagState.RUNNING, run, updated, cluster)
-    return StateOfFiles(_without_dagman(paths, run, started=bool(text)), run, updated, cluster)
+    return StateOfFiles(_without_dagman(paths, run, started=bool(data)), run, updated, cluster)
 
 
 def _without_dagman(paths: DagPaths, run: RunLog, *, started: bool) -> DagState:
@@ -92,14 +92,14 @@ def state_of_ad(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
     return state, None
 
 
-def _tail(path: str) -> tuple[str, int]:
-    """The end of a file, and when it was changed last; ('', 0) if there is none."""
+def _tail(path: str) -> tuple[bytes, int]:
+    """The end of a file, and when it was changed last; (b'', 0) if there is none."""
     try:
         with open_ordinary(path) as file:
             found = os.fstat(file.fileno())
             file.seek(max(0, found.st_size - MAX_TAIL_BYTES))
-            return file.read(MAX_TAIL_BYTES).decode("utf-8", "replace"), int(found.st_mtime)
+            return file.read(MAX_TAIL_BYTES), int(found.st_mtime)
     except FileNotFoundError:
-        return "", 0
+        return b"", 0
     except OSError as error:
         raise FileError(f"can't read {path}: {error.strerror}") from None

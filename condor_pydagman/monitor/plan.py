@@ -22,9 +22,9 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
+from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, out_lines
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import log_events
-from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, OutKind, OutLine, out_lines
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
@@ -144,4 +144,4 @@ def _first_lines(found: FoundDag) -> Iterator[OutLine]:
     """The first lines that DAGMan wrote in the last run."""
     file = FollowedFile(found.out, b"\n")
     file.offset = file.line_of_last(*BEGIN_OF_RUN)
-    return out_lines(file.read(HEAD_BYTES), 0, LocalTimes(logged_minute, 0))
+    return out_lines(file.read(HEAD_BYTES), 0, LocalTimes(logged_minute, 0).seconds)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union
 
 from condor_pydagman.monitor.followed_file import FollowedFile
+from condor_pydagman.records.dagman_out import UNCOUNTED, OutLine
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
-from condor_pydagman.trace.out_log_text import OutLine
 
 Entry = Union[NodesLogEvent, OutLine]
 _ALL = float("inf")
@@ -23,7 +23,7 @@ class Source:
         time: where an entry stands among those of both logs.
 
     Attributes:
-        taken: offset behind the last entry that was taken.
+        taken: offset behind the last entry that was taken, of those on which ids of events rest.
         mark: which content of the file `taken` is about, see `FollowedFile.mark`.
     """
 
@@ -92,7 +92,8 @@ class Source:
     def pop(self) -> Entry:
         """Take the next entry."""
         _, entry = self._waiting.popleft()
-        self.taken = entry.end
+        if getattr(entry, "what", None) not in UNCOUNTED:
+            self.taken = entry.end
         if not self.mark:
             self.mark = self.file.mark()
         return entry

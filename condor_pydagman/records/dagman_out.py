@@ -1,33 +1,262 @@
-"""The last status table and the end of a run, read from the end of `.dagman.out`.
+"""The lines of `.dagman.out` that readers want: the only place that knows how they look.
 
-Stock DAGMan's log looks the same (`status_table`, `banner`).
+Most tell what the nodes log does not: PRE scripts (stock DAGMan logs only that one made it skip the
+node), failed submissions, halts, throttles, counts of nodes, starts and ends of DAGMan.  That nodes
+have failed is read for those who have nothing but this file.  Both programs write the same lines.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus
 
-_RUN_LINES = re.compile(
-    r"\(CONDOR_DAGMAN\) (?P<start>STARTING UP)$"
-    r"|EXITING WITH STATUS (?P<code>\d+)$"
-    r"|(?P<halt>Halting DAGMan prog\w+\.\.\.|DAG Pause: Freezing all work\.\.\."
-    r"|Restoring halted state\.|The DAG stays halted by [\w ]+)$"
-    r"|(?P<resume>Resuming DAG progress\.\.\.|DAG Un-Pause: Resuming work\.\.\.)$"
-    r"|DAG status: (?P<status>\d+) \(DAG_STATUS_"
-    r"|Of (?P<total>\d+) nodes total:\n.*\bDone +Pre +Queued.*\n.*===.*\n(?P<row>.*)$",
-    re.MULTILINE,
+START_OF_DAGMAN = b"(CONDOR_DAGMAN) STARTING UP"
+# Words of the lines at the beginning of a run, the last one first.
+BEGIN_OF_RUN = (b"MultiLogFiles: truncating log file", START_OF_DAGMAN)
+
+
+class OutKind(Enum):
+    """What a line tells."""
+
+    START = "start"  # DAGMan has started
+    VERSION = "version"  # text: of the program
+    NODES_LOG = "nodes_log"  # text: its path
+    NEW_RUN = "new_run"  # the nodes log is emptied: what was before is another run's
+    RECOVERY = "recovery"  # the nodes log is replayed
+    TOLERANCE = "tolerance"  # number: of a node's jobs that may fail by the configuration
+    RESCUE_FROM = "rescue_from"  # number: of the rescue file that is read
+    RESCUE_READ = "rescue_read"  # text: its name
+    RESCUE_TO = "rescue_to"  # text: name of the rescue file that is written
+    SCRIPT_START = "script_start"  # text: PRE, POST, HOLD
+    SCRIPT_END = "script_end"  # text: the same; number: exit code, negative for a signal
+    SCRIPT_DEFERRED = "script_deferred"  # text: PRE, POST; number: exit code
+    RETRY = "retry"  # number: of the retry
+    JOB_FAILURE = "job_failure"  # text: how
+    SUBMIT_FAILURE = "submit_failure"  # text: why
+    NO_SITE_YET = "no_site_yet"  # node: names of groups that wait for a site; text: why
+    HALT = "halt"
+    HALT_REASON = "halt_reason"  # text: what was said when it was halted
+    RESUME = "resume"
+    LIMIT = "limit"  # text: name in the job ad; number: 0 for none
+    STATUS = "status"  # number: of the DAG's state
+    TOTAL = "total"  # number: of nodes; the counts by state follow
+    COUNTS = "counts"  # text: the counts
+    PLACE = "place"  # tells nothing any more, but ids of events rest on where such lines are
+    ERROR = "error"  # text: the line
+    FAILED_LIST = "failed_list"  # the list of the nodes that have failed begins
+    LISTED_NODE = "listed_node"
+    LISTED_ERROR = "listed_error"  # text: why the node before it has failed
+    LIST_END = "list_end"
+    ABORT = "abort"  # text: why
+    REMOVED = "removed"  # by condor_rm
+    END = "end"  # number: exit code
+
+
+# Kinds on which no ids of events rest: those that people hold are from before these were read.
+UNCOUNTED = frozenset((
+    *(OutKind.NODES_LOG, OutKind.JOB_FAILURE, OutKind.ERROR),
+    *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
+))  # fmt: skip
+
+
+class OutLine(NamedTuple):
+    """A line of `.dagman.out`.
+
+    Attributes:
+        what: what it tells, and what the other fields mean.
+        time: seconds since the epoch; 0.0 if it can't be read.
+        end: offset behind it in the file, bytes.
+    """
+
+    what: OutKind
+    time: float
+    node: str
+    number: int
+    text: str
+    end: int
+
+
+LIMITS = {
+    "Idle Jobs": "DAGMan_MaxIdle",
+    "Pre Scripts": "DAGMan_MaxPreScripts",
+    "Hold Scripts": "DAGMan_MaxHoldScripts",
+    "Post Scripts": "DAGMan_MaxPostScripts",
+    "Submitted Nodes": "DAGMan_MaxJobs",
+    "Submits Per Interval": "DAGMan_MaxSubmitsPerInterval",
+}
+_HEAD = re.compile(
+    rb"\t?((?:\d\d/\d\d/\d\d|\d{4}-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?"
+    rb"|\(?\d{9,11}(?:\.\d+)?\)?)"
+    rb" (?:\([^)\n]{1,40}\) )*"
 )
-COLUMNS = 8  # done, pre, queued, post, ready, unready, failed, futile
+_SCRIPT_END = (
+    r" [Ss]cript of [Nn]ode (?P<node>.+?) (?:completed successfully\.?"
+    r"|failed with status (?P<number>-?\d{1,10})|died on (?P<signal>.+))"
+)
+# What a line begins with, what it tells, and its form.
+_FORMS = (
+    (
+        "Running P",
+        OutKind.SCRIPT_START,
+        r"Running (?P<text>PRE|POST) script of Node (?P<node>.+)\.\.\.",
+    ),
+    (
+        "Running H",
+        OutKind.SCRIPT_START,
+        r"Running (?P<text>HOLD) script of Node (?P<node>.+)\.\.\.",
+    ),
+    (
+        "Deferring",
+        OutKind.SCRIPT_DEFERRED,
+        r"Deferring (?P<text>PRE|POST) script of node (?P<node>.+) for -?\d{1,10} seconds"
+        r" \(exit status was (?P<number>-?\d{1,10})\)\.*",
+    ),
+    ("PRE", OutKind.SCRIPT_END, "(?P<text>PRE)" + _SCRIPT_END),
+    ("POST", OutKind.SCRIPT_END, "(?P<text>POST)" + _SCRIPT_END),
+    ("HOLD", OutKind.SCRIPT_END, "(?P<text>HOLD)" + _SCRIPT_END),
+    (
+        "Retrying",
+        OutKind.RETRY,
+        r"Retrying node (?P<node>.+) \(retry #(?P<number>\d{1,10}) of -?\d{1,10}\)\.*",
+    ),
+    (
+        "Event: ULOG_SUBMIT_F",
+        OutKind.SUBMIT_FAILURE,
+        r"Event: ULOG_SUBMIT_FAILURE for HTCondor Node (?P<node>.+?) \([-\d.]+\) \{[^}]*\}"
+        r" ?(?P<text>.*)",
+    ),
+    (
+        "Node ",
+        OutKind.JOB_FAILURE,
+        r"Node (?P<node>\S+) job proc \([-\d.]+\) (?P<text>failed with \w+ -?\d{1,10})\.?",
+    ),
+    ("Aborting f", OutKind.PLACE, r"Aborting further retries of node \S+ .*"),
+    ("Shortcutting", OutKind.PLACE, r"Shortcutting node \S+ retries .*"),
+    (
+        "Node ",
+        OutKind.PLACE,
+        r"Node \S+ is (?:skipped|not needed)(?:, since|:)"
+        r" (?:RUN_IF .*|ENOUGH .*|all its parents .*)",
+    ),
+    (
+        "No site",
+        OutKind.NO_SITE_YET,
+        r"No site yet for group (?P<node>\S+(?:, \S+)*)(?: and \d{1,10} more)?: (?P<text>.+)",
+    ),
+    ("Of ", OutKind.TOTAL, r"Of (?P<number>\d{1,10}) nodes total:"),
+    # a million nodes leave no blank before their number
+    *(
+        (first, OutKind.COUNTS, r" *(?P<text>\d{1,10}(?: +\d{1,10}){7}) *")
+        for first in " 123456789"
+    ),
+    ("ERROR: the following", OutKind.FAILED_LIST, r"ERROR: the following \w+\(s\) failed:"),
+    ("      Node Name: ", OutKind.LISTED_NODE, r" +Node Name: (?P<node>.+)"),
+    ("          Error: ", OutKind.LISTED_ERROR, r" +Error: (?P<text>.+)"),
+    ("-------------------------", OutKind.LIST_END, r"-+\t<END>"),
+    *((word, OutKind.ERROR, rf"(?P<text>{word}\b.*)") for word in ("ERROR", "Error", "FATAL")),
+    ("DAG status", OutKind.STATUS, r"DAG status: (?P<number>\d) \(DAG_STATUS_\w+\)"),
+    ("Halting", OutKind.HALT, r"Halting DAGMan prog\w+\.\.\."),
+    ("Halt r", OutKind.HALT_REASON, r"Halt reason: (?P<text>.+)"),
+    ("Pause r", OutKind.HALT_REASON, r"Pause reason: (?P<text>.+)"),
+    ("DAG Pause", OutKind.HALT, r"DAG Pause: Freezing all work\.\.\."),
+    ("Restoring", OutKind.HALT, r"Restoring halted state\."),
+    ("The DAG stays", OutKind.HALT, r"(?P<text>The DAG stays halted by [\w ]+)"),
+    ("Resuming", OutKind.RESUME, r"Resuming DAG progress\.\.\."),
+    ("DAG Un", OutKind.RESUME, r"DAG Un-Pause: Resuming work\.\.\."),
+    ("\tMax", OutKind.LIMIT, r"\tMaximum (?P<text>[A-Z][A-Za-z ]+?)-*: (?P<number>\d{1,10})"),
+    ("Writing R", OutKind.RESCUE_TO, r"Writing Rescue DAG to (?P<text>.+?)\.\.\."),
+    ("Found rescue", OutKind.RESCUE_FROM, r"Found rescue DAG number (?P<number>\d{1,4})\b.*"),
+    ("Rescue DAG n", OutKind.RESCUE_FROM, r"Rescue DAG number (?P<number>\d{1,4}) specified.*"),
+    ("USING R", OutKind.RESCUE_READ, r"USING RESCUE DAG (?P<text>.+)"),
+    (
+        "Aborting DAG b",
+        OutKind.ABORT,
+        r"(?P<text>Aborting DAG because (?:we got the ABORT exit value|of brake) .*)",
+    ),
+    ("Received SIGUSR1", OutKind.REMOVED, r"Received SIGUSR1"),
+    (
+        "** ",
+        OutKind.START,
+        r"\*\* (?:.*\(CONDOR_DAGMAN\) STARTING UP|\$CondorVersion: (?P<text>.*?) \$)",
+    ),
+    ("Default node log", OutKind.NODES_LOG, r"Default node log file is: <(?P<text>.*)>"),
+    ("MultiLogFiles: t", OutKind.NEW_RUN, r"MultiLogFiles: truncating log file .*"),
+    (
+        "DAGMAN_NODE",
+        OutKind.TOLERANCE,
+        r"DAGMAN_NODE_JOB_FAILURE_TOLERANCE setting: (?P<number>\d{1,9})",
+    ),
+    ("Running in", OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
+    ("****", OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),
+)
+_PREFIXES = tuple(prefix.encode() for prefix, _, _ in _FORMS)
+_compiled = cache(re.compile)  # a form when a line of it is met first
+
+
+def out_lines(
+    data: bytes, begin: int = 0, seconds: Callable[[str], float] | None = None
+) -> Iterator[OutLine]:
+    """The lines that tell something, of a part of the file that begins at offset `begin`.
+
+    A line at the end that is not whole is passed over.
+
+    Args:
+        seconds: gives those since the epoch of a time stamp; None for readers who want no times,
+            nor need lines to have any.
+    """
+    at = begin
+    for line in data.split(b"\n")[:-1]:
+        at += len(line) + 1
+        head = _HEAD.match(line)
+        if head is None and seconds is not None:
+            continue
+        start = head.end() if head is not None else 0
+        if line.startswith(_PREFIXES, start):
+            time = seconds(head[1].decode()) if seconds is not None and head is not None else 0.0
+            text = line[start:].decode("utf-8", "surrogateescape").rstrip("\r")
+            found = _out_line(text, time, at)
+            if found is not None:
+                yield found
+
+
+def _out_line(text: str, time: float, end: int) -> OutLine | None:
+    for prefix, kind, form in _FORMS:
+        if text.startswith(prefix):
+            found = _compiled(form).fullmatch(text)
+            if found is not None:
+                return _told(kind, time, found, end)
+    return None
+
+
+def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine:
+    groups = found.groupdict()
+    text, number = groups.get("text") or "", int(groups.get("number") or 0)
+    if groups.get("signal"):
+        number = -_signal(groups["signal"])
+    elif kind is OutKind.START and text:
+        kind = OutKind.VERSION
+    elif kind is OutKind.LIMIT:
+        text = LIMITS.get(text, text)
+    return OutLine(kind, time, groups.get("node") or "", number, text, end)
+
+
+def _signal(words: str) -> int:
+    """The number in `signal 9` and the like; 1 if there is none."""
+    found = re.search(r"\d{1,3}", words)
+    return int(found[0]) if found is not None else 1
 
 
 class RunLog(NamedTuple):
     """What is known of the last run that the log tells of.
 
     Attributes:
-        counts: the number of nodes, then those of the COLUMNS; () if there is no table.
+        counts: the number of nodes, then done, pre, queued, post, ready, unready, failed, futile;
+            () if there is no table.
         dag_status: number of the DAG's state (`vocabulary.DagStatus`), None if not told.
         exit_code: of condor_dagman, None if it has not ended.
     """
@@ -37,20 +266,28 @@ class RunLog(NamedTuple):
     exit_code: int | None = None
 
 
-def last_run(text: str) -> RunLog:
+def last_run(data: bytes) -> RunLog:
     """What a log, or the end of one, tells of its last run."""
-    run = RunLog()
-    for found in _RUN_LINES.finditer(text):
-        if found["start"]:
-            run = RunLog()
-        elif found["code"]:
-            run = run._replace(exit_code=int(found["code"]))
-        elif found["halt"] or found["resume"]:  # the next table may be long in coming
-            run = run._replace(dag_status=DagStatus.HALTED if found["halt"] else None)
-        elif found["status"]:
-            run = run._replace(dag_status=int(found["status"]))
-        else:
-            row = re.findall(r"\d+", found["row"])[-COLUMNS:]  # a time stands before them
-            if len(row) == COLUMNS:
-                run = run._replace(counts=(int(found["total"]), *map(int, row)))
+    run, total = RunLog(), None
+    for line in out_lines(data):
+        if line.what is OutKind.START:
+            run, total = RunLog(), None
+        elif line.what is OutKind.END:
+            run = run._replace(exit_code=line.number)
+        elif line.what is OutKind.HALT:  # the next table may be long in coming
+            run = run._replace(dag_status=int(DagStatus.HALTED))
+        elif line.what is OutKind.RESUME:
+            run = run._replace(dag_status=None)
+        elif line.what is OutKind.STATUS:
+            run = run._replace(dag_status=line.number)
+        elif line.what is OutKind.TOTAL:
+            total = line.number
+        elif line.what is OutKind.COUNTS and total is not None:
+            run = run._replace(counts=(total, *map(int, line.text.split())))
     return run
+
+
+def nodes_log(data: bytes) -> str:
+    """The nodes log that the head of a `.dagman.out` names last; '' if it names none."""
+    named = [line.text for line in out_lines(data) if line.what is OutKind.NODES_LOG]
+    return named[-1] if named else ""

@@ -22,6 +22,7 @@ from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
 
 MAX_FAILURES = 50  # that are kept
+MAX_ERRORS = 5
 _HAD_FAILED = "; it had failed: "
 
 
@@ -353,6 +354,11 @@ class Run:
         removed: whether DAGMan's job was removed (condor_rm).
         failures_allowed: jobs of a node that may fail if it has no TOLERANCE
             (DAGMAN_NODE_JOB_FAILURE_TOLERANCE).
+        errors: the last lines in which DAGMan has said that something is an error, since it was
+            started last.
+        said_failed: how nodes have failed, in DAGMan's words, for those who have no nodes log: by
+            name, of a thousand nodes at most.  It decides no state.
+        is_list: whether `said_failed` is DAGMan's own list, which it writes at the end.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
@@ -380,7 +386,9 @@ class Run:
         self.failures_allowed = 0
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = ""
-        self.removed = False
+        self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
+        self.said_failed: dict[str, str] = {}
+        self.is_list = self.removed = False
         self.complete = True
 
     @property

@@ -8,9 +8,9 @@ from typing import Any
 
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.overview import MAX_LISTED
 from condor_pydagman.trace.run_history import NodeRun, Run, Seen
 from condor_pydagman.trace.tally import Tally

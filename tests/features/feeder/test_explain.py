@@ -37,7 +37,7 @@ def test_it_has_failed() -> None:
 
 @pytest.mark.parametrize("states", [DONE, {"A": (NodeStatus.ERROR, [attempt(value=1)])}])
 def test_it_is_the_first_cause_when_the_dag_has_ended(states: Any) -> None:
-    facts = facts_of(TEXT, states, state=DagState.FAILED, exit_code=1, errors=("ERROR: x",))
+    facts = facts_of(TEXT, states, state=DagState.FAILED, exit_code=1)
     facts.run.ended = NOW
     facts.run.of["feeder"] = FeederSeen(0, "failed", "feeding 1: no table", NOW)
     first = explain_dag(facts).findings[0]
@@ -74,6 +74,6 @@ def test_a_dag_with_failed_nodes_does_not_end_before_its_feeder() -> None:
 
 
 def test_a_dag_whose_feeder_has_failed_is_explained_by_that() -> None:
-    facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1, errors=("ERROR: the FEEDER",))
+    facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1)
     facts.run.of["feeder"] = FeederSeen(0, "failed", "feeding 1: no table", NOW)
     assert not dagman_findings(facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites
-from condor_pydagman.trace.out_log_text import OutKind
+from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line
 from tests.unit.trace.test_overview import seen

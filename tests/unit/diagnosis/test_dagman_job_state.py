@@ -71,7 +71,7 @@ def test_nothing_is_to_be_said_of_a_dagman_that_runs_or_has_succeeded() -> None:
             "",
         ),
         (
-            {"state": DagState.FAILED, "exit_code": 1, "errors": ("ERROR: no",)},
+            {"state": DagState.FAILED, "exit_code": 1},
             "dagman.failed",
             "condor_dagman ended with exit code 1, and no node failed.",
             "condor_dag_checker -lint t.dag",
@@ -155,7 +155,8 @@ def test_a_dagman_that_was_removed_and_has_not_ended() -> None:
 
 
 def test_a_dagman_that_is_started_again() -> None:
-    facts = facts_of(TEXT, {}, state=DagState.UNKNOWN, errors=("ERROR: disk full",))
+    facts = facts_of(TEXT, {}, state=DagState.UNKNOWN)
+    facts.run.errors.append("ERROR: disk full")
     assert not dagman_findings(facts)
     facts.run.exit_code = 3
     (finding,) = dagman_findings(facts)

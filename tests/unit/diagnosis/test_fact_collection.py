@@ -58,7 +58,7 @@ def test_a_failed_dag_with_a_failed_sub_dag(logs: DagLogs, tmp_path: Path) -> No
     found = facts()
     assert (found.state, found.exit_code, found.out) == (DagState.FAILED, 1, "t.dag.dagman.out")
     assert found.excerpts["A"].lines == ("bad",)
-    assert found.errors == ("ERROR: something is wrong",)
+    assert tuple(found.run.errors) == ("ERROR: something is wrong",)
     assert found.rescue is not None
     assert (found.rescue.path, found.rescue.done) == ("t.dag.rescue001", 1)
     assert found.submit_command == "condor_submit_dag t.dag"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.follow.follower import order
-from condor_pydagman.trace.out_log_text import OutKind
+from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.trace.run_history import Attempt, Halted, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
@@ -219,3 +219,55 @@ def test_nobody_doubts_a_dag_that_is_not_known(bench: Bench) -> None:
     bench.submit("B", 7)
     bench.follow()
     assert bench.follower.doubts == follower_of().doubts == []
+
+
+def test_what_is_said_of_failures_decides_no_state() -> None:
+    follower = follower_of("JOB A x\nJOB B x\nJOB C x\nJOB D x\n")
+    said = [
+        line(OutKind.JOB_FAILURE, node="A", text="failed with status 3"),
+        line(OutKind.JOB_FAILURE, node="B", text="failed with signal 9"),
+        line(OutKind.RETRY, node="B", number=1),
+        line(OutKind.JOB_FAILURE, node="C", text="failed with status 1"),
+        line(OutKind.SCRIPT_END, node="C", text="POST"),
+        line(OutKind.SCRIPT_END, node="D", text="POST", number=2),
+        line(OutKind.ERROR, text="ERROR: disk full"),
+    ]
+    assert not names(follower, *said)
+    assert follower.run.said_failed == {
+        "A": "job failed with status 3", "D": "POST script: exit code 2",
+    }  # fmt: skip
+    assert list(follower.run.errors) == ["ERROR: disk full"]
+    assert follower.plan
+    assert follower.run.nodes["A"].status is not NodeStatus.ERROR
+
+
+def test_dagmans_list_of_failed_nodes_is_the_whole_truth() -> None:
+    follower = follower_of("JOB A x\n")
+    names(
+        follower,
+        line(OutKind.JOB_FAILURE, node="Z", text="failed with status 3"),
+        line(OutKind.LISTED_NODE, node="Y"),
+        line(OutKind.FAILED_LIST),
+        line(OutKind.LISTED_NODE, node="A"),
+        line(OutKind.LISTED_ERROR, text="Job proc (1.0.0) failed with status 1"),
+        line(OutKind.LISTED_NODE, node="B"),
+        line(OutKind.LIST_END),
+        line(OutKind.LISTED_NODE, node="X"),
+        line(OutKind.LISTED_ERROR, text="not in it"),
+    )
+    assert follower.run.is_list
+    assert follower.run.said_failed == {"A": "Job proc (1.0.0) failed with status 1", "B": ""}
+
+
+def test_errors_are_those_since_the_last_start() -> None:
+    follower = follower_of()
+    names(
+        follower,
+        line(OutKind.ERROR, text="ERROR: of before"),
+        line(OutKind.START),
+        line(OutKind.ERROR, text="ERROR: at the start"),
+        line(OutKind.NEW_RUN),
+        *(line(OutKind.ERROR, text=f"ERROR: {number}") for number in range(4)),
+    )
+    assert next(iter(follower.run.errors)) == "ERROR: at the start"
+    assert len(follower.run.errors) == 5

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.trace.out_log_text import OutKind
+from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, line, names
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.follow.unknown_dag import named
-from condor_pydagman.trace.out_log_text import OutKind
+from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import Bench, follower_of, line, names
 
