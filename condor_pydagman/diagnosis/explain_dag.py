@@ -5,6 +5,7 @@ from __future__ import annotations
 from condor_pydagman.diagnosis.dagman_job_state import (
     dagman_findings,
     failed_by_ad,
+    failed_without_log,
     rescue_findings,
 )
 from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
@@ -79,7 +80,7 @@ def explain_dag(facts: Facts) -> Explanation:
     inner = {node: explain_dag(known) for node, known in facts.inner.items()}
     findings = [
         *dagman_findings(facts),
-        *failed_node_findings(facts, inner),
+        *(failed_node_findings(facts, inner) if facts.run.complete else failed_without_log(facts)),
         *failed_by_ad(facts),
         *(futile_findings(state) if state is not None else ()),
         *feature_findings(facts, state),

@@ -77,7 +77,20 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     elif state is not None and number is not None:
         stands = _state(state, number)
     headline = f"Node {message(name)} of {facts.name} {stands}{since}."
+    if not facts.run.complete:
+        headline = f"The state of node {message(name)} of {facts.name} is not known."
+        findings = [*_said_of(facts, name), *unknown_findings(facts)]
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
+
+
+def _said_of(facts: Facts, name: str) -> Iterator[Finding]:
+    """What `.dagman.out` says of a node that has failed."""
+    how = facts.run.said_failed.get(logged_name(name))
+    if how is not None:
+        evidence = (Evidence(facts.out, f"{message(name)}: {message(how) or 'failed'}"),)
+        verb = "failed" if facts.run.is_list else "failed, perhaps not for good"
+        sentence = f"Node {message(name)} {verb}, {facts.out} says."
+        yield Finding("node.failed", Weight.PROBLEM, sentence, (name,), evidence)
 
 
 def _is_unneeded(state: GraphState | None, number: int | None, run: NodeRun) -> bool:

@@ -27,6 +27,8 @@ _PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "runni
               "scripts", "between")  # fmt: skip
 _PATH_WORDS = ("before submission", "waiting in the queue", "held", "running", "in scripts",
                "in between")  # fmt: skip
+# Nodes by state in Run.counts, behind their number.
+_COUNTED = ("done", "pre", "queued", "post", "ready", "waiting", "failed", "futile")
 
 
 class Subject(NamedTuple):
@@ -108,7 +110,10 @@ def _notes(subject: Subject) -> Iterator[str]:
     if not run.ended:
         yield "The run had not ended when this report was made; later events are missing."
     if not run.complete:
-        yield "Only the end of the nodes log was read: earlier events are missing."
+        yield (
+            "The nodes log is missing, so what happened to nodes and jobs is not in this report"
+            f"{_counted(run)}."
+        )
     if subject.dag is None:
         yield f"The DAG can't be read, so there is no critical path: {subject.dag_problem}"
     if run.rescue_read:
@@ -128,7 +133,19 @@ def _notes(subject: Subject) -> Iterator[str]:
         yield "DAGMan's job was removed (condor_rm)."
 
 
+def _counted(run: Run) -> str:
+    """What DAGMan has counted, of which there is nothing else."""
+    if not run.counts:
+        return ""
+    counts = dict(zip(("total", *_COUNTED), run.counts))
+    parts = [f"{counts[name]:,} {name}" for name in _COUNTED if counts[name]]
+    return f"; DAGMan's last count of {counts['total']:,} nodes: {', '.join(parts)}"
+
+
 def _numbers(run: Run, begin: float, end: float) -> Iterator[tuple[str, str]]:
+    if not run.complete:
+        yield duration(end - begin), "makespan"
+        return
     states = [node.status for node in run.nodes.values()]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     jobs = sum(attempt.procs for attempt in attempts)

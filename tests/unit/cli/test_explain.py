@@ -130,3 +130,68 @@ def test_a_node_that_a_rescue_file_says_is_done(
 ) -> None:
     Path("t.dag").write_text("JOB A a.sub\nJOB B b.sub DONE\n")
     assert "Node B of t.dag is done: the DAG file says so." in explain(capsys, "t.dag", "B")[1]
+
+
+def say_failed(logs: DagLogs) -> None:
+    """What DAGMan writes of A, which has failed."""
+    logs.say("Node A job proc (7.0.0) failed with status 3.")
+    logs.counts(2, 0, 0, 0, 0, 0, 0, 1, 1)
+
+
+def test_the_nodes_log_is_missing(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    say_failed(logs)
+    logs.say("ERROR: the following job(s) failed:")
+    logs.say("      Node Name: A")
+    logs.say("          Error: Job proc (7.0.0) failed with status 3")
+    logs.say("---------------------------------------\t<END>")
+    logs.say("Writing Rescue DAG to t.dag.rescue001...")
+    logs.end(1)
+    logs.log.unlink()
+    code, out = explain(capsys, "t.dag", "--json")
+    told = json.loads(out)
+    assert code == 1
+    assert told["headline"] == (
+        "t.dag failed after 0 s: 2 nodes, 1 failed, 1 unable to run after a failure."
+    )
+    first = told["findings"][0]
+    assert (first["cause"], first["nodes"], first["sentence"]) == (
+        "node.failed",
+        ["A"],
+        "Node A failed, t.dag.dagman.out says; the nodes log, which would say more, is missing"
+        " (t.dag.nodes.log).",
+    )
+    assert first["evidence"][0]["text"] == "A: Job proc (7.0.0) failed with status 3"
+    assert "A log is missing" in told["findings"][-1]["sentence"]
+    _, out = explain(capsys, "t.dag", "A")
+    assert out.startswith("The state of node A of t.dag is not known.\n\n1. Node A failed, t.dag.")
+    _, out = explain(capsys, "t.dag", "B")
+    assert "failed" not in out
+
+
+def test_the_nodes_log_is_missing_while_the_dag_runs(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_failed(logs)
+    logs.say("Node B job proc (8.0.0) failed with status 1.")
+    logs.log.unlink()
+    _, out = explain(capsys, "t.dag", "--json")
+    (failed, *_) = json.loads(out)["findings"]
+    assert failed["sentence"].startswith("1 node failed, t.dag.dagman.out says;")
+    assert [each["text"] for each in failed["evidence"]] == [
+        "A: job failed with status 3", "B: job failed with status 1",
+    ]  # fmt: skip
+    _, out = explain(capsys, "t.dag", "A")
+    assert "Node A failed, perhaps not for good" in out
+
+
+def test_no_node_failed_and_the_nodes_log_is_missing(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.counts(2, 2, 0, 0, 0, 0, 0, 0, 0)
+    logs.say("ERROR: disk full")
+    logs.end(1)
+    logs.log.unlink()
+    _, out = explain(capsys, "t.dag", "--json")
+    first = json.loads(out)["findings"][0]
+    assert first["sentence"] == "condor_dagman ended with exit code 1, and no node failed."
+    assert first["evidence"][0]["lines"] == ["ERROR: disk full"]

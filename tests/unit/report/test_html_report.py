@@ -79,7 +79,8 @@ def test_what_is_told_of_a_run() -> None:
     run.starts.append(Start(1020, recovering=True))
     made = page(run, dag=None, dag_problem="it is gone")
     for words in (
-        "had not ended", "Only the end", "no critical path: it is gone", "started from t.rescue001",
+        "had not ended", "The nodes log is missing", "no critical path: it is gone",
+        "started from t.rescue001",
         "wrote t.rescue002", "Aborting it", "Halted from @1001 to @1002",
         "started 2 times: @1000, @1020", "condor_rm",
     ):  # fmt: skip
