@@ -44,6 +44,7 @@ OUTER = (
     ("features.lint",),
     ("trace",),
     ("features.trace",),
+    ("notices",),
     ("report",),
     ("features.words",),
     ("transfer",),
@@ -80,7 +81,7 @@ PURE = (
     *("features.trace", "features.words", "features.explain"),
     *("dagfile", "submitfile", "data_requests"),
     *("graph", "engine", "records"),
-    *("lint", "picture", "placement", "trace", "report", "diagnosis"),
+    *("lint", "picture", "placement", "trace", "notices", "report", "diagnosis"),
 )
 
 # Modules of pure layers that fetch what the others are given, and why they are beside them.

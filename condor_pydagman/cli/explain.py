@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explain_node import explain_node
-from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding
+from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.diagnosis.fact_collection import collect_facts
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, printable
+from condor_pydagman.trace.notice import Evidence, Notice
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -100,7 +101,7 @@ def text_of(explanation: Explanation, width: int) -> Iterator[str]:
         yield from _details(finding, width)
 
 
-def _details(finding: Finding, width: int) -> Iterator[str]:
+def _details(finding: Notice, width: int) -> Iterator[str]:
     for evidence in finding.evidence:
         yield from _evidence(evidence, width)
     for advice in finding.advice:

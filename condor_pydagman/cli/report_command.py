@@ -19,14 +19,18 @@ from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.plan import read_plan, with_logs
+from condor_pydagman.notices.collect import notices_of
+from condor_pydagman.notices.known import Known
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
+from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.words import result
@@ -119,8 +123,26 @@ def _text(
     subject = Subject(
         found.name, found.state.value, history, dag, now, _clock, _tick, problem, picture,
         no_picture, _excerpts(found, history, dag), _subdags(found, dag),
+        _notices(found, history, dag, now),
     )  # fmt: skip
     return html_report(subject)
+
+
+def _notices(found: FoundDag, history: Run, dag: Dag | None, now: float) -> Sequence[Notice]:
+    """What there is to say of the whole DAG."""
+    known = Known(
+        found.name,
+        found.state,
+        now,
+        history,
+        found.cluster,
+        found.ad,
+        dag,
+        shown(found.out),
+        shown(found.nodes_log),
+        shown(found.paths.halt),
+    )
+    return notices_of(known)
 
 
 def _excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Sequence[str]]:

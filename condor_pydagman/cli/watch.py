@@ -234,8 +234,8 @@ def _advice(seen: Overview) -> list[Line]:
     dag = printable(seen.dag)
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
-    wrong = seen.failures or seen.held or seen.note or seen.exit_code
-    if wrong or has_more_to_explain(seen) or seen.throttles:
+    wrong = seen.failures or seen.note or seen.exit_code
+    if wrong or seen.notices or has_more_to_explain(seen):
         return [[(f"to see why, and what to do: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
         return [[(f"to see where the time went: condor_pydagman report {dag}", "bright_black")]]

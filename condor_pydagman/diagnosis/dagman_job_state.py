@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
-from condor_pydagman.diagnosis.feature_findings import going_on, halted_by, is_failure_explained
-from condor_pydagman.diagnosis.hold_codes import hold_code
+from condor_pydagman.diagnosis.feature_findings import going_on, is_failure_explained
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import capitalized, nodes_named
+from condor_pydagman.notices.phrases import capitalized, nodes_named
 from condor_pydagman.printable import message, number_of, printable
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import DagState, Run
 from condor_pydagman.vocabulary import (
     EXIT_RESTART,
@@ -28,12 +27,11 @@ _OWN = "PYDAGMAN_"  # attributes of this program's DAGMan jobs begin so
 _MAX_NAMED = 5  # nodes that a command names one by one
 
 
-def dagman_findings(facts: Facts) -> list[Finding]:
+def dagman_findings(facts: Facts) -> list[Notice]:
     """What is to be said of DAGMan itself."""
     found = {
         DagState.NOT_STARTED: _not_started,
         DagState.IDLE: _idle,
-        DagState.HELD: _held,
         DagState.INTERRUPTED: _interrupted,
         DagState.REMOVED: _removed,
         DagState.FAILED: _failed,
@@ -43,12 +41,10 @@ def dagman_findings(facts: Facts) -> list[Finding]:
     return [
         *(found(facts) if found is not None else ()),
         *_ending(facts),
-        *_halted(facts),
-        *_aborted(facts),
     ]
 
 
-def rescue_findings(facts: Facts) -> list[Finding]:
+def rescue_findings(facts: Facts) -> list[Notice]:
     """With what the DAG goes on when it is submitted again."""
     if facts.is_live:
         return [] if facts.run.removed else _rescue_to_come(facts)
@@ -72,7 +68,7 @@ def rescue_findings(facts: Facts) -> list[Finding]:
     return [_note(sentence, (evidence,), advice)]
 
 
-def _rescue_to_come(facts: Facts) -> list[Finding]:
+def _rescue_to_come(facts: Facts) -> list[Notice]:
     failed = [name for name, run in facts.run.nodes.items() if run.status is NodeStatus.ERROR]
     if not failed:
         return []
@@ -82,7 +78,7 @@ def _rescue_to_come(facts: Facts) -> list[Finding]:
         " ended, the DAG fails and DAGMan writes a rescue file, from which the DAG continues when"
         " you submit it again."
     )
-    return [Finding("dag.rescue", Weight.NOTE, sentence, advice=_rerun(facts, failed))]
+    return [Notice("dag.rescue", Weight.NOTE, sentence, advice=_rerun(facts, failed))]
 
 
 def _rerun(facts: Facts, failed: Sequence[str]) -> tuple[str, ...]:
@@ -98,18 +94,18 @@ def _rerun(facts: Facts, failed: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _note(sentence: str, evidence: tuple[Evidence, ...], advice: str) -> Finding:
-    return Finding("dag.rescue", Weight.NOTE, sentence, (), evidence, (advice,))
+def _note(sentence: str, evidence: tuple[Evidence, ...], advice: str) -> Notice:
+    return Notice("dag.rescue", Weight.NOTE, sentence, (), evidence, (advice,))
 
 
-def _not_started(facts: Facts) -> Iterator[Finding]:
+def _not_started(facts: Facts) -> Iterator[Notice]:
     sentence = f"{facts.name} has not started: there is no {facts.out}."
     advice = (facts.submit_command,) if facts.submit_command else ()
-    yield Finding("dagman.not_started", Weight.PROBLEM, sentence, advice=advice)
+    yield Notice("dagman.not_started", Weight.PROBLEM, sentence, advice=advice)
 
 
-def _idle(facts: Facts) -> Iterator[Finding]:
-    if _is_to_be_restarted(facts):
+def _idle(facts: Facts) -> Iterator[Notice]:
+    if (facts.run.exit_code or 0) > MAX_FINAL_EXIT_CODE:
         yield from _unknown(facts)
         return
     since = _number(facts.ad.get("EnteredCurrentStatus")) or facts.dagman_job.submitted
@@ -120,25 +116,10 @@ def _idle(facts: Facts) -> Iterator[Finding]:
         f" MAX_JOBS_RUNNING is reached: condor_q -better-analyze {facts.cluster}",
     )
     evidence = (Evidence(f"job {facts.cluster}", "JobStatus = 1", since),)
-    yield Finding("dagman.idle", Weight.WAITING, sentence, (), evidence, advice)
+    yield Notice("dagman.idle", Weight.WAITING, sentence, (), evidence, advice)
 
 
-def _held(facts: Facts) -> Iterator[Finding]:
-    hold = facts.dagman_job.hold
-    code = int(_number(facts.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
-    reason = str(facts.ad.get("HoldReason") or (hold.reason if hold else ""))
-    since = _number(facts.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
-    age = f" for {duration(facts.now - since)}" if since else ""
-    sentence = (
-        f"DAGMan's job {facts.cluster} is held{age}, so the DAG is stopped:"
-        f" {hold_code(code).meaning} (HoldReasonCode {code})."
-    )
-    evidence = (Evidence(f"HoldReason of job {facts.cluster}", message(reason), since),)
-    advice = (f"To continue: condor_release {facts.cluster}",)
-    yield Finding("dagman.held", Weight.PROBLEM, sentence, (), evidence, advice)
-
-
-def _interrupted(facts: Facts) -> Iterator[Finding]:
+def _interrupted(facts: Facts) -> Iterator[Notice]:
     sentence = (
         "DAGMan is gone, and the DAG is not over: the lock file exists, but no process holds it."
     )
@@ -149,10 +130,10 @@ def _interrupted(facts: Facts) -> Iterator[Finding]:
         advice = facts.submit_command and f"To continue where it stopped: {facts.submit_command}"
         weight = Weight.PROBLEM
     evidence = (Evidence(f"{facts.name}.lock", "left behind", facts.run.last),)
-    yield Finding("dagman.interrupted", weight, sentence, (), evidence, (advice,) if advice else ())
+    yield Notice("dagman.interrupted", weight, sentence, (), evidence, (advice,) if advice else ())
 
 
-def _removed(facts: Facts) -> Iterator[Finding]:
+def _removed(facts: Facts) -> Iterator[Notice]:
     job = facts.dagman_job
     reason = str(facts.ad.get("RemoveReason") or job.removed)
     when = job.left or facts.run.ended
@@ -160,10 +141,10 @@ def _removed(facts: Facts) -> Iterator[Finding]:
     sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
     source = f"{facts.name}.dagman.log" if job.left else facts.out
     evidence = (Evidence(source, message(reason) or "Received SIGUSR1", when),)
-    yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
+    yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
-def _ending(facts: Facts) -> Iterator[Finding]:
+def _ending(facts: Facts) -> Iterator[Notice]:
     """A removal that DAGMan has not done with."""
     if facts.is_live and facts.run.removed:
         sentence = (
@@ -171,10 +152,10 @@ def _ending(facts: Facts) -> Iterator[Finding]:
             " ending, after the FINAL node if there is one."
         )
         evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.last),)
-        yield Finding("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
+        yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
-def _succeeded(facts: Facts) -> Iterator[Finding]:
+def _succeeded(facts: Facts) -> Iterator[Notice]:
     if any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
         deciding = []
         if facts.dag is None or facts.dag.of_kind(NodeKind.FINAL):
@@ -185,10 +166,10 @@ def _succeeded(facts: Facts) -> Iterator[Finding]:
         if deciding:
             sentence += f": {' or '.join(deciding)} decides the exit code"
         sentence += "."
-        yield Finding("dagman.succeeded", Weight.NOTE, sentence)
+        yield Notice("dagman.succeeded", Weight.NOTE, sentence)
 
 
-def _failed(facts: Facts) -> Iterator[Finding]:
+def _failed(facts: Facts) -> Iterator[Notice]:
     """Only if nothing else says why."""
     failed = any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values())
     if (
@@ -207,7 +188,7 @@ def _failed(facts: Facts) -> Iterator[Finding]:
     sentence = f"condor_dagman ended with exit code {code}, {meaning}."
     evidence = (_errors(facts),)
     advice = (f"To check the DAG: condor_dag_checker -lint {shlex.quote(facts.name)}",)
-    yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence, advice)
+    yield Notice("dagman.failed", Weight.PROBLEM, sentence, (), evidence, advice)
 
 
 def _errors(facts: Facts) -> Evidence:
@@ -215,11 +196,7 @@ def _errors(facts: Facts) -> Evidence:
     return Evidence(facts.out, "errors:", facts.run.ended, lines)
 
 
-def _is_to_be_restarted(facts: Facts) -> bool:
-    return (facts.run.exit_code or 0) > MAX_FINAL_EXIT_CODE
-
-
-def _unknown(facts: Facts) -> Iterator[Finding]:
+def _unknown(facts: Facts) -> Iterator[Notice]:
     if facts.run.exit_code != EXIT_RESTART or facts.run.aborted:
         return
     sentence = (
@@ -227,71 +204,20 @@ def _unknown(facts: Facts) -> Iterator[Finding]:
         " starts it again."
     )
     evidence = (_errors(facts),)
-    yield Finding("dagman.failed", Weight.PROBLEM, sentence, (), evidence)
+    yield Notice("dagman.failed", Weight.PROBLEM, sentence, (), evidence)
 
 
-def _halted(facts: Facts) -> Iterator[Finding]:
-    run = facts.run
-    live = facts.state is DagState.HALTED or (facts.is_live and run.halted)
-    if not live and not (run.ended and run.halted and facts.state in _ENDED):
-        return
-    by = halted_by(facts)
-    begun = run.halts[-1].begun if run.halted else 0.0
-    age = f" for {duration(facts.now - begun)}" if begun and live else ""
-    sentence = (
-        f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
-    )
-    if not live:
-        subject = f"{by.named} halted the DAG" if by is not None else "The DAG was halted"
-        sentence = f"{subject}, and DAGMan ended when nothing was left to wait for"
-        by_final = facts.state is DagState.SUCCEEDED
-        sentence += f"{'; the exit code is that of the FINAL node' * by_final}."
-    reason = message(run.halts[-1].reason) if run.halted else ""
-    said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
-    evidence, advice = [Evidence(facts.out, said, begun)], ""
-    evidence += by.evidence if by is not None else ()
-    who = by.what if by is not None else "a command"
-    if facts.has_halt_file:
-        evidence.append(Evidence(facts.halt_file, "exists"))
-        advice = f"To resume it: rm {shlex.quote(facts.halt_file)}"
-    elif live and facts.cluster:
-        advice = f"It was halted by {who}; to resume it: htcondor dag resume {facts.cluster}"
-    yield Finding(
-        "dag.halted", Weight.PROBLEM, sentence, (), tuple(evidence), (advice,) if advice else ()
-    )
-
-
-def _aborted(facts: Facts) -> Iterator[Finding]:
-    if not facts.run.aborted:
-        return
-    sentence = f"A node ended the DAG by ABORT-DAG-ON: {message(facts.run.aborted)}."
-    by = halted_by(facts)
-    if by is not None and by.ends:
-        sentence = f"{capitalized(by.what)} ended the DAG: {message(facts.run.aborted)}."
-    advice: tuple[str, ...] = ()
-    if _is_to_be_restarted(facts):
-        code = facts.run.exit_code
-        sentence += f" DAGMan ended with exit code {code}, and the schedd starts it again."
-        advice = (
-            f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"
-            f" {facts.cluster}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} for a failure.",
-        )
-    said = Evidence(facts.out, message(facts.run.aborted), facts.run.ended)
-    evidence = (said, *(by.evidence if by is not None else ()))
-    yield Finding("dag.aborted", Weight.PROBLEM, sentence, (), evidence, advice)
-
-
-def failed_by_ad(facts: Facts) -> list[Finding]:
+def failed_by_ad(facts: Facts) -> list[Notice]:
     """How many nodes have failed, if the logs can't be read: DAGMan's job ad tells no more."""
     count = int(_number(facts.ad.get("DAG_NodesFailed")))
     if facts.run.starts or not count:
         return []
     sentence = f"{number_of(count, 'node')} failed; only the logs of the DAG say which."
     evidence = (Evidence(f"DAG_NodesFailed of job {facts.cluster}", str(count)),)
-    return [Finding("node.failed", Weight.PROBLEM, sentence, (), evidence)]
+    return [Notice("node.failed", Weight.PROBLEM, sentence, (), evidence)]
 
 
-def failed_without_log(facts: Facts) -> list[Finding]:
+def failed_without_log(facts: Facts) -> list[Notice]:
     """What `.dagman.out` says of failed nodes, if the nodes log is missing: no more than that."""
     run = facts.run
     said = run.said_failed if run.is_list or failed_count(run) else {}
@@ -307,7 +233,7 @@ def failed_without_log(facts: Facts) -> list[Finding]:
         Evidence(facts.out, f"{message(name)}: {message(how) or 'failed'}")
         for name, how in list(said.items())[:MAX_SAID]
     )
-    return [Finding("node.failed", Weight.PROBLEM, sentence, names, evidence)]
+    return [Notice("node.failed", Weight.PROBLEM, sentence, names, evidence)]
 
 
 def failed_count(run: Run) -> int:

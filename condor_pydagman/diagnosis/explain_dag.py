@@ -8,17 +8,18 @@ from condor_pydagman.diagnosis.dagman_job_state import (
     failed_without_log,
     rescue_findings,
 )
-from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight, in_order
+from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, futile_findings
 from condor_pydagman.diagnosis.feature_findings import feature_findings
-from condor_pydagman.diagnosis.full_throttles import idle_jobs, throttle_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.diagnosis.held_jobs import held_job_findings
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.load import idle_jobs, known_of
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
-from condor_pydagman.diagnosis.phrases import nodes_named
+from condor_pydagman.notices.collect import notices_of
+from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import number_of
+from condor_pydagman.trace.notice import Notice, Weight, in_order
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration
@@ -84,9 +85,8 @@ def explain_dag(facts: Facts) -> Explanation:
         *failed_by_ad(facts),
         *(futile_findings(state) if state is not None else ()),
         *feature_findings(facts, state),
-        *held_job_findings(facts),
         *idle_job_findings(facts),
-        *throttle_findings(facts, state),
+        *notices_of(known_of(facts, state)),
         *running_findings(facts, state),
         *_running_subdags(facts, inner),
         *rescue_findings(facts),
@@ -95,12 +95,12 @@ def explain_dag(facts: Facts) -> Explanation:
     return Explanation(facts.name, _headline(facts, state), in_order(findings))
 
 
-def unknown_findings(facts: Facts) -> list[Finding]:
+def unknown_findings(facts: Facts) -> list[Notice]:
     """What could not be found out."""
-    return [Finding("unknown", Weight.NOTE, sentence) for sentence in facts.unknown]
+    return [Notice("unknown", Weight.NOTE, sentence) for sentence in facts.unknown]
 
 
-def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Finding]:
+def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
     """Sub-DAGs that run and have a problem."""
     found = {
         node: explanation
@@ -112,7 +112,7 @@ def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Findin
     names = tuple(found)
     s = "s" * (len(names) > 1)
     sentence = f"The DAG{s} of {nodes_named(names)} {'have' if s else 'has'} a problem."
-    return [Finding("subdag.problem", Weight.PROBLEM, sentence, names, inner=tuple(found.values()))]
+    return [Notice("subdag.problem", Weight.PROBLEM, sentence, names, inner=tuple(found.values()))]
 
 
 def _has_failed(facts: Facts, node: str) -> bool:

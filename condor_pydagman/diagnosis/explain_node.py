@@ -6,14 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from condor_pydagman.diagnosis.explain_dag import explain_dag, unknown_findings
-from condor_pydagman.diagnosis.explanation import (
-    Evidence,
-    Explanation,
-    Finding,
-    Moment,
-    Weight,
-    in_order,
-)
+from condor_pydagman.diagnosis.explanation import Explanation, Moment
 from condor_pydagman.diagnosis.failed_nodes import (
     failure_advice,
     failure_evidence,
@@ -21,13 +14,14 @@ from condor_pydagman.diagnosis.failed_nodes import (
     failure_sentence,
 )
 from condor_pydagman.diagnosis.feature_findings import awaited_parents, held_back, unneeded_findings
-from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import names_of
+from condor_pydagman.diagnosis.load import retry_delay_left
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
+from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import duration, result
@@ -83,14 +77,14 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
 
 
-def _said_of(facts: Facts, name: str) -> Iterator[Finding]:
+def _said_of(facts: Facts, name: str) -> Iterator[Notice]:
     """What `.dagman.out` says of a node that has failed."""
     how = facts.run.said_failed.get(logged_name(name))
     if how is not None:
         evidence = (Evidence(facts.out, f"{message(name)}: {message(how) or 'failed'}"),)
         verb = "failed" if facts.run.is_list else "failed, perhaps not for good"
         sentence = f"Node {message(name)} {verb}, {facts.out} says."
-        yield Finding("node.failed", Weight.PROBLEM, sentence, (name,), evidence)
+        yield Notice("node.failed", Weight.PROBLEM, sentence, (name,), evidence)
 
 
 def _is_unneeded(state: GraphState | None, number: int | None, run: NodeRun) -> bool:
@@ -164,7 +158,7 @@ def _end(attempt: Attempt) -> str:
     return f"ended with {value}{evicted}"
 
 
-def _of_whole_dag(facts: Facts, names: set[str], status: NodeStatus) -> list[Finding]:
+def _of_whole_dag(facts: Facts, names: set[str], status: NodeStatus) -> list[Notice]:
     """What the explanation of the DAG says of this node, by its names in the DAG file and in the
     logs, or of DAGMan itself."""
     if status is NodeStatus.DONE:
@@ -178,7 +172,7 @@ def _of_whole_dag(facts: Facts, names: set[str], status: NodeStatus) -> list[Fin
     return found
 
 
-def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Finding]:
+def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Notice]:
     if status is not NodeStatus.ERROR:
         return
     failure = failure_of(run, facts.dag)
@@ -186,10 +180,10 @@ def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Finding
     inner = (explain_dag(facts.inner[run.name]),) if run.name in facts.inner else ()
     advice = tuple(failure_advice(failure, facts))
     sentence = failure_sentence([failure])
-    yield Finding(failure.cause, Weight.PROBLEM, sentence, (run.name,), evidence, advice, inner)
+    yield Notice(failure.cause, Weight.PROBLEM, sentence, (run.name,), evidence, advice, inner)
 
 
-def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
+def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
     """The nodes before it that are to end first: the last in each chain keeps all others."""
     is_waiting = state.status[node] in (NodeStatus.NOT_READY, NodeStatus.FUTILE)
     if not is_waiting or node in state.hopeless:
@@ -209,7 +203,7 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Finding]:
         for chain in first[:MAX_CHAINS]
     )
     weight = Weight.PROBLEM if failed else Weight.WAITING
-    yield Finding("node.waiting", weight, sentence, names, evidence, _next_step(facts, names))
+    yield Notice("node.waiting", weight, sentence, names, evidence, _next_step(facts, names))
 
 
 def _is_lost(state: GraphState, node: int) -> bool:
@@ -247,7 +241,7 @@ def _next_step(facts: Facts, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _itself(
     facts: Facts, state: GraphState | None, node: int | None, status: NodeStatus
-) -> Iterator[Finding]:
+) -> Iterator[Notice]:
     """Why a node that waits for no other is where it is."""
     if state is None or node is None or status not in _WAITING:
         return
@@ -255,21 +249,21 @@ def _itself(
     left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
     if status is NodeStatus.READY and left:
         sentence = f"It failed, and the delay of RETRY lasts {duration(left)} more."
-        yield Finding("node.retry", Weight.WAITING, sentence, (state.dag.names[node],))
+        yield Notice("node.retry", Weight.WAITING, sentence, (state.dag.names[node],))
     elif state.dag.kinds[node] == NodeKind.FINAL and facts.is_live:
         sentence = "It is the FINAL node, which runs after all other nodes have ended."
-        yield Finding("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
+        yield Notice("node.state", Weight.NOTE, sentence, (state.dag.names[node],))
     elif status is NodeStatus.READY and facts.is_live and not facts.run.halted:
         yield _ready(facts, state.dag, node)
     elif facts.is_live and not facts.run.halted and not state.unmet(node):
         yield from held_back(facts, state.dag, node)
 
 
-def _ready(facts: Facts, dag: Dag, node: int) -> Finding:
+def _ready(facts: Facts, dag: Dag, node: int) -> Notice:
     for found in held_back(facts, dag, node):
         return found
     sentence = "All its parents have ended; DAGMan starts it as soon as the throttles permit it."
-    return Finding("node.state", Weight.NOTE, sentence, (dag.names[node],))
+    return Notice("node.state", Weight.NOTE, sentence, (dag.names[node],))
 
 
 def _since(facts: Facts, run: NodeRun) -> str:

@@ -6,15 +6,16 @@ import re
 import signal
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight
+from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.diagnosis.feature_findings import advice_of_features
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
-from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.notices.phrases import capitalized, names_of, nodes_named
 from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import message
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
@@ -55,7 +56,7 @@ class Failure(NamedTuple):
 
     Attributes:
         node: what has happened to it.
-        cause: one of `explanation.CAUSES`.
+        cause: one of `notice.CAUSES`.
         value: exit code of its jobs or script, negative for a signal; 0 if there is none.
         reason: in words, of jobs that can't be submitted or were removed; who has cancelled
             the node; why DAGMan takes it as failed though its jobs have not.
@@ -102,12 +103,12 @@ def failure_of(node: NodeRun, dag: Dag | None) -> Failure:
     return Failure(node, "node.exit" if attempt.value > 0 else "node.signal", attempt.value)
 
 
-def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[Finding]:
+def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
     """A finding for each kind of failure; `inner` has explanations of sub-DAGs by node."""
     return [_finding(group, facts, inner) for group in failures_by_kind(facts.run, facts.dag)]
 
 
-def futile_findings(state: GraphState) -> list[Finding]:
+def futile_findings(state: GraphState) -> list[Notice]:
     """The nodes that can't run because others have failed."""
     names = tuple(state.names_of(state.of_status(NodeStatus.FUTILE)))
     if not names:
@@ -115,7 +116,7 @@ def futile_findings(state: GraphState) -> list[Finding]:
     most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
     roots = state.names_of(filter(state.is_before_futile, most_harm))
     sentence = f"{capitalized(nodes_named(names))} can't run, because {names_of(roots)} failed."
-    return [Finding("node.futile", Weight.PROBLEM, sentence, names)]
+    return [Notice("node.futile", Weight.PROBLEM, sentence, names)]
 
 
 def failure_sentence(group: Sequence[Failure]) -> str:
@@ -166,10 +167,10 @@ def _failure_by_dagman(node: NodeRun) -> Failure:
     return Failure(node, "node.failed", reason=message(node.why).rstrip(" ."))
 
 
-def _finding(group: list[Failure], facts: Facts, inner: dict[str, Explanation]) -> Finding:
+def _finding(group: list[Failure], facts: Facts, inner: dict[str, Explanation]) -> Notice:
     first, shown, one = group[0], group[:MAX_EXAMPLES], len(group) == 1
     harmless = first.cause == "node.stopped" or _is_of_kind(first.node, facts.dag, NodeKind.SERVICE)
-    return Finding(
+    return Notice(
         first.cause,
         Weight.NOTE if harmless else Weight.PROBLEM,
         failure_sentence(group),

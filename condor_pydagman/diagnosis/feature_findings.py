@@ -4,7 +4,6 @@ The module `explain` of a feature may have:
 
 - `findings(facts, state)`: what is to be said of the DAG.
 - `held_back(facts, dag, node)`: why a node that waits for no other does not start.
-- `halted_by(facts)`: who has halted or ended the DAG, if it has.
 - `hopeless(state)`: nodes that can't run, and why (`GraphState.hopeless`).
 - `awaited_parents(state, node)`: what a node waits for in place of all its parents; '' if it waits
   for all.
@@ -20,37 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from condor_pydagman import features
-from condor_pydagman.diagnosis.explanation import Evidence, Finding
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import NodeRun
 
 
-class HaltedBy(NamedTuple):
-    """What of a feature has halted a DAG, or ended it.
-
-    Attributes:
-        what: in words, `a brake`.
-        named: the same, with names.
-        evidence: why.
-        ends: whether it has ended the DAG.
-    """
-
-    what: str
-    named: str
-    evidence: tuple[Evidence, ...]
-    ends: bool
-
-
-def halted_by(facts: Facts) -> HaltedBy | None:
-    """The first feature that has halted or ended the DAG; None if none has."""
-    found = (ask(facts) for ask in features.told("explain", "halted_by"))
-    return next((one for one in found if one is not None), None)
-
-
-def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Finding]:
+def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Notice]:
     """What features say of the DAG; without its edges, `state` is None."""
     for find in features.told("explain", "findings"):
         yield from find(facts, state)
@@ -63,7 +39,7 @@ def awaited_parents(state: GraphState, node: int) -> str:
     return next(filter(None, found), "")
 
 
-def unneeded_findings(facts: Facts, run: NodeRun) -> list[Finding]:
+def unneeded_findings(facts: Facts, run: NodeRun) -> list[Notice]:
     """Why a node that counts as done is not needed."""
     return [ask(facts, run) for ask in features.told("explain", "unneeded")]
 
@@ -84,7 +60,7 @@ def advice_of_features(reason: str) -> str:
     return next((advice for begin, advice in known if reason.startswith(begin)), "")
 
 
-def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Finding]:
+def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
     """Why a node that waits for no other does not start."""
     for ask in features.told("explain", "held_back"):
         yield from ask(facts, dag, node)

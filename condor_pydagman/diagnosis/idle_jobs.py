@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
-from condor_pydagman.diagnosis.full_throttles import idle_jobs
-from condor_pydagman.diagnosis.known_facts import IDLE, Clause, Facts, Fit, QueuedJob
-from condor_pydagman.diagnosis.phrases import nodes_named
+from condor_pydagman.diagnosis.known_facts import Clause, Facts, Fit
+from condor_pydagman.diagnosis.load import idle_jobs
+from condor_pydagman.notices.known import IDLE, QueuedJob
+from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
@@ -16,7 +17,7 @@ from condor_pydagman.words import duration
 MAX_CLAUSES = 4
 
 
-def idle_job_findings(facts: Facts) -> list[Finding]:
+def idle_job_findings(facts: Facts) -> list[Notice]:
     """A finding for jobs of each kind; one for all if the schedd has not told of them."""
     if facts.fits:
         return [_fit_finding(fit, facts) for fit in facts.fits]
@@ -25,7 +26,7 @@ def idle_job_findings(facts: Facts) -> list[Finding]:
     return list(_logged(facts))
 
 
-def _fit_finding(fit: Fit, facts: Facts) -> Finding:
+def _fit_finding(fit: Fit, facts: Facts) -> Notice:
     if fit.slots and not fit.able:
         return _no_match(fit, facts)
     if not fit.slots:
@@ -42,10 +43,10 @@ def _fit_finding(fit: Fit, facts: Facts) -> Finding:
     weight = Weight.WAITING if fit.slots else Weight.PROBLEM
     advice = f"To see which slots match: condor_q -better-analyze {fit.job}"
     evidence = Evidence("collector", f"{number_of(fit.slots, 'slot')}, {fit.able} match")
-    return Finding("job.idle", weight, sentence, fit.nodes, (evidence,), (advice,))
+    return Notice("job.idle", weight, sentence, fit.nodes, (evidence,), (advice,))
 
 
-def _no_match(fit: Fit, facts: Facts) -> Finding:
+def _no_match(fit: Fit, facts: Facts) -> Notice:
     none = [clause for clause in fit.clauses if not clause.slots]
     shown = none or sorted(fit.clauses, key=lambda clause: clause.slots)
     if fit.willing:
@@ -67,7 +68,7 @@ def _no_match(fit: Fit, facts: Facts) -> Finding:
         f"For details: condor_q -better-analyze {fit.job}",
     )
     evidence = tuple(_clause(clause, fit) for clause in shown[:MAX_CLAUSES])
-    return Finding("job.no_match", Weight.PROBLEM, sentence, fit.nodes, evidence, advice)
+    return Notice("job.no_match", Weight.PROBLEM, sentence, fit.nodes, evidence, advice)
 
 
 def _clause(clause: Clause, fit: Fit) -> Evidence:
@@ -76,7 +77,7 @@ def _clause(clause: Clause, fit: Fit) -> Evidence:
     return Evidence(f"Requirements of {fit.job}", text)
 
 
-def _logged(facts: Facts) -> Iterator[Finding]:
+def _logged(facts: Facts) -> Iterator[Notice]:
     """By the nodes log alone."""
     nodes = [run for run in facts.run.nodes.values() if _idle(run)]
     if not nodes:
@@ -89,7 +90,7 @@ def _logged(facts: Facts) -> Iterator[Finding]:
     evidence = Evidence(facts.nodes_log, text, attempt.submitted)
     advice = f"To see why: condor_q -better-analyze {attempt.job}"
     names = tuple(run.name for run in nodes)
-    yield Finding("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
+    yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
 
 
 def _waits(jobs: int, nodes: tuple[str, ...], since: float, now: float) -> str:

@@ -7,28 +7,8 @@ from typing import Any
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.notices.known import QueuedJob
 from condor_pydagman.trace.run_history import DagState, Hold, Run
-
-IDLE, RUNNING, HELD = 1, 2, 5  # JobStatus
-
-
-class QueuedJob(NamedTuple):
-    """A job of the DAG that is in the queue.
-
-    Attributes:
-        job: `CLUSTER.PROC`.
-        status: JobStatus.
-        since: when it came into that status.
-        reason, code, subcode: of a hold.
-    """
-
-    job: str
-    node: str
-    status: int
-    since: float = 0.0
-    reason: str = ""
-    code: int = 0
-    subcode: int = 0
 
 
 class Clause(NamedTuple):

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.failed_nodes import failure_of
-from condor_pydagman.diagnosis.full_throttles import retry_delay_left
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.phrases import capitalized, nodes_named
+from condor_pydagman.diagnosis.load import retry_delay_left
+from condor_pydagman.notices.phrases import capitalized, nodes_named
 from condor_pydagman.printable import does, message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration, result
 
 
-def running_findings(facts: Facts, state: GraphState | None) -> list[Finding]:
+def running_findings(facts: Facts, state: GraphState | None) -> list[Notice]:
     """Findings of a DAG that goes on."""
     if not facts.is_live:
         return []
@@ -25,7 +25,7 @@ def running_findings(facts: Facts, state: GraphState | None) -> list[Finding]:
     return [*retries, *scripts, *_jobs(facts)]
 
 
-def _scripts(facts: Facts, kind: str) -> Iterator[Finding]:
+def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
     status = NodeStatus.PRERUN if kind == "PRE" else NodeStatus.POSTRUN
     found = []
     for run in facts.run.nodes.values():
@@ -45,7 +45,7 @@ def _scripts(facts: Facts, kind: str) -> Iterator[Finding]:
         f" {does(len(found), 'be')} running{longest}."
     )
     evidence = (Evidence(facts.out, f"{kind} script of {message(name)} started", since),)
-    yield Finding("script.running", Weight.WAITING, sentence, names, evidence)
+    yield Notice("script.running", Weight.WAITING, sentence, names, evidence)
 
 
 def _started(attempt: Attempt, kind: str) -> float:
@@ -54,7 +54,7 @@ def _started(attempt: Attempt, kind: str) -> float:
     return script.started if script is not None and script.value is None else 0.0
 
 
-def _jobs(facts: Facts) -> Iterator[Finding]:
+def _jobs(facts: Facts) -> Iterator[Notice]:
     running = [
         run
         for run in facts.run.nodes.values()
@@ -74,10 +74,10 @@ def _jobs(facts: Facts) -> Iterator[Finding]:
     host = message(attempt.hosts[-1]) if attempt.hosts else ""
     text = f"job {attempt.job} of {message(oldest.name)} on {host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
-    yield Finding("job.running", Weight.NOTE, sentence, names, evidence)
+    yield Notice("job.running", Weight.NOTE, sentence, names, evidence)
 
 
-def _retries(facts: Facts, state: GraphState) -> Iterator[Finding]:
+def _retries(facts: Facts, state: GraphState) -> Iterator[Notice]:
     waiting: list[tuple[float, NodeRun]] = []
     for node in state.of_status(NodeStatus.READY):
         run = state.run_of(node)
@@ -93,7 +93,7 @@ def _retries(facts: Facts, state: GraphState) -> Iterator[Finding]:
         f" the delay of RETRY; the next attempt begins in {duration(left)}."
     )
     evidence = (failed_attempt(first, state, facts),)
-    yield Finding("node.retry", Weight.WAITING, sentence, names, evidence)
+    yield Notice("node.retry", Weight.WAITING, sentence, names, evidence)
 
 
 def failed_attempt(run: NodeRun, state: GraphState, facts: Facts) -> Evidence:

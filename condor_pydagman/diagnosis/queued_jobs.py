@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.diagnosis.known_facts import HELD, IDLE, Fit, QueuedJob
+from condor_pydagman.diagnosis.known_facts import Fit
 from condor_pydagman.diagnosis.machine_fit import fit_of
 from condor_pydagman.monitor import queue
+from condor_pydagman.notices.known import HELD, IDLE, QueuedJob
 
 MAX_KINDS = 5  # of idle jobs that are compared with machines
 Ad = Mapping[str, Any]

@@ -12,7 +12,7 @@ but for a DAG that wants it.  The modules of a folder that the core asks for:
 What people's programs ask for, of those in `TOLD`:
 
 - `trace`: what the logs tell of it (`trace.tracker`).
-- `words`: the same for people (`report.feature_words`).
+- `words`: the same for people (`report.feature_words`), and notices (`notices.collect`).
 - `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
 - `explain`: what it has to do with a DAG that does not go on (`diagnosis.feature_findings`).
 """

@@ -15,8 +15,10 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.monitor.known_run import known_run
 from condor_pydagman.monitor.outside_facts import OutsideFacts, watchers
 from condor_pydagman.monitor.plan import known_plan, read_small_plan
+from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.run_history import NodeRun, Run
@@ -136,6 +138,8 @@ class WatchedDag:
             subdags=self._subdags(),
             outside=self._seen_outside(),
         )
+        known = known_run(self.found, self._state, seen, tally, self._ad)
+        seen = seen.with_notices(notices_of(known))
         if self.over:
             return seen._replace(exit_code=self.exit_code)
         return seen._replace(exit_code=None, ended=0.0)

@@ -16,6 +16,7 @@ from condor_pydagman.report.groups import failure_kinds, group_names, groups, re
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.trace.node_placements import total
+from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration, number
@@ -44,6 +45,7 @@ class Subject(NamedTuple):
         tick: the same for the axis of a picture, given the length of that, seconds.
         picture: the DAG as SVG, coloured by outcome; '' without one, `picture_problem` says why.
         excerpts: the last lines that failed nodes have written, by the nodes.
+        notices: what there is to say of the whole DAG.
         subdags: commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes.
     """
 
@@ -59,6 +61,7 @@ class Subject(NamedTuple):
     picture_problem: str = ""
     excerpts: Mapping[str, Sequence[str]] = {}
     subdags: Sequence[tuple[str, str]] = ()
+    notices: Sequence[Notice] = ()
 
 
 def html_report(subject: Subject) -> Iterator[str]:
@@ -127,8 +130,11 @@ def _notes(subject: Subject) -> Iterator[str]:
         until = subject.clock(halt.ended) if halt.ended else "the end"
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
     yield from feature_words.notes(run, subject.clock)
-    if run.aborted:
-        yield run.aborted
+    for notice in subject.notices:
+        yield notice.sentence
+        for said in notice.evidence:
+            if said.time and said.text not in notice.sentence:
+                yield f"{subject.clock(said.time)}: {said.text}"
     if run.removed:
         yield "DAGMan's job was removed (condor_rm)."
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
-from condor_pydagman.printable import number_of, printable, size_text
+from condor_pydagman.printable import printable, size_text
 from condor_pydagman.report.feature_words import SPACE, Clock, Piece, overview_flows
+from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.overview import STATES, Overview
 from condor_pydagman.trace.tally import WINDOW_S
 from condor_pydagman.words import duration, number, rate, result
@@ -174,12 +175,12 @@ def _placements(of: Mapping[str, Any]) -> list[Piece]:
 
 
 def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
-    if seen.note:
+    if seen.note and not any(one.cause.startswith("dagman.") for one in seen.notices):
         yield from _wrapped(
             [(word, "bold magenta") for word in printable(seen.note).split(" ")], width, " "
         )
-    for throttle in seen.throttles:
-        yield [("throttle reached: ", "yellow"), (throttle, "")]
+    for notice in seen.notices:
+        yield from _notice(notice, width)
     if seen.longest:
         yield [("longest running", "blue")]
         for node, job, host, since in seen.longest:
@@ -193,12 +194,6 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
                 ],
                 width,
             )
-    for group in seen.held:
-        names = ", ".join(map(printable, group.nodes))
-        yield [(f"held: {number_of(group.jobs, 'job')} of {names}", "bold magenta")]
-        words = f"{printable(group.reason)} (code {group.code})".split(" ")
-        for line in _wrapped([(word, "") for word in words], width - len(SPACE), " "):
-            yield [(SPACE, ""), *line]
     if seen.failures:
         yield [("last failures", "bold red")]
         for failure in seen.failures:
@@ -212,6 +207,23 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
                 ],
                 width,
             )
+
+
+def _notice(notice: Notice, width: int) -> Iterator[Line]:
+    """What it is, what says so first, and the command that does something about it."""
+    style = "bold magenta" if notice.weight is Weight.PROBLEM else "yellow"
+    yield from _words(notice.sentence, style, width)
+    if notice.weight is Weight.PROBLEM and notice.evidence:
+        source, text, *_ = notice.evidence[0]
+        yield from _words(f"{source}: {text}", "", width, SPACE)
+    if notice.command:
+        yield from _words(f"=> {notice.command}", "bright_black", width, SPACE)
+
+
+def _words(text: str, style: str, width: int, indent: str = "") -> Iterator[Line]:
+    words = [(word, style) for word in printable(text).split(" ")]
+    for line in _wrapped(words, width - len(indent), " "):
+        yield [(indent, ""), *line] if indent else line
 
 
 def troubles(seen: Overview) -> list[str]:

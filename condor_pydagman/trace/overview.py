@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman import features
-from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import total
+from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 
@@ -19,13 +18,6 @@ STALLED_S = 60.0
 STALLED_NODES = 5
 # Counts of a picture, in the order of a bar.
 STATES = ("done", "running", "idle", "held", "pre", "post", "ready", "waiting", "failed", "futile")
-# Throttles by their names in the job ad, and what of the DAG each limits.
-_THROTTLES = {
-    "DAGMan_MaxJobs": ("queued", "nodes with jobs in the queue"),
-    "DAGMan_MaxIdle": ("idle_jobs", "idle jobs"),
-    "DAGMan_MaxPreScripts": ("pre", "PRE scripts at once"),
-    "DAGMan_MaxPostScripts": ("post", "POST scripts at once"),
-}
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -88,11 +80,12 @@ class Overview(NamedTuple):
         longest: nodes whose jobs have run longest, that first.
         held: held jobs by their reasons, the most frequent first.
         failures: the last nodes that have failed, the newest first.
-        throttles: those that hold nodes back, in words.
+        throttles: what the notices say of those that hold nodes back.
         subdags: of the nodes that are DAGs and in the queue.
         placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
             empty if there are none.
         of_features: what features have to show, by names of fields.
+        notices: what there is to say of it, the most important first (`notices.collect`).
     """
 
     dag: str
@@ -115,6 +108,12 @@ class Overview(NamedTuple):
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
     of_features: Mapping[str, Any] = {}
+    notices: Sequence[Notice] = ()
+
+    def with_notices(self, notices: Sequence[Notice]) -> Overview:
+        """With what there is to say of the DAG."""
+        throttles = [one.sentence for one in notices if one.cause == "throttle.full"]
+        return self._replace(notices=notices, throttles=throttles)
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -122,8 +121,16 @@ class Overview(NamedTuple):
         for name in ("longest", "held", "failures"):
             fields[name] = [part._asdict() for part in fields[name]]
         fields["subdags"] = [part.as_json() for part in self.subdags]
+        fields["notices"] = [_notice_as_json(one) for one in self.notices]
         of_features = fields.pop("of_features")
         return {**fields, **of_features}
+
+
+def _notice_as_json(notice: Notice) -> dict[str, Any]:
+    """Without what grows with the DAG."""
+    fields = notice.to_json()
+    fields.update(since=notice.since, command=notice.command, nodes=fields["nodes"][:MAX_LISTED])
+    return fields
 
 
 def overview(
@@ -173,7 +180,7 @@ def overview(
         _longest(tally),
         _held(tally),
         [failure_of(node) for node in reversed(tally.run.failures)][:MAX_LISTED],
-        _full_throttles(run, counts, tally) if running else [],
+        [],
         subdags,
         total(run.placements).as_json() if run.placements else {},
         {**_of_features(tally, ad, running=running), **outside},
@@ -297,42 +304,3 @@ def failure_of(node: NodeRun) -> Failure:
     elif attempt.pre is not None and attempt.pre.value and not attempt.procs:
         value, reason = attempt.pre.value, "PRE script"
     return Failure(node.name, node.since, len(node.attempts), value, reason)
-
-
-def _full_throttles(run: Run, counts: Mapping[str, int], tally: Tally) -> list[str]:
-    """Throttles that are reached while nodes wait for nothing else."""
-    if not counts["ready"] and not counts["pre"] and not counts["post"]:
-        return []
-    used = dict(counts)
-    used["queued"] = counts["running"] + counts["idle"] + counts["held"]
-    used["idle_jobs"] = sum(_idle_jobs(node) for node in tally.run.in_queue.values())
-    found = []
-    for name, (what, words) in _THROTTLES.items():
-        limit = run.limits.get(name, 0)
-        if limit and used[what] >= limit:
-            found.append(f"{limit} {words} ({name})")
-    return found + _full_categories(tally)
-
-
-def _full_categories(tally: Tally) -> list[str]:
-    """Those with a MAXJOBS line that have nodes which wait for nothing else."""
-    dag = tally.dag
-    if dag is None or not dag.category_limits:
-        return []
-    submitted = Counter(_category(dag, name) for name in tally.run.in_queue)
-    waiting = {dag.categories.get(node, "") for node in tally.ready()}
-    return [
-        f"{limit} nodes of category {category} (MAXJOBS)"
-        for category, limit in dag.category_limits.items()
-        if category in waiting and submitted[category] >= limit
-    ]
-
-
-def _category(dag: Dag, name: str) -> str:
-    node = dag.find(name)
-    return dag.categories.get(node, "") if node is not None else ""
-
-
-def _idle_jobs(node: NodeRun) -> int:
-    attempt = node.attempts[-1]
-    return attempt.procs - attempt.ended_procs - attempt.running - attempt.held

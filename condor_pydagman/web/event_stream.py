@@ -18,7 +18,8 @@ MAX_STREAMS = 80  # so that there is always room for requests
 COMMENT_S = 15.0
 OVERVIEW_S = 10.0  # an overview comes as often at least: times in it go on
 STUCK_S = 60.0  # a client that takes nothing for so long is left
-_DRIFTING = ("now", "counted", "remaining_s", "stalled_s", "per_second")  # of an overview
+# Of an overview; how long something lasts is in the sentences of notices.
+_DRIFTING = ("now", "counted", "remaining_s", "stalled_s", "per_second", "notices")
 MAX_VERSION = 1 << 53
 
 

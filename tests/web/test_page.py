@@ -64,19 +64,20 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     page.locator(".numbers").wait_for()
     assert not hurdles.is_visible()
     sites = {"at": {}, "waiting": 1207, "first": ["a", "b"], "reason": "of 1 site, 1 is full"}
+    evidence = [{"source": "t.dag.nodes.log", "text": "brake sick: 2 nodes failed: <b>x</b>"}]
     dag.more = {
-        "brakes": {"sick": "2 nodes failed: <b>x</b>"},
-        "feeder": "failed, 2 feedings; feeding 3: no table",
         "sites": sites,
-        "throttles": ["3 idle jobs (DAGMan_MaxIdle)"],
+        "notices": [
+            {"weight": "problem", "sentence": "The DAG is halted.", "evidence": evidence},
+            {"weight": "waiting", "sentence": "MaxIdle is reached.", "evidence": evidence},
+        ],
     }
     dag.touch()
     hurdles.wait_for()
     assert hurdles.inner_text().split("\n") == [
-        "Brake sick is active: 2 nodes failed: <b>x</b>",
-        "The FEEDER failed, 2 feedings; feeding 3: no table",
+        "The DAG is halted. t.dag.nodes.log: brake sick: 2 nodes failed: <b>x</b>",
+        "MaxIdle is reached.",
         "1,207 groups are waiting for a site (a, b and 1,205 more): of 1 site, 1 is full",
-        "Throttle reached: 3 idle jobs (DAGMan_MaxIdle).",
     ]
     dag.more = {"feeder": "waits, 2 feedings", "sites": {**sites, "waiting": 0, "first": []}}
     dag.touch()

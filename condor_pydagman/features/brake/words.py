@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from condor_pydagman.features.brake.grammar import ABORT
 from condor_pydagman.features.brake.trace import BrakesSeen
-from condor_pydagman.printable import printable
-from condor_pydagman.report.feature_words import Clock, Events, Flow, flow, why
+from condor_pydagman.notices.known import HaltedBy, Known
+from condor_pydagman.notices.phrases import names_of
+from condor_pydagman.printable import message, printable
+from condor_pydagman.report.feature_words import Events, why
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import Run
+from condor_pydagman.trace.notice import Evidence
 
 
 def _acts(event: DagEvent) -> str:
@@ -19,13 +19,15 @@ def _acts(event: DagEvent) -> str:
 EVENTS: Events = {"dag.brake": _acts}
 
 
-def overview_lines(seen: Overview) -> Iterator[Flow]:
-    """A brake that acts."""
-    for name, reason in seen.of_features["brakes"].items():
-        yield flow(f"brake {name}: {reason}", "bold magenta")
-
-
-def notes(run: Run, clock: Clock) -> Iterator[str]:
-    """When brakes acted, and why."""
-    for name, brake in BrakesSeen.of(run).acting.items():
-        yield f"Brake {name} acted at {clock(brake.time)}: {brake.reason}"
+def halted_by(known: Known) -> HaltedBy | None:
+    """The brakes that act, and why."""
+    acting = BrakesSeen.of(known.run).acting
+    if not acting:
+        return None
+    named = f"Brake{'s' * (len(acting) > 1)} {names_of(list(acting))}"
+    evidence = tuple(
+        Evidence(known.nodes_log, message(f"brake {name}: {brake.reason}"), brake.time)
+        for name, brake in acting.items()
+    )
+    ends = any(brake.effect == ABORT for brake in acting.values())
+    return HaltedBy("a brake", named, evidence, ends=ends)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import State
@@ -13,6 +12,7 @@ from condor_pydagman.features.enough.grammar import PARENTS
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of, words
 from condor_pydagman.features.enough.trace import EnoughSeen
 from condor_pydagman.printable import does, message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -55,13 +55,13 @@ def awaited_parents(state: GraphState, node: int) -> str:
     return f"enough of its {of} ({_line(state, number)}: {_progress(state, number)})"
 
 
-def findings(facts: Facts, state: GraphState | None) -> list[Finding]:
+def findings(facts: Facts, state: GraphState | None) -> list[Notice]:
     """A finding for each ENOUGH of which there is something to be said."""
     reached = [_reached(facts, line) for line in EnoughSeen.of(facts.run).reached]
     return [*reached, *(_not_reached(facts, state) if state is not None else ())]
 
 
-def _reached(facts: Facts, line: str) -> Finding:
+def _reached(facts: Facts, line: str) -> Notice:
     counts, time = EnoughSeen.of(facts.run).reached[line]
     names = tuple(
         run.name for run in facts.run.nodes.values() if run.is_unneeded and line in run.why
@@ -69,10 +69,10 @@ def _reached(facts: Facts, line: str) -> Finding:
     left = f"; {number_of(len(names), 'node')} {does(len(names), 'be')} not needed" if names else ""
     sentence = f"{message(line)} is reached: {message(counts)}{left}."
     evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
-    return Finding("enough.reached", Weight.NOTE, sentence, names, evidence)
+    return Notice("enough.reached", Weight.NOTE, sentence, names, evidence)
 
 
-def _not_reached(facts: Facts, state: GraphState) -> Iterator[Finding]:
+def _not_reached(facts: Facts, state: GraphState) -> Iterator[Notice]:
     for number, enough in enumerate(enoughs_of(state.dag)):
         if words(enough) in EnoughSeen.of(facts.run).reached:
             continue
@@ -89,7 +89,7 @@ def _may_grow(facts: Facts) -> bool:
     return facts.is_live and dag is not None and dag.may_grow()
 
 
-def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:
+def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Notice:
     counts = counts_of(state)
     lost, members = counts.lost[number], counts.members[number]
     failed = [node for node in members if state.status[node] in _LOST]
@@ -104,15 +104,15 @@ def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Finding:
     if child is not None:
         failed.append(child)
     names = tuple(state.names_of(failed))
-    return Finding("enough.lost", Weight.PROBLEM, sentence, names, _place(state, number))
+    return Notice("enough.lost", Weight.PROBLEM, sentence, names, _place(state, number))
 
 
-def _on_its_way(facts: Facts, state: GraphState, number: int) -> Finding:
+def _on_its_way(facts: Facts, state: GraphState, number: int) -> Notice:
     sentence = (
         f"{_line(state, number)} is not reached{' yet' * facts.is_live}: of"
         f" {_members(state, number)} {_progress(state, number)}."
     )
-    return Finding("enough.open", Weight.NOTE, sentence, (), _place(state, number))
+    return Notice("enough.open", Weight.NOTE, sentence, (), _place(state, number))
 
 
 def _progress(state: GraphState, number: int) -> str:
@@ -137,7 +137,7 @@ def _place(state: GraphState, number: int) -> tuple[Evidence, ...]:
 # Of one node.
 
 
-def unneeded(facts: Facts, run: NodeRun) -> Finding:
+def unneeded(facts: Facts, run: NodeRun) -> Notice:
     """Why a node that counts as done is not needed."""
     line = run.unneeded_by
     reached = EnoughSeen.of(facts.run).reached
@@ -145,9 +145,9 @@ def unneeded(facts: Facts, run: NodeRun) -> Finding:
         counts, time = reached[line]
         sentence = f"It is not needed: {message(line)} is reached, as {message(counts)}."
         evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
-        return Finding("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)
+        return Notice("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)
     sentence = f"It is not needed: {message(line)}."
     if not run.why:
         source = facts.run.rescue_read or "the DAG file"
         sentence = f"It is not needed: an earlier run did not need it, {message(source)} says."
-    return Finding("node.unneeded", Weight.NOTE, sentence, (run.name,))
+    return Notice("node.unneeded", Weight.NOTE, sentence, (run.name,))

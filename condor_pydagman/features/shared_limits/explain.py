@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.diagnosis.explanation import Evidence, Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.features.shared_limits.overview import WORDS, LimitRow, LimitsAsked, waits_for
 from condor_pydagman.printable import message
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.words import duration
 
 _MAX_DAGS = 3
 
 
-def findings(facts: Facts, _state: GraphState | None) -> Iterator[Finding]:
+def findings(facts: Facts, _state: GraphState | None) -> Iterator[Notice]:
     """Why the DAG can have no places, and a finding for each limit that it waits for."""
     known = facts.of.get("shared_limits", LimitsAsked())
     if known.trouble:
-        yield Finding(
+        yield Notice(
             "limit.trouble",
             Weight.WAITING,
             "DAGMan can't use the shared limits, so no node that is subject to one can start:"
@@ -36,7 +36,7 @@ def findings(facts: Facts, _state: GraphState | None) -> Iterator[Finding]:
         )
         waited = duration(max(0.0, facts.now - mine.since))
         evidence = (Evidence("the shared limits", f"the DAG has waited for {waited}", mine.since),)
-        yield Finding(
+        yield Notice(
             "limit.full",
             Weight.WAITING,
             sentence,

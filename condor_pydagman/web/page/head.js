@@ -120,17 +120,14 @@ export class Head {
 function hurdles(overview) {
   const found = [];
   if (overview.stalled_s) found.push(`No node has finished for ${duration(overview.stalled_s)}.`);
-  for (const [brake, why] of Object.entries(overview.brakes ?? {})) {
-    found.push(`Brake ${shown(brake)} is active: ${shown(why)}`);
-  }
-  if (overview.feeder?.startsWith("failed")) found.push(`The FEEDER ${shown(overview.feeder)}`);
+  for (const notice of overview.notices ?? []) found.push(noticed(notice));
   if (overview.sites?.waiting) found.push(waitingGroups(overview.sites));
-  for (const throttle of overview.throttles ?? []) found.push(`Throttle reached: ${shown(throttle)}.`);
-  for (const group of overview.held ?? []) {
-    const names = group.nodes.slice(0, 3).map(shown).join(", ");
-    found.push(`${amount(group.jobs, "job")} held (${names}): ${shown(group.reason)}`);
-  }
   return found;
+}
+
+function noticed({ weight, sentence, evidence }) {
+  const [first] = weight === "problem" ? evidence : [];
+  return first ? `${shown(sentence)} ${shown(first.source)}: ${shown(first.text)}` : shown(sentence);
 }
 
 function waitingGroups({ waiting, first, reason }) {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.diagnosis.dagman_job_state import dagman_findings
-from condor_pydagman.diagnosis.explanation import Weight
 from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
+from condor_pydagman.trace.notice import Weight
 from condor_pydagman.trace.run_history import DagState, Halted
 from tests.unit.diagnosis import NOW, facts_of, texts
-from tests.unit.diagnosis.test_dagman_job_state import FAILED, TEXT
+from tests.unit.diagnosis.test_dagman_job_state import FAILED, TEXT, said
 
 
 def test_a_brake_that_halts_or_ends_the_dag() -> None:
@@ -17,13 +16,13 @@ def test_a_brake_that_halts_or_ends_the_dag() -> None:
     BrakesSeen.put(facts.run).acting["sick"] = ActingBrake(
         "HALT", "2 nodes failed, more than 1: A, B", NOW
     )
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert "brake sick: 2 nodes failed, more than 1: A, B" in str(finding.evidence)
     assert finding.advice == ("It was halted by a brake; to resume it: htcondor dag resume 3",)
     facts = facts_of(TEXT, {}, state=DagState.FAILED)
     facts.run.aborted = "Aborting DAG because of brake sick: 2 nodes failed"
     BrakesSeen.put(facts.run).acting["sick"] = ActingBrake("ABORT", "2 nodes failed", NOW)
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert finding.sentence.startswith("A brake ended the DAG: Aborting DAG because of brake")
 
 
@@ -34,7 +33,7 @@ def test_a_brake_that_has_halted_a_dag_which_has_ended(state: DagState) -> None:
     facts.run.halts, facts.run.ended = [Halted(NOW - 9, reason=f"brake sick: {reason}")], NOW
     for name in ("sick", "ill"):
         BrakesSeen.put(facts.run).acting[name] = ActingBrake("HALT", reason, NOW)
-    finding, *more = dagman_findings(facts)[::-1]
+    finding, *more = said(facts)[::-1]
     assert (finding.cause, finding.weight) == ("dag.halted", Weight.PROBLEM)
     by_final = "; the exit code is that of the FINAL node" * (state is DagState.SUCCEEDED)
     assert finding.sentence == (

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.trace.run_history import DagState, Halted
+from tests.unit.monitor.test_known_run import found, looked
 from tests.unit.report.test_overview_text import text
-from tests.unit.trace.test_overview import a_run, seen
+from tests.unit.trace.test_overview import NOW, a_run
+
+__all__ = ["found"]
 
 
-def test_a_brake_that_acts() -> None:
+def test_a_brake_that_acts(found: FoundDag) -> None:
     tally = a_run()
+    tally.run.halts = [Halted(NOW - 5)]
     BrakesSeen.put(tally.run).acting["sick"] = ActingBrake("HALT", "2 nodes failed: A, B", 5.0)
-    assert "brake sick: 2 nodes failed: A, B" in " ".join(text(seen(tally)).split())
+    shown = " ".join(text(looked(tally, DagState.HALTED)).split())
+    assert "The DAG is halted for 5 s: jobs in the queue continue" in shown
+    assert "brake sick: 2 nodes failed: A, B" in shown

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from condor_pydagman.diagnosis.explain_node import explain_node
-from condor_pydagman.diagnosis.explanation import Finding, Weight
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import findings
 from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
+from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, mark, texts
@@ -36,7 +36,7 @@ def facts_with(text: str, failed: str = "", done: str = "", left: str = "", **mo
     return facts
 
 
-def found(facts: Facts) -> list[Finding]:
+def found(facts: Facts) -> list[Notice]:
     assert facts.dag is not None
     return findings(facts, GraphState(facts.dag, facts.run))
 

@@ -8,13 +8,12 @@ import pytest
 
 from condor_pydagman.diagnosis.dagman_job_state import dagman_findings, rescue_findings
 from condor_pydagman.diagnosis.explain_dag import explain_dag
-from condor_pydagman.diagnosis.explanation import Finding, Weight
-from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.features.feeder.explain import findings
 from condor_pydagman.features.feeder.trace import FeederSeen
+from condor_pydagman.features.feeder.words import notices
+from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, texts
+from tests.unit.diagnosis import NOW, attempt, facts_of, known, texts
 
 TEXT = "JOB A a.sub\nFEEDER BELOW 1 PROGRAM feed\n"
 DONE = {"A": (NodeStatus.DONE, [])}
@@ -22,11 +21,10 @@ DONE = {"A": (NodeStatus.DONE, [])}
 
 def found(
     told: str, states: Any = DONE, seen: FeederSeen | None = None, dag: str = TEXT
-) -> list[Finding]:
+) -> list[Notice]:
     facts = facts_of(dag, states, ad={"PYDAGMAN_Feeder": told} if told else {})
     facts.run.of["feeder"] = seen or FeederSeen()
-    assert facts.dag is not None
-    return list(findings(facts, GraphState(facts.dag, facts.run)))
+    return list(notices(known(facts)))
 
 
 def test_it_has_failed() -> None:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from condor_pydagman.features.feeder.trace import FeederSeen
+from condor_pydagman.monitor.found_dag import FoundDag
+from tests.unit.monitor.test_known_run import found, looked
 from tests.unit.report.test_overview_text import text
 from tests.unit.trace.test_overview import DAG, READY, a_run, seen
 
+__all__ = ["found"]
 
-def test_a_feeder() -> None:
+
+def test_a_feeder(found: FoundDag) -> None:
     tally = a_run()
     tally.run.of["feeder"] = FeederSeen(2, "failed", "feeding 3: no table", 5.0)
-    shown = " ".join(text(seen(tally)).split())
-    assert "feeder: failed, 2 feedings; feeding 3: no table" in shown
+    shown = " ".join(text(looked(tally)).split())
+    assert "The FEEDER failed too often: it adds nothing more to the DAG." in shown
+    assert "feeding 3: no table" in shown
+    assert "feeder:" not in shown
+    tally.run.of["feeder"] = FeederSeen(2, "ended", "", 5.0)
+    assert "feeder: ended, 2 feedings" in " ".join(text(looked(tally)).split())
 
 
 def test_no_end_is_foretold_while_a_feeder_may_add_more() -> None:

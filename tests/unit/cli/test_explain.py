@@ -10,8 +10,9 @@ import pytest
 
 from condor_pydagman.cli import pydagman
 from condor_pydagman.cli.explain import text_of
-from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Moment, Weight
+from condor_pydagman.diagnosis.explanation import Explanation, Moment
 from condor_pydagman.names import logged_name
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from tests.dag_logs import BEGIN, DagLogs
 
 
@@ -103,8 +104,8 @@ def test_odd_names_and_bytes_can_be_printed(
 
 
 def test_lines_are_wrapped_and_those_of_sub_dags_are_indented() -> None:
-    inner = Explanation("in.dag", "in.dag has failed.", (Finding("unknown", Weight.NOTE, "x"),))
-    finding = Finding(
+    inner = Explanation("in.dag", "in.dag has failed.", (Notice("unknown", Weight.NOTE, "x"),))
+    finding = Notice(
         "node.subdag",
         Weight.PROBLEM,
         "word " * 20,

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from condor_pydagman.config import Config
-from condor_pydagman.diagnosis.explanation import Finding
+from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.load import known_of
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import PUBLISHED, State
@@ -16,6 +17,8 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import logged_name
+from condor_pydagman.notices.known import Known
+from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import (
     Attempt,
     DagState,
@@ -109,6 +112,11 @@ def mark(node: NodeRun, marks: int) -> None:
     node.place = bytearray([marks]), 0
 
 
-def texts(finding: Finding) -> list[str]:
+def texts(finding: Notice) -> list[str]:
     """The evidence of a finding, a text each."""
     return [f"{piece.source}: {piece.text}" for piece in finding.evidence]
+
+
+def known(facts: Facts) -> Known:
+    """What notices need of it."""
+    return known_of(facts, GraphState(facts.dag, facts.run) if facts.dag is not None else None)

@@ -11,24 +11,30 @@ from condor_pydagman.diagnosis.dagman_job_state import (
     failed_by_ad,
     rescue_findings,
 )
-from condor_pydagman.diagnosis.explanation import Finding, Weight
-from condor_pydagman.diagnosis.known_facts import DagmanJob, RescueFile
+from condor_pydagman.diagnosis.known_facts import DagmanJob, Facts, RescueFile
+from condor_pydagman.notices.halts import halt_notices
+from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.run_history import DagState, Halted, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
+from tests.unit.diagnosis import NOW, attempt, facts_of, hold, known, texts
 
 TEXT = "JOB A a.sub\nJOB B b.sub\n"
 FAILED = {"A": (NodeStatus.ERROR, [attempt(value=1)])}
 
 
-def found(**fields: Any) -> Finding:
-    (one,) = dagman_findings(facts_of(TEXT, {}, **fields))
+def said(facts: Facts) -> list[Notice]:
+    """What there is to say of DAGMan itself."""
+    return [*dagman_findings(facts), *halt_notices(known(facts))]
+
+
+def found(**fields: Any) -> Notice:
+    (one,) = said(facts_of(TEXT, {}, **fields))
     return one
 
 
 def test_nothing_is_to_be_said_of_a_dagman_that_runs_or_has_succeeded() -> None:
     for state in (DagState.RUNNING, DagState.SUCCEEDED):
-        assert not dagman_findings(facts_of(TEXT, {}, state=state))
+        assert not said(facts_of(TEXT, {}, state=state))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +106,7 @@ def test_states(fields: dict[str, Any], cause: str, words: str, advice: str) -> 
 def test_the_reason_of_a_halt_is_told() -> None:
     facts = facts_of(TEXT, {}, state=DagState.HALTED)
     facts.run.halts = [Halted(NOW - 9, reason="new calibration")]
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert finding.evidence[0].text == "Halt reason: new calibration"
 
 
@@ -110,17 +116,17 @@ def test_an_interrupted_dag_whose_job_is_queued_goes_on_by_itself() -> None:
 
 
 def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
-    assert not dagman_findings(facts_of(TEXT, FAILED, state=DagState.FAILED))
+    assert not said(facts_of(TEXT, FAILED, state=DagState.FAILED))
     facts = facts_of(TEXT, {}, state=DagState.FAILED)
     facts.run.aborted = "Aborting DAG because we got the ABORT exit value from a job"
-    assert [finding.cause for finding in dagman_findings(facts)] == ["dag.aborted"]
+    assert [finding.cause for finding in said(facts)] == ["dag.aborted"]
     facts = facts_of(TEXT, {}, state=DagState.FAILED)
     facts.run.halts, facts.run.ended = [Halted(NOW - 9)], NOW
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert "was halted, and DAGMan ended" in finding.sentence
     facts = facts_of(TEXT, {}, state=DagState.FAILED, exit_code=1)
     facts.run.dag_status = DagStatus.CYCLE
-    assert "because the DAG has a cycle" in dagman_findings(facts)[0].sentence
+    assert "because the DAG has a cycle" in said(facts)[0].sentence
 
 
 @pytest.mark.parametrize("state", [DagState.IDLE, DagState.UNKNOWN])
@@ -128,7 +134,7 @@ def test_a_failed_dag_is_explained_by_what_made_it_fail() -> None:
 def test_an_abort_after_which_the_schedd_starts_dagman_again(state: DagState, code: int) -> None:
     facts = facts_of(TEXT, FAILED, state=state)
     facts.run.aborted, facts.run.exit_code = "Aborting DAG because of A", code
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert f"with exit code {code}, and the schedd starts it again" in finding.sentence
     assert "condor_rm 3, and use RETURN 1" in finding.advice[0]
 
@@ -136,12 +142,12 @@ def test_an_abort_after_which_the_schedd_starts_dagman_again(state: DagState, co
 def test_an_idle_dagman_that_could_not_go_on() -> None:
     facts = facts_of(TEXT, {}, state=DagState.IDLE)
     facts.run.exit_code = 3
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert "it could not continue, and the schedd starts it again" in finding.sentence
 
 
 def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:
-    (finding,) = dagman_findings(facts_of(TEXT, FAILED, state=DagState.SUCCEEDED))
+    (finding,) = said(facts_of(TEXT, FAILED, state=DagState.SUCCEEDED))
     assert (finding.cause, finding.weight) == ("dagman.succeeded", Weight.NOTE)
 
 
@@ -149,7 +155,7 @@ def test_a_dagman_that_was_removed_and_has_not_ended() -> None:
     """It runs its FINAL node."""
     facts = facts_of(TEXT, FAILED)
     facts.run.removed = True
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert "was removed (condor_rm)" in finding.sentence
     assert not rescue_findings(facts)
 
@@ -157,22 +163,22 @@ def test_a_dagman_that_was_removed_and_has_not_ended() -> None:
 def test_a_dagman_that_is_started_again() -> None:
     facts = facts_of(TEXT, {}, state=DagState.UNKNOWN)
     facts.run.errors.append("ERROR: disk full")
-    assert not dagman_findings(facts)
+    assert not said(facts)
     facts.run.exit_code = 3
-    (finding,) = dagman_findings(facts)
+    (finding,) = said(facts)
     assert finding.evidence[0].lines == ("ERROR: disk full",)
 
 
 def test_rescue_files() -> None:
     rescue = RescueFile("t.dag.rescue001", 1, NOW)
-    known = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
-    (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **known))
+    about = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
+    (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **about))
     assert "continues from t.dag.rescue001: 1 of 2 nodes are done" in finding.sentence
     assert texts(finding) == ["t.dag.rescue001: 1 DONE lines"]
     assert finding.advice == ("When you have fixed the cause: condor_submit_dag t.dag",)
-    (finding,) = rescue_findings(facts_of(TEXT, FAILED, **known))
+    (finding,) = rescue_findings(facts_of(TEXT, FAILED, **about))
     assert "There is no rescue file" in finding.sentence
-    final = facts_of(TEXT, FAILED, rescue=rescue, **{**known, "state": DagState.SUCCEEDED})
+    final = facts_of(TEXT, FAILED, rescue=rescue, **{**about, "state": DagState.SUCCEEDED})
     assert not rescue_findings(final)
     final.run.rescue_written = "t.dag.rescue001"
     (finding,) = rescue_findings(final)

@@ -6,20 +6,21 @@ import json
 
 import pytest
 
-from condor_pydagman.diagnosis.explanation import Evidence, Explanation, Finding, Weight, in_order
-from condor_pydagman.diagnosis.phrases import capitalized, names_of, nodes_named
+from condor_pydagman.diagnosis.explanation import Explanation
+from condor_pydagman.notices.phrases import capitalized, names_of, nodes_named
 from condor_pydagman.printable import does, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.trace.run_history import DagState
 from tests.unit.diagnosis import facts_of
 
 
 def test_problems_come_first_and_then_what_concerns_most_nodes() -> None:
     findings = [
-        Finding("job.idle", Weight.WAITING, "idle"),
-        Finding("unknown", Weight.NOTE, "unknown"),
-        Finding("node.exit", Weight.PROBLEM, "one", ("A",)),
-        Finding("node.exit", Weight.PROBLEM, "two", ("B", "C")),
-        Finding("dagman.held", Weight.PROBLEM, "held"),
+        Notice("job.idle", Weight.WAITING, "idle"),
+        Notice("unknown", Weight.NOTE, "unknown"),
+        Notice("node.exit", Weight.PROBLEM, "one", ("A",)),
+        Notice("node.exit", Weight.PROBLEM, "two", ("B", "C")),
+        Notice("dagman.held", Weight.PROBLEM, "held"),
     ]
     order = [finding.sentence for finding in in_order(findings)]
     assert order == ["held", "two", "one", "idle", "unknown"]
@@ -28,7 +29,7 @@ def test_problems_come_first_and_then_what_concerns_most_nodes() -> None:
 def test_json_has_evidence_and_explanations_of_sub_dags() -> None:
     inner = Explanation("in.dag", "in.dag runs.")
     evidence = Evidence("t.dag:3", "node A", lines=("x",))
-    finding = Finding(
+    finding = Notice(
         "node.subdag", Weight.PROBLEM, "It failed.", ("A",), (evidence,), ("Try.",), (inner,)
     )
     explanation = Explanation("t.dag", "t.dag failed.", (finding,))

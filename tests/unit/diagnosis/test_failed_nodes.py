@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.explanation import Explanation, Finding, Weight
+from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, failure_of, futile_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.trace import refusal
+from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import attempt, facts_of, script, texts, without_jobs
@@ -22,7 +23,7 @@ def failed(text: str | None = TEXT, name: str = "A", *attempts: Attempt, **field
     return facts_of(text, {name: (NodeStatus.ERROR, list(attempts))}, **fields)
 
 
-def the_finding(facts: Facts, inner: dict[str, Explanation] | None = None) -> Finding:
+def the_finding(facts: Facts, inner: dict[str, Explanation] | None = None) -> Notice:
     (found,) = failed_node_findings(facts, inner or {})
     return found
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.explanation import Weight
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
-from condor_pydagman.diagnosis.known_facts import IDLE, Clause, Facts, Fit, QueuedJob
+from condor_pydagman.diagnosis.known_facts import Clause, Facts, Fit
+from condor_pydagman.notices.known import IDLE, QueuedJob
+from condor_pydagman.trace.notice import Weight
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, texts

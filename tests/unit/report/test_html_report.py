@@ -9,6 +9,7 @@ from condor_pydagman.report import charts
 from condor_pydagman.report.charts import NAMES
 from condor_pydagman.report.html_report import Subject, html_report
 from condor_pydagman.report.style_sheet import STYLE
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import attempt, make_dag, make_run
@@ -74,17 +75,21 @@ def test_all_sections() -> None:
 def test_what_is_told_of_a_run() -> None:
     run = make_run()
     run.ended, run.exit_code, run.complete, run.removed = 0.0, None, False, True
-    run.rescue_read, run.rescue_written, run.aborted = "t.rescue001", "t.rescue002", "Aborting it"
+    run.rescue_read, run.rescue_written = "t.rescue001", "t.rescue002"
+    said = (Evidence("log", "Aborting it", 1003.0), Evidence("log", "brake b: 2 failed", 1002.0))
+    ended = Notice("dag.aborted", Weight.PROBLEM, "A brake: Aborting it.", evidence=said)
     run.halts = [Halted(1001, 1002)]
     run.starts.append(Start(1020, recovering=True))
-    made = page(run, dag=None, dag_problem="it is gone")
+    made = page(run, dag=None, dag_problem="it is gone", notices=(ended,))
     for words in (
         "had not ended", "The nodes log is missing", "no critical path: it is gone",
         "started from t.rescue001",
-        "wrote t.rescue002", "Aborting it", "Halted from @1001 to @1002",
+        "wrote t.rescue002", "A brake: Aborting it.", "@1002: brake b: 2 failed",
+        "Halted from @1001 to @1002",
         "started 2 times: @1000, @1020", "condor_rm",
     ):  # fmt: skip
         assert words in made.text
+    assert "@1003" not in made.text
     assert "path" not in made.ids
 
 

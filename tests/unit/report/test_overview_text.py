@@ -6,6 +6,7 @@ import pytest
 
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.overview import Overview
 from tests.dag_logs import BEGIN
 from tests.unit.trace.test_overview import a_run, seen
@@ -21,16 +22,26 @@ def text(one: Overview, width: int = 80) -> str:
 
 def test_a_picture() -> None:
     tally = a_run()
-    tally.run.limits = {"DAGMan_MaxIdle": 3}
-    shown = text(seen(tally, cluster=7, subdags=[seen(a_run())._replace(dag="S: inner.dag")]))
+    one = seen(tally, cluster=7, subdags=[seen(a_run())._replace(dag="S: inner.dag")])
+    held = Notice(
+        "job.held",
+        Weight.PROBLEM,
+        "2 jobs of nodes h1 and h2 are held.",
+        evidence=(Evidence("t.dag.nodes.log", "job 10.0 of h1: no such file"),),
+        command="condor_release 10.0 11.0",
+    )
+    full = Notice("throttle.full", Weight.WAITING, "MaxIdle is reached.", command="condor_qedit 7")
+    shown = text(one.with_notices((held, full)))
     assert shown.splitlines()[0].startswith("t.dag  running  job 7  ")
     assert shown.splitlines()[0].endswith("  since @500, 8 min 20 s")
     assert "█ done 10 of 19" in shown
     assert "72 nodes/h, " in shown
     assert "at the rate of the last 8 min 20 s" in shown
-    assert "throttle reached: 3 idle jobs (DAGMan_MaxIdle)" in shown
     assert "  long  7.0  slot1@a  6 min 40 s" in shown
-    assert "held: 2 jobs of h1, h2\n  no such file (code 13)" in shown
+    assert (
+        "2 jobs of nodes h1 and h2 are held.\n  t.dag.nodes.log: job 10.0 of h1: no such file\n"
+        "  => condor_release 10.0 11.0\nMaxIdle is reached.\n  => condor_qedit 7\n"
+    ) in shown
     assert "  pre  PRE script: exit code 4  @900\n  code  exit code 3  @900" in shown
     assert "  S: inner.dag  running" in shown
 

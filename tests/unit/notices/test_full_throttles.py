@@ -6,21 +6,20 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.explanation import Finding
-from condor_pydagman.diagnosis.full_throttles import retry_delay_left, throttle_findings
-from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.diagnosis.load import retry_delay_left
+from condor_pydagman.notices.full_throttles import throttle_notices
+from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import DagState, Halted
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
+from tests.unit.diagnosis import NOW, attempt, facts_of, known, script, texts, without_jobs
 
 FIVE = "".join(f"JOB {name} a.sub\n" for name in "ABCDE")
 QUEUED = (NodeStatus.SUBMITTED, [attempt()])
 
 
-def findings(facts: Facts) -> list[Finding]:
-    state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
-    return throttle_findings(facts, state)
+def findings(facts: Facts) -> list[Notice]:
+    return list(throttle_notices(known(facts)))
 
 
 def limited(facts: Facts, **limits: int) -> Facts:

@@ -1,0 +1,128 @@
+"""What throttles count, and jobs that are held: by the facts for an explanation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.engine.decisions import retry_delay_s
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.notices.held_jobs import logged_holds
+from condor_pydagman.notices.known import HELD, Known, Load, Nodes, QueuedJob, Throttled
+from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun
+from condor_pydagman.vocabulary import NodeStatus, ScriptKind
+
+_IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
+
+
+def known_of(facts: Facts, state: GraphState | None) -> Known:
+    """What notices need of the facts; without the edges of the DAG, `state` is None."""
+    return Known(
+        facts.name,
+        facts.state,
+        facts.now,
+        facts.run,
+        facts.cluster,
+        facts.ad,
+        facts.dag,
+        facts.out,
+        facts.nodes_log,
+        facts.halt_file,
+        facts.has_halt_file,
+        facts.dagman_job.hold,
+        _held_jobs(facts),
+        "HoldReason in the queue" if facts.jobs is not None else facts.nodes_log,
+        _load(facts, state) if facts.is_live else None,
+        facts.limit_places,
+        state is not None and all(status in _ENDED for status in state.status),
+    )
+
+
+def idle_jobs(attempt: Attempt) -> int:
+    """How many of its jobs are in the queue and neither run nor are held."""
+    return max(attempt.procs - attempt.ended_procs - attempt.running - attempt.held, 0)
+
+
+def retry_delay_left(dag: Dag, node: int, run: NodeRun, now: float) -> float:
+    """Seconds until a failed node is tried again, 0.0 if it waits for no delay."""
+    retry = dag.retries.get(node)
+    if retry is None or not retry.delay or not run.attempts or not run.attempts[-1].over:
+        return 0.0
+    delay = retry_delay_s(retry, run.attempts[-1].number + 1, dag.names[node])
+    return max(run.since + delay - now, 0.0)
+
+
+def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:
+    """As the schedd says, or else as the nodes log has it."""
+    if facts.jobs is not None:
+        return [job for job in facts.jobs if job.status == HELD]
+    return list(logged_holds(facts.run.nodes.values())) if facts.state in _IN_QUEUE else ()
+
+
+def _load(facts: Facts, state: GraphState | None) -> Load:
+    attempts = [run.attempts[-1] for run in _in_state(facts, NodeStatus.SUBMITTED) if run.attempts]
+    ready = _ready(facts, state)
+    return Load(
+        Throttled(len(attempts), _nodes(ready)),
+        Throttled(sum(map(idle_jobs, attempts)), _nodes(ready)),
+        _scripts(facts, ScriptKind.PRE, NodeStatus.PRERUN),
+        _scripts(facts, ScriptKind.POST, NodeStatus.POSTRUN),
+        dict(_categories(facts, state.dag, ready)) if state is not None else {},
+    )
+
+
+def _nodes(names: Sequence[str]) -> Nodes:
+    return Nodes(len(names), names)
+
+
+def _scripts(facts: Facts, kind: ScriptKind, status: NodeStatus) -> Throttled:
+    found = _in_state(facts, status)
+    waiting = [run.name for run in found if not _runs(run, kind)]
+    return Throttled(len(found) - len(waiting), _nodes(waiting))
+
+
+def _categories(facts: Facts, dag: Dag, ready: Sequence[str]) -> Iterator[tuple[str, Throttled]]:
+    """Those with a MAXJOBS line."""
+    submitted: Counter[str] = Counter()
+    for run in _in_state(facts, NodeStatus.SUBMITTED):
+        submitted[_category(dag, run.name)] += 1
+    for category in dag.category_limits:
+        waiting = [name for name in ready if _category(dag, name) == category]
+        yield category, Throttled(submitted[category], _nodes(waiting))
+
+
+def _category(dag: Dag, name: str) -> str:
+    node = dag.find(name)
+    return dag.categories.get(node, "") if node is not None else ""
+
+
+def _ready(facts: Facts, state: GraphState | None) -> list[str]:
+    """Nodes that could be submitted now; a node with a PRE script that has not run can't."""
+    if state is None:
+        return [run.name for run in _in_state(facts, NodeStatus.READY)]
+    dag, found = state.dag, []
+    for node in state.of_status(NodeStatus.READY):
+        run = state.run_of(node)
+        if dag.script(node, ScriptKind.PRE) is not None and _is_new(run):
+            continue
+        if run is None or not retry_delay_left(dag, node, run, facts.now):
+            found.append(dag.names[node])
+    return found
+
+
+def _is_new(run: NodeRun | None) -> bool:
+    """Whether no script of the next attempt has run."""
+    return run is None or not run.attempts or run.attempts[-1].over
+
+
+def _runs(run: NodeRun, kind: ScriptKind) -> bool:
+    attempt = run.attempts[-1] if run.attempts else None
+    script = attempt and (attempt.pre if kind is ScriptKind.PRE else attempt.post)
+    return bool(script and script.started and script.value is None)
+
+
+def _in_state(facts: Facts, status: NodeStatus) -> list[NodeRun]:
+    return [run for run in facts.run.nodes.values() if run.status is status]

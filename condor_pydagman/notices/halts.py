@@ -1,0 +1,149 @@
+"""A DAG that is halted, that something has ended, or whose DAGMan is held."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from condor_pydagman import features
+from condor_pydagman.notices.hold_codes import hold_code
+from condor_pydagman.notices.known import HaltedBy, Known
+from condor_pydagman.notices.phrases import capitalized
+from condor_pydagman.printable import message
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
+from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE
+from condor_pydagman.words import duration
+
+_ENDED = (DagState.FAILED, DagState.SUCCEEDED)
+
+
+def halted_by(known: Known) -> HaltedBy | None:
+    """The first feature that has halted or ended the DAG; None if none has."""
+    found = (ask(known) for ask in features.told("words", "halted_by"))
+    return next((one for one in found if one is not None), None)
+
+
+def is_to_be_restarted(known: Known) -> bool:
+    """Whether the schedd starts a DAGMan that has ended once more."""
+    return (known.run.exit_code or 0) > MAX_FINAL_EXIT_CODE
+
+
+def halt_notices(known: Known) -> Iterator[Notice]:
+    """What keeps the whole DAG from going on, or has ended it."""
+    if known.state is DagState.HELD:
+        yield _held(known)
+    if _is_halted(known):
+        yield _halted(known)
+    elif _has_ended_halted(known):
+        yield _ended_halted(known)
+    if known.run.aborted:
+        yield _aborted(known)
+
+
+def _held(known: Known) -> Notice:
+    hold = known.hold
+    code = int(_number(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
+    reason = str(known.ad.get("HoldReason") or (hold.reason if hold else ""))
+    since = _number(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
+    age = f" for {duration(known.now - since)}" if since else ""
+    sentence = (
+        f"DAGMan's job {known.cluster} is held{age}, so the DAG is stopped:"
+        f" {hold_code(code).meaning} (HoldReasonCode {code})."
+    )
+    evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
+    command = f"condor_release {known.cluster}"
+    advice = (f"To continue: {command}",)
+    return Notice(
+        "dagman.held", Weight.PROBLEM, sentence, (), evidence, advice, since=since, command=command
+    )
+
+
+def _is_halted(known: Known) -> bool:
+    return known.state is DagState.HALTED or (known.is_live and known.run.halted)
+
+
+def _has_ended_halted(known: Known) -> bool:
+    return bool(known.run.ended and known.run.halted) and known.state in _ENDED
+
+
+def _halted(known: Known) -> Notice:
+    begun, by = _begun(known), halted_by(known)
+    age = f" for {duration(known.now - begun)}" if begun else ""
+    sentence = (
+        f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
+    )
+    command = advice = ""
+    if known.has_halt_file:
+        command = f"rm {shlex.quote(known.halt_file)}"
+        advice = f"To resume it: {command}"
+    elif known.cluster:
+        command = f"htcondor dag resume {known.cluster}"
+        who = by.what if by is not None else "a command"
+        advice = f"It was halted by {who}; to resume it: {command}"
+    return Notice(
+        "dag.halted",
+        Weight.PROBLEM,
+        sentence,
+        evidence=_why_halted(known, by),
+        advice=(advice,) if advice else (),
+        since=begun,
+        command=command,
+    )
+
+
+def _ended_halted(known: Known) -> Notice:
+    by = halted_by(known)
+    subject = f"{by.named} halted the DAG" if by is not None else "The DAG was halted"
+    sentence = f"{subject}, and DAGMan ended when nothing was left to wait for"
+    by_final = known.state is DagState.SUCCEEDED
+    sentence += f"{'; the exit code is that of the FINAL node' * by_final}."
+    file = known.has_halt_file
+    command = f"rm {shlex.quote(known.halt_file)}" if file else ""
+    return Notice(
+        "dag.halted",
+        Weight.PROBLEM,
+        sentence,
+        evidence=_why_halted(known, by),
+        advice=(f"To resume it: {command}",) if file else (),
+        since=_begun(known),
+        command=command,
+    )
+
+
+def _begun(known: Known) -> float:
+    return known.run.halts[-1].begun if known.run.halted else 0.0
+
+
+def _why_halted(known: Known, by: HaltedBy | None) -> tuple[Evidence, ...]:
+    reason = message(known.run.halts[-1].reason) if known.run.halted else ""
+    said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
+    file = (Evidence(known.halt_file, "exists"),) if known.has_halt_file else ()
+    begun = Evidence(known.out, said, _begun(known))
+    return (*(by.evidence if by is not None else ()), begun, *file)
+
+
+def _aborted(known: Known) -> Notice:
+    said, by = message(known.run.aborted), halted_by(known)
+    sentence = f"A node ended the DAG by ABORT-DAG-ON: {said}."
+    if by is not None and by.ends:
+        sentence = f"{capitalized(by.what)} ended the DAG: {said}."
+    advice: tuple[str, ...] = ()
+    if is_to_be_restarted(known):
+        code = known.run.exit_code
+        sentence += f" DAGMan ended with exit code {code}, and the schedd starts it again."
+        advice = (
+            f"The schedd does so after each exit code above {MAX_FINAL_EXIT_CODE}: condor_rm"
+            f" {known.cluster}, and use RETURN {MAX_FINAL_EXIT_CODE - 1} for a failure.",
+        )
+    evidence = (
+        Evidence(known.out, said, known.run.ended),
+        *(by.evidence if by is not None else ()),
+    )
+    return Notice(
+        "dag.aborted", Weight.PROBLEM, sentence, (), evidence, advice, since=known.run.ended
+    )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0

@@ -1,0 +1,69 @@
+"""Jobs on hold, by HoldReasonCode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from condor_pydagman.notices.hold_codes import RELEASE, hold_code
+from condor_pydagman.notices.known import HELD, Known, QueuedJob
+from condor_pydagman.notices.phrases import nodes_named
+from condor_pydagman.printable import does, message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
+from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.words import duration
+
+MAX_EXAMPLES = 3
+MAX_JOBS = 5  # in a command
+
+
+def held_job_notices(known: Known) -> list[Notice]:
+    """One for each HoldReasonCode."""
+    groups: dict[int, list[QueuedJob]] = {}
+    for job in known.held:
+        groups.setdefault(job.code, []).append(job)
+    return [_notice(code, jobs, known) for code, jobs in groups.items()]
+
+
+def hold_advice(code: int, jobs: str) -> tuple[str, ...]:
+    """What can be done about jobs that are held for that reason."""
+    known = hold_code(code)
+    advice = (known.advice, RELEASE if known.advice else RELEASE.replace("Then release", "Release"))
+    return tuple(text.format(jobs=jobs) for text in advice if text)
+
+
+def logged_holds(nodes: Iterable[NodeRun]) -> Iterator[QueuedJob]:
+    """The jobs of these nodes that are held, as the nodes log has it."""
+    for node in nodes:
+        for hold in node.attempts[-1].holds if node.attempts and node.attempts[-1].held else ():
+            if not hold.released:
+                yield QueuedJob(
+                    hold.job, node.name, HELD, hold.time, hold.reason, hold.code, hold.subcode
+                )
+
+
+def _notice(code: int, jobs: Sequence[QueuedJob], known: Known) -> Notice:
+    nodes = tuple(dict.fromkeys(job.node for job in jobs))
+    oldest = min((job.since for job in jobs if job.since), default=0.0)
+    since = f" for {duration(known.now - oldest)}" if oldest else ""
+    sentence = (
+        f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {does(len(jobs), 'be')} held"
+        f"{since}: {hold_code(code).meaning} (HoldReasonCode {code})."
+    )
+    listed = " ".join(job.job for job in jobs[:MAX_JOBS])
+    if len(jobs) > MAX_JOBS and known.cluster:
+        listed = f"-constraint 'DAGManJobId == {known.cluster} && HoldReasonCode == {code}'"
+    return Notice(
+        "job.held",
+        Weight.PROBLEM,
+        sentence,
+        nodes,
+        tuple(_evidence(job, known) for job in jobs[:MAX_EXAMPLES]),
+        hold_advice(code, listed),
+        since=oldest,
+        command=f"condor_release {listed}",
+    )
+
+
+def _evidence(job: QueuedJob, known: Known) -> Evidence:
+    text = f"job {job.job} of {message(job.node)}: {message(job.reason)}"
+    return Evidence(known.held_by, text, job.since)

@@ -1,0 +1,122 @@
+"""What must be known of a DAG that is followed for what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.notice import Evidence
+from condor_pydagman.trace.run_history import DagState, Hold, Run
+
+IDLE, RUNNING, HELD = 1, 2, 5  # JobStatus
+
+
+class QueuedJob(NamedTuple):
+    """A job of the DAG that is in the queue.
+
+    Attributes:
+        job: `CLUSTER.PROC`.
+        status: JobStatus.
+        since: when it came into that status.
+        reason, code, subcode: of a hold.
+    """
+
+    job: str
+    node: str
+    status: int
+    since: float = 0.0
+    reason: str = ""
+    code: int = 0
+    subcode: int = 0
+
+
+class Nodes(NamedTuple):
+    """Some nodes: how many, and their names, or those of the first few."""
+
+    number: int = 0
+    names: Sequence[str] = ()
+
+
+class Throttled(NamedTuple):
+    """What throttles count.
+
+    Attributes:
+        active: nodes that are in the queue, jobs that are idle, scripts that run.
+        waiting: nodes that wait for nothing else.
+    """
+
+    active: int = 0
+    waiting: Nodes = Nodes()
+
+
+class Load(NamedTuple):
+    """What each throttle counts; `categories` by their names."""
+
+    nodes: Throttled = Throttled()
+    idle: Throttled = Throttled()
+    pre: Throttled = Throttled()
+    post: Throttled = Throttled()
+    categories: Mapping[str, Throttled] = {}
+
+
+class HaltedBy(NamedTuple):
+    """What of a feature has halted a DAG, or ended it.
+
+    Attributes:
+        what: in words, `a brake`.
+        named: the same, with names.
+        evidence: why.
+        ends: whether it has ended the DAG.
+    """
+
+    what: str
+    named: str
+    evidence: tuple[Evidence, ...]
+    ends: bool
+
+
+class Known(NamedTuple):
+    """What is known of a DAG.
+
+    Attributes:
+        name: its DAG file as the user knows it.
+        state: what it is about.
+        now: the time, seconds since the epoch.
+        run: its last run.
+        cluster: of DAGMan's job, 0 if it is not known.
+        ad: DAGMan's job ad, {} if it is not known.
+        dag: the graph, None if it is not at hand.
+        out, nodes_log, halt_file: names of its files, as the user knows them.
+        has_halt_file: whether that exists.
+        hold: of DAGMan's job, by its log; None if that knows of none.
+        held: jobs that are held.
+        held_by: what says so.
+        load: what throttles count; None if nobody has counted.
+        limit_places: where throttles were set, by their names in the job ad.
+        all_ended: whether no node is left that could go on.
+    """
+
+    name: str
+    state: DagState
+    now: float
+    run: Run
+    cluster: int = 0
+    ad: Mapping[str, Any] = {}
+    dag: Dag | None = None
+    out: str = ""
+    nodes_log: str = ""
+    halt_file: str = ""
+    has_halt_file: bool = False
+    hold: Hold | None = None
+    held: Sequence[QueuedJob] = ()
+    held_by: str = ""
+    load: Load | None = None
+    limit_places: Mapping[str, str] = {}
+    all_ended: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether DAGMan runs, and what waits may still go on."""
+        return self.state in (DagState.RUNNING, DagState.HALTED)

@@ -1,0 +1,130 @@
+"""What there is to say to people of a DAG: notices, each with its evidence and with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import Any
+
+from condor_pydagman.named_tuple import NamedTuple
+
+# Each cause, in the order in which they are told, and what it is.  The names are an interface
+# (docs/watching.md): they are only added to.
+CAUSES: Mapping[str, str] = {
+    "dagman.held": "DAGMan's job is on hold",
+    "dagman.interrupted": "DAGMan is gone, and its run is not over",
+    "dagman.removed": "DAGMan's job was removed",
+    "dagman.succeeded": "the DAG succeeded although nodes failed",
+    "dagman.failed": "DAGMan ended with an error that no node caused",
+    "dagman.not_started": "the DAG has not started",
+    "dagman.idle": "DAGMan's job is waiting to be started",
+    "dag.aborted": "a node ended the DAG by ABORT-DAG-ON",
+    "dag.feeder": "the FEEDER of the DAG failed, or the DAG is waiting for it",
+    "dag.halted": "the DAG is halted, or ended because it was",
+    "node.submit": "the jobs of nodes can't be submitted",
+    "node.pre": "PRE scripts failed",
+    "node.exit": "jobs ended with an exit code other than 0",
+    "node.signal": "jobs were killed by a signal",
+    "node.post": "POST scripts failed",
+    "node.removed": "jobs were removed",
+    "node.cancelled": "nodes were cancelled by a person (condor_pydagman steer)",
+    "node.subdag": "sub-DAGs failed",
+    "node.failed": "nodes failed for a reason that the logs do not contain",
+    "node.stopped": "DAGMan removed jobs because the DAG ended",
+    "node.futile": "nodes can't run because ancestors of theirs failed",
+    "enough.lost": "an ENOUGH can no longer be reached",
+    "group.siteless": "a group of nodes can no longer get a site",
+    "job.held": "jobs are on hold",
+    "job.no_match": "no machine can run jobs that are idle",
+    "subdag.problem": "a running sub-DAG has a problem",
+    "node.waiting": "the node is waiting for others",
+    "limit.trouble": "limits that DAGs share are not available",
+    "limit.full": "nodes are waiting for limits that DAGs share",
+    "group.no_site": "groups of nodes are waiting for a site",
+    "group.leaving": "groups of nodes are leaving their sites",
+    "throttle.full": "as many nodes, jobs or scripts are active as a throttle permits",
+    "node.retry": "failed nodes are waiting for the delay of their next attempt",
+    "job.idle": "jobs are waiting in the queue",
+    "script.running": "PRE or POST scripts are running",
+    "job.running": "jobs are running",
+    "enough.reached": "an ENOUGH is reached",
+    "enough.open": "an ENOUGH is not reached, or not yet",
+    "node.unneeded": "the node is not needed, because an ENOUGH is reached",
+    "node.state": "the state of the node",
+    "dag.rescue": "where the DAG continues when you submit it again",
+    "unknown": "something that could not be determined",
+}
+_ORDER = {cause: number for number, cause in enumerate(CAUSES)}
+
+
+class Weight(IntEnum):
+    """How much a notice matters, the most important first."""
+
+    PROBLEM = 0  # somebody must do something, or the DAG has failed because of it
+    WAITING = 1  # goes on by itself
+    NOTE = 2
+
+
+class Evidence(NamedTuple):
+    """Where a notice is from.
+
+    Attributes:
+        source: a file, perhaps with a line (`x.dag:7`), an attribute of an ad, a log.
+        text: what it says.
+        time: when that happened, seconds since the epoch; 0.0 if that does not matter.
+        lines: an excerpt of it.
+    """
+
+    source: str
+    text: str = ""
+    time: float = 0.0
+    lines: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object for JSON, without what is empty."""
+        return {name: value for name, value in self._asdict().items() if value}
+
+
+class Notice(NamedTuple):
+    """One thing that keeps a DAG from going on, or has made it fail, or is worth knowing.
+
+    Attributes:
+        cause: one of CAUSES.
+        weight: how much it matters.
+        sentence: what it is, for people.
+        nodes: the nodes that it is about, by their full names.
+        evidence: what says so.
+        advice: what can be done, a sentence or command each.
+        inner: explanations (`diagnosis.explanation.Explanation`) of the sub-DAGs that it is about.
+        since: when that began, seconds since the epoch; 0.0 if nobody knows.
+        command: what does something about it, for a shell or a button; '' if nothing does.
+    """
+
+    cause: str
+    weight: Weight
+    sentence: str
+    nodes: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    advice: tuple[str, ...] = ()
+    inner: tuple[Any, ...] = ()
+    since: float = 0.0
+    command: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As an object for JSON."""
+        return {
+            "cause": self.cause,
+            "weight": self.weight.name.lower(),
+            "sentence": self.sentence,
+            "nodes": list(self.nodes),
+            "evidence": [each.to_json() for each in self.evidence],
+            "advice": list(self.advice),
+            "inner": [each.to_json() for each in self.inner],
+        }
+
+
+def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """The most important first; of one cause, the one that is about most nodes."""
+    return tuple(
+        sorted(notices, key=lambda each: (each.weight, _ORDER[each.cause], -len(each.nodes)))
+    )

@@ -1,0 +1,46 @@
+"""What is said of a DAG that is halted, was removed, or whose DAGMan is held."""
+
+from __future__ import annotations
+
+from condor_pydagman.notices.halts import halt_notices
+from condor_pydagman.notices.known import Known
+from condor_pydagman.trace.notice import Notice
+from condor_pydagman.trace.run_history import DagState, Halted, Run
+
+NOW = 1000.0
+
+
+def said(state: DagState, run: Run | None = None, **more: object) -> list[Notice]:
+    return list(halt_notices(Known("t.dag", state, NOW, run or Run(), 7)._replace(**more)))  # type: ignore[arg-type]
+
+
+def test_a_dag_that_goes_on() -> None:
+    assert not said(DagState.RUNNING)
+
+
+def test_since_when_and_what_resumes_it() -> None:
+    run = Run()
+    run.halts = [Halted(NOW - 60)]
+    (notice,) = said(DagState.HALTED, run)
+    assert notice.sentence.startswith("The DAG is halted for 1 min: ")
+    assert (notice.since, notice.command) == (NOW - 60, "htcondor dag resume 7")
+    (notice,) = said(DagState.HALTED, run, halt_file="t.dag.halt", has_halt_file=True)
+    assert notice.command == "rm t.dag.halt"
+
+
+def test_a_held_dagman_by_its_ad() -> None:
+    ad = {"HoldReasonCode": 1, "HoldReason": "by me", "EnteredCurrentStatus": 940}
+    (notice,) = said(DagState.HELD, ad=ad)
+    assert notice.sentence == (
+        "DAGMan's job 7 is held for 1 min, so the DAG is stopped: someone used condor_hold"
+        " (HoldReasonCode 1)."
+    )
+    assert (notice.evidence[0].text, notice.command) == ("by me", "condor_release 7")
+
+
+def test_a_removal_that_dagman_has_not_done_with() -> None:
+    run = Run()
+    run.removed = True
+    (notice,) = said(DagState.RUNNING, run)
+    assert notice.cause == "dagman.removed"
+    assert not said(DagState.REMOVED, run)
