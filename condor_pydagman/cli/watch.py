@@ -17,7 +17,6 @@ from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.outside_facts import watchers
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.printable import printable
-from condor_pydagman.report.feature_words import has_more_to_explain
 from condor_pydagman.report.overview_text import (
     ASCII_MARKS,
     Line,
@@ -26,6 +25,7 @@ from condor_pydagman.report.overview_text import (
     summary,
     troubles,
 )
+from condor_pydagman.trace.notice import Weight
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import DagState
 
@@ -235,7 +235,7 @@ def _advice(seen: Overview) -> list[Line]:
     if seen.state == DagState.NOT_STARTED.value:
         return [[(f"to start it: condor_pydagman run {dag}", "bright_black")]]
     wrong = seen.failures or seen.note or seen.exit_code
-    if wrong or seen.notices or has_more_to_explain(seen):
+    if wrong or any(one.weight is not Weight.NOTE for one in seen.notices):
         return [[(f"to see why, and what to do: condor_pydagman explain {dag}", "bright_black")]]
     if seen.exit_code == 0:
         return [[(f"to see where the time went: condor_pydagman report {dag}", "bright_black")]]

@@ -38,10 +38,7 @@ def dagman_findings(facts: Facts) -> list[Notice]:
         DagState.SUCCEEDED: _succeeded,
         DagState.UNKNOWN: _unknown,
     }.get(facts.state)
-    return [
-        *(found(facts) if found is not None else ()),
-        *_ending(facts),
-    ]
+    return list(found(facts)) if found is not None else []
 
 
 def rescue_findings(facts: Facts) -> list[Notice]:
@@ -142,17 +139,6 @@ def _removed(facts: Facts) -> Iterator[Notice]:
     source = f"{facts.name}.dagman.log" if job.left else facts.out
     evidence = (Evidence(source, message(reason) or "Received SIGUSR1", when),)
     yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
-
-
-def _ending(facts: Facts) -> Iterator[Notice]:
-    """A removal that DAGMan has not done with."""
-    if facts.is_live and facts.run.removed:
-        sentence = (
-            "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of its nodes and is"
-            " ending, after the FINAL node if there is one."
-        )
-        evidence = (Evidence(facts.out, "Received SIGUSR1", facts.run.last),)
-        yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
 def _succeeded(facts: Facts) -> Iterator[Notice]:

@@ -38,6 +38,7 @@ def known_of(facts: Facts, state: GraphState | None) -> Known:
         _load(facts, state) if facts.is_live else None,
         facts.limit_places,
         state is not None and all(status in _ENDED for status in state.status),
+        facts.of,
     )
 
 

@@ -45,6 +45,8 @@ def known_run(
         held=list(logged_holds(tally.run.in_queue.values())),
         held_by=shown(found.nodes_log),
         load=_load(counts, tally),
+        of=seen.of_features,
+        may_count=False,
         all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
     )
 

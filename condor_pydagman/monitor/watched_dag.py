@@ -133,13 +133,15 @@ class WatchedDag:
             exact=self._counts_exactly(tally),
             ad=self._ad,
             cluster=self.found.cluster,
-            note=self._note or self._hold_reason() or self._removal() or self._doubt(),
+            note=self._note or self._hold_reason(),
             running=self._state in (DagState.RUNNING, DagState.HALTED),
             subdags=self._subdags(),
             outside=self._seen_outside(),
         )
         known = known_run(self.found, self._state, seen, tally, self._ad)
         seen = seen.with_notices(notices_of(known))
+        removal = (one.sentence for one in seen.notices if one.cause == "dagman.removed")
+        seen = seen._replace(note=seen.note or next(removal, "") or self._doubt())
         if self.over:
             return seen._replace(exit_code=self.exit_code)
         return seen._replace(exit_code=None, ended=0.0)
@@ -226,14 +228,6 @@ class WatchedDag:
     def _hold_reason(self) -> str:
         reason = self._ad.get("HoldReason") if self._state is DagState.HELD else None
         return f"DAGMan's job is held: {reason}" if reason else ""
-
-    def _removal(self) -> str:
-        removed = self._state in _LIVE and self._tally.run.removed
-        return (
-            "DAGMan's job was removed: the DAG is ending, after the FINAL node if there is one"
-            if removed
-            else ""
-        )
 
     def _doubt(self) -> str:
         doubts = self._monitor.doubts if self.shows_run else []

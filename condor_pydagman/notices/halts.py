@@ -33,6 +33,8 @@ def halt_notices(known: Known) -> Iterator[Notice]:
     """What keeps the whole DAG from going on, or has ended it."""
     if known.state is DagState.HELD:
         yield _held(known)
+    if known.is_live and known.run.removed:
+        yield _ending(known)
     if _is_halted(known):
         yield _halted(known)
     elif _has_ended_halted(known):
@@ -57,6 +59,16 @@ def _held(known: Known) -> Notice:
     return Notice(
         "dagman.held", Weight.PROBLEM, sentence, (), evidence, advice, since=since, command=command
     )
+
+
+def _ending(known: Known) -> Notice:
+    """A removal that DAGMan has not done with."""
+    sentence = (
+        "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of its nodes and is"
+        " ending, after the FINAL node if there is one."
+    )
+    evidence = (Evidence(known.out, "Received SIGUSR1", known.run.last),)
+    return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
 def _is_halted(known: Known) -> bool:

@@ -96,6 +96,9 @@ class Known(NamedTuple):
         load: what throttles count; None if nobody has counted.
         limit_places: where throttles were set, by their names in the job ad.
         all_ended: whether no node is left that could go on.
+        of: what features know beyond the run, by their names: as they have told an explanation
+            (`monitor.outside_facts`), or a glance at the DAG (`Overview.of_features`).
+        may_count: whether there is time to look at all nodes one by one.
     """
 
     name: str
@@ -115,6 +118,8 @@ class Known(NamedTuple):
     load: Load | None = None
     limit_places: Mapping[str, str] = {}
     all_ended: bool = False
+    of: Mapping[str, Any] = {}
+    may_count: bool = True
 
     @property
     def is_live(self) -> bool:

@@ -4,8 +4,6 @@ The module `words` of a feature may have:
 
 - `EVENTS`: by kinds of events of the stream the functions that put these in words.
 - `overview_lines(seen)`: what a glance at the DAG says of it.
-- `waits(seen)`: whether something waits that `condor_pydagman explain` says more of.
-- `notes(run, clock)`: what the report says of it, a sentence each.
 - `sections(run, end)`: its tables in the report, at the end of which what goes on is cut off.
 """
 
@@ -77,18 +75,7 @@ def overview_flows(seen: Overview) -> Iterator[Flow]:
         yield from lines(seen)
 
 
-def notes(run: Run, clock: Clock) -> Iterator[str]:
-    """What features say in a report, a sentence each."""
-    for said in features.told("words", "notes"):
-        yield from said(run, clock)
-
-
 def sections(run: Run, end: float) -> Iterator[Section]:
     """Tables of features in a report."""
     for made in features.told("words", "sections"):
         yield from made(run, end)
-
-
-def has_more_to_explain(seen: Overview) -> bool:
-    """Whether something of a feature waits."""
-    return any(waits(seen) for waits in features.told("words", "waits"))

@@ -129,7 +129,6 @@ def _notes(subject: Subject) -> Iterator[str]:
     for halt in run.halts:
         until = subject.clock(halt.ended) if halt.ended else "the end"
         yield f"Halted from {subject.clock(halt.begun)} to {until}"
-    yield from feature_words.notes(run, subject.clock)
     for notice in subject.notices:
         yield notice.sentence
         for said in notice.evidence:

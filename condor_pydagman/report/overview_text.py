@@ -37,6 +37,13 @@ _STATE_STYLES = {
     "removed": "bold red",
     "halted": "bold yellow",
 }
+_WEIGHT_STYLES = {
+    Weight.PROBLEM: "bold magenta",
+    Weight.WAITING: "yellow",
+    Weight.NOTE: "bright_black",
+}
+# Causes of which the sentence has all that the evidence says.
+_SAID_ALREADY = ("throttle.full", "limit.full", "enough.reached")
 _NAMES = {"pre": "PRE", "post": "POST"}
 MIN_WIDTH = 10
 
@@ -211,9 +218,8 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
 
 def _notice(notice: Notice, width: int) -> Iterator[Line]:
     """What it is, what says so first, and the command that does something about it."""
-    style = "bold magenta" if notice.weight is Weight.PROBLEM else "yellow"
-    yield from _words(notice.sentence, style, width)
-    if notice.weight is Weight.PROBLEM and notice.evidence:
+    yield from _words(notice.sentence, _WEIGHT_STYLES[notice.weight], width)
+    if notice.cause not in _SAID_ALREADY and notice.evidence:
         source, text, *_ = notice.evidence[0]
         yield from _words(f"{source}: {text}", "", width, SPACE)
     if notice.command:

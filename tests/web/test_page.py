@@ -63,13 +63,12 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     hurdles = page.locator(".hurdles")
     page.locator(".numbers").wait_for()
     assert not hurdles.is_visible()
-    sites = {"at": {}, "waiting": 1207, "first": ["a", "b"], "reason": "of 1 site, 1 is full"}
     evidence = [{"source": "t.dag.nodes.log", "text": "brake sick: 2 nodes failed: <b>x</b>"}]
     dag.more = {
-        "sites": sites,
         "notices": [
-            {"weight": "problem", "sentence": "The DAG is halted.", "evidence": evidence},
-            {"weight": "waiting", "sentence": "MaxIdle is reached.", "evidence": evidence},
+            {"cause": "dag.halted", "sentence": "The DAG is halted.", "evidence": evidence},
+            {"cause": "throttle.full", "sentence": "MaxIdle is reached.", "evidence": evidence},
+            {"cause": "group.no_site", "sentence": "Group g is waiting.", "evidence": []},
         ],
     }
     dag.touch()
@@ -77,9 +76,9 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     assert hurdles.inner_text().split("\n") == [
         "The DAG is halted. t.dag.nodes.log: brake sick: 2 nodes failed: <b>x</b>",
         "MaxIdle is reached.",
-        "1,207 groups are waiting for a site (a, b and 1,205 more): of 1 site, 1 is full",
+        "Group g is waiting.",
     ]
-    dag.more = {"feeder": "waits, 2 feedings", "sites": {**sites, "waiting": 0, "first": []}}
+    dag.more = {"feeder": "waits, 2 feedings", "notices": []}
     dag.touch()
     hurdles.wait_for(state="hidden")
 

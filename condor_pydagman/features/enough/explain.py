@@ -56,20 +56,8 @@ def awaited_parents(state: GraphState, node: int) -> str:
 
 
 def findings(facts: Facts, state: GraphState | None) -> list[Notice]:
-    """A finding for each ENOUGH of which there is something to be said."""
-    reached = [_reached(facts, line) for line in EnoughSeen.of(facts.run).reached]
-    return [*reached, *(_not_reached(facts, state) if state is not None else ())]
-
-
-def _reached(facts: Facts, line: str) -> Notice:
-    counts, time = EnoughSeen.of(facts.run).reached[line]
-    names = tuple(
-        run.name for run in facts.run.nodes.values() if run.is_unneeded and line in run.why
-    )
-    left = f"; {number_of(len(names), 'node')} {does(len(names), 'be')} not needed" if names else ""
-    sentence = f"{message(line)} is reached: {message(counts)}{left}."
-    evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
-    return Notice("enough.reached", Weight.NOTE, sentence, names, evidence)
+    """One for each ENOUGH that is not reached."""
+    return list(_not_reached(facts, state)) if state is not None else []
 
 
 def _not_reached(facts: Facts, state: GraphState) -> Iterator[Notice]:

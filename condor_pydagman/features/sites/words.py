@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.features.sites.trace import GroupSites
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import printable
+from condor_pydagman.notices.known import Known, Nodes
+from condor_pydagman.notices.phrases import names_of
+from condor_pydagman.printable import does, message, printable
 from condor_pydagman.report.feature_words import SPACE, Events, Flow, Piece, Section, why
 from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration, number
 
 MAX_SITES = 12
+_LEAVES = (GroupState.LEAVING.name, GroupState.CLEANING.name)
+_LIST = "condor_pydagman sites list"
 
 
 def _group(event: DagEvent) -> str:
@@ -40,12 +47,76 @@ def overview_lines(seen: Overview) -> Iterator[Flow]:
     of = seen.of_features["sites"]
     if of:
         yield Flow(_at_sites(of), SPACE)
-        yield Flow([(word, "yellow") for word in _waiting(of).split()])
 
 
-def waits(seen: Overview) -> bool:
-    """Whether a group waits for a site."""
-    return bool(seen.of_features["sites"].get("waiting"))
+def notices(known: Known) -> Iterator[Notice]:
+    """Groups that wait for a site, that leave one, or that get none any more."""
+    told = known.of.get("sites", ())
+    if isinstance(told, Mapping):  # a glance has counted them
+        if told.get("waiting"):
+            yield _waiting(Nodes(told["waiting"], told["first"]), told["reason"], known.out)
+        return
+    yield from _siteless(told)
+    yield from waiting_notices(told, known.now)
+    yield from _leaving(told)
+
+
+def waiting_notices(groups: Iterable[GroupReport], now: float) -> Iterator[Notice]:
+    """One for each reason why some of these groups wait for a site, as DAGMan says it."""
+    by_reason: dict[str, list[GroupReport]] = {}
+    for group in groups:
+        if group.state == GroupState.WAITING.name:
+            by_reason.setdefault(group.reason, []).append(group)
+    for reason, alike in by_reason.items():
+        since = min(group.since for group in alike)
+        longest = f", the longest for {duration(max(0.0, now - since))}"
+        names = [group.name for group in alike]
+        yield _waiting(Nodes(len(names), names), reason, "DAGMan", since, longest)
+
+
+def _waiting(
+    groups: Nodes, reason: str, source: str, since: float = 0.0, longest: str = ""
+) -> Notice:
+    many = groups.number > 1
+    names = names_of(groups.names)
+    if groups.number > len(groups.names):
+        more = f"{groups.number - len(groups.names):,} more"
+        names = f"{', '.join(map(printable, groups.names))} and {more}"
+    sentence = f"Group{'s' * many} {names} {does(groups.number, 'be')} waiting for a site{longest}."
+    evidence = (Evidence(source, message(reason), since),) if reason else ()
+    return Notice(
+        "group.no_site",
+        Weight.WAITING,
+        sentence,
+        evidence=evidence,
+        advice=(f"To list the sites: {_LIST}",),
+        since=since,
+        command=_LIST,
+    )
+
+
+def _siteless(groups: Iterable[GroupReport]) -> Iterator[Notice]:
+    for group in groups:
+        if group.state == GroupState.SITELESS.name:
+            sentence = f"Group {message(group.name)} can no longer get a site, so its nodes fail."
+            evidence = (Evidence("DAGMan", message(group.reason)),)
+            again = "condor_pydagman steer rerun"
+            advice = (f"To list the sites: {_LIST}", f"To run its failed nodes again: {again}")
+            yield Notice(
+                "group.siteless", Weight.PROBLEM, sentence, evidence=evidence, advice=advice
+            )
+
+
+def _leaving(groups: Iterable[GroupReport]) -> Iterator[Notice]:
+    names = [group.name for group in groups if group.state in _LEAVES]
+    if names:
+        s = "s" * (len(names) > 1)
+        sentence = (
+            f"Group{s} {names_of(names)} {does(len(names), 'be')} leaving"
+            f" {'their sites' if s else 'its site'}, and {does(len(names), 'start')} over at"
+            " another one."
+        )
+        yield Notice("group.leaving", Weight.WAITING, sentence)
 
 
 def _at_sites(of: Mapping[str, Any]) -> list[Piece]:
@@ -62,17 +133,6 @@ def _at_sites(of: Mapping[str, Any]) -> list[Piece]:
     if of["without"]:
         pieces.append((f"{number(of['without'])} without a site", "yellow"))
     return pieces
-
-
-def _waiting(of: Mapping[str, Any]) -> str:
-    """Which groups wait for a site, and why."""
-    if not of["waiting"]:
-        return ""
-    more = of["waiting"] - len(of["first"])
-    names = ", ".join(of["first"]) + (f" and {number(more)} more" if more else "")
-    many = of["waiting"] > 1
-    text = f"{number(of['waiting'])} group{'s are' if many else ' is'} waiting for a site ({names})"
-    return printable(f"{text}: {of['reason']}" if of["reason"] else text)
 
 
 class SiteUse(NamedTuple):

@@ -6,7 +6,7 @@ import { dials } from "./dials.js";
 import { button, el, name, setText, shown } from "./dom.js";
 import { sharedLimits } from "./shared_limits.js";
 import { countsOf } from "./states.js";
-import { amount, clock, duration, number, percent, rate } from "./words.js";
+import { clock, duration, number, percent, rate } from "./words.js";
 
 const ENDED = ["succeeded", "failed", "removed", "interrupted"];
 
@@ -86,7 +86,7 @@ export class Head {
     }
     setText(this.place, parts.join(" · "));
     setText(this.note, shown(overview.note));
-    this.note.hidden = !overview.note;
+    this.note.hidden = !overview.note || (overview.notices ?? []).some(({ cause }) => cause.startsWith("dagman."));
   }
 
   showFigures(overview, counts, total) {
@@ -121,18 +121,13 @@ function hurdles(overview) {
   const found = [];
   if (overview.stalled_s) found.push(`No node has finished for ${duration(overview.stalled_s)}.`);
   for (const notice of overview.notices ?? []) found.push(noticed(notice));
-  if (overview.sites?.waiting) found.push(waitingGroups(overview.sites));
   return found;
 }
 
-function noticed({ weight, sentence, evidence }) {
-  const [first] = weight === "problem" ? evidence : [];
-  return first ? `${shown(sentence)} ${shown(first.source)}: ${shown(first.text)}` : shown(sentence);
-}
+// Causes of which the sentence has all that the evidence says.
+const SAID_ALREADY = ["throttle.full", "limit.full", "enough.reached"];
 
-function waitingGroups({ waiting, first, reason }) {
-  const more = waiting > first.length ? ` and ${number(waiting - first.length)} more` : "";
-  const names = first.map(shown).join(", ") + more;
-  const wait = waiting === 1 ? "is waiting" : "are waiting";
-  return `${amount(waiting, "group")} ${wait} for a site (${names})${reason ? `: ${shown(reason)}` : ""}`;
+function noticed({ cause, sentence, evidence }) {
+  const [first] = SAID_ALREADY.includes(cause) ? [] : evidence;
+  return first ? `${shown(sentence)} ${shown(first.source)}: ${shown(first.text)}` : shown(sentence);
 }

@@ -12,10 +12,11 @@ from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import findings
 from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
+from condor_pydagman.features.enough.words import notices
 from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, mark, texts
+from tests.unit.diagnosis import NOW, attempt, facts_of, known, mark, texts
 
 LINE = "ENOUGH CATEGORY c 2"
 NODES = "".join(f"JOB {name} a.sub\nCATEGORY {name} c\n" for name in "ABCD")
@@ -38,7 +39,7 @@ def facts_with(text: str, failed: str = "", done: str = "", left: str = "", **mo
 
 def found(facts: Facts) -> list[Notice]:
     assert facts.dag is not None
-    return findings(facts, GraphState(facts.dag, facts.run))
+    return [*notices(known(facts)), *findings(facts, GraphState(facts.dag, facts.run))]
 
 
 def reached(**more: Any) -> Facts:
@@ -59,7 +60,7 @@ def test_it_is_reached() -> None:
     )
     assert finding.nodes == ("C", "D")
     assert texts(finding) == ["t.dag.nodes.log: ENOUGH CATEGORY c 2: 2 of 4 nodes are done"]
-    (again,) = findings(reached()._replace(dag=None), None)
+    (again,) = notices(known(reached()._replace(dag=None)))
     assert again == finding, "without the DAG's files, too"
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.features.shared_limits.explain import findings
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow, LimitsAsked
+from condor_pydagman.features.shared_limits.words import notices
 from condor_pydagman.trace.run_history import DagState, Run
+from tests.unit.diagnosis import known
 
 
 def part(name: str, cluster: int, taken: int, waiting: int = 0) -> DagPart:
     return DagPart(name, "ann", cluster, taken, waiting, 940.0 if waiting else 0.0, True)
 
 
-def facts_with(known: LimitsAsked) -> Facts:
-    of = {"shared_limits": known}
+def facts_with(asked: LimitsAsked) -> Facts:
+    of = {"shared_limits": asked}
     return Facts("t.dag", DagState.RUNNING, 1000.0, Run(), cluster=7, of=of)
 
 
@@ -28,7 +29,7 @@ def said(*parts: DagPart, kind: str = "JOBS") -> list[str]:
         cluster=7,
         of={"shared_limits": LimitsAsked((row,))},
     )
-    return [finding.sentence for finding in findings(facts, None)]
+    return [finding.sentence for finding in notices(known(facts))]
 
 
 def test_who_has_how_much_of_the_limit() -> None:
@@ -48,7 +49,7 @@ def test_a_dag_that_does_not_wait_is_told_nothing() -> None:
 
 def test_why_no_places_can_be_had() -> None:
     facts = facts_with(LimitsAsked(trouble="it is locked"))
-    (finding,) = findings(facts, None)
+    (finding,) = notices(known(facts))
     assert finding.cause == "limit.trouble"
     assert finding.sentence == (
         "DAGMan can't use the shared limits, so no node that is subject to one can"

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import OwnPart
+from condor_pydagman.notices.collect import notices_of
+from condor_pydagman.notices.known import Known
 from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.run_history import DagState, Run
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.features.shared_limits.test_outside import Limits
 from tests.unit.monitor.test_watched_dag import DAG, started, watched
 from tests.unit.report.test_overview_text import text
-from tests.unit.trace.test_overview import a_run, seen
+from tests.unit.trace.test_overview import NOW, a_run, seen
 
 
 def in_use(one: Overview) -> Any:
@@ -42,12 +45,14 @@ def test_shared_limits() -> None:
     pre = OwnPart("tape", "PRE", 5, "PRE scripts", 5, 1, 1, "PRE script")
     limits = [tape, pre, tape._replace(name="free", waiting=0)]
     one = seen(a_run(), outside={"shared_limits": [limit._asdict() for limit in limits]})
-    shown = " ".join(text(one).split())
+    known = Known("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
+    shown = " ".join(text(one.with_notices(notices_of(known))).split())
+    assert "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG shared" in shown
     assert (
-        "shared limit tape: 950 of 1,000 jobs in use, 120 by this DAG, 43 nodes are waiting"
-        in shown
+        "43 nodes are waiting for the shared limit tape: 950 of 1,000 jobs are in use, 120 by this"
+        " DAG." in shown
     )
-    assert "5 of 5 PRE scripts in use, 1 by this DAG, 1 PRE script is waiting" in shown
-    assert "shared limit free: 950 of 1,000 jobs in use, 120 by this DAG shared" not in shown
+    assert "1 PRE script is waiting for the shared limit tape: 5 of 5 PRE scripts" in shown
+    assert "waiting for the shared limit free" not in shown
     assert one.as_json()["shared_limits"][0]["waiting"] == 43
     assert "shared limit" not in text(seen(a_run()))

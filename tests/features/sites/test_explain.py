@@ -5,9 +5,9 @@ from __future__ import annotations
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.engine.report import GroupReport
-from condor_pydagman.features.sites.explain import findings
+from condor_pydagman.features.sites.words import notices
 from condor_pydagman.trace.run_history import DagState
-from tests.unit.diagnosis import NOW, facts_of
+from tests.unit.diagnosis import NOW, facts_of, known
 
 DAG = "JOB A a.sub\nSITE_GROUP g NODES A\n"
 
@@ -18,7 +18,7 @@ def group(name: str, state: str, **more: object) -> GroupReport:
 
 def found(*groups: GroupReport) -> list[tuple[str, str]]:
     facts = facts_of(DAG, {}, state=DagState.RUNNING)._replace(of={"sites": groups})
-    own = findings(facts, None)
+    own = list(notices(known(facts)))
     told = explain_dag(facts).findings
     assert all(finding in told for finding in own)
     return [(finding.cause, finding.sentence) for finding in own]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from condor_pydagman.features.sites.trace import GroupSite, GroupSites
 from condor_pydagman.features.sites.words import SiteUse, sites_used
-from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+from condor_pydagman.notices.collect import notices_of
+from condor_pydagman.notices.known import Known
+from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.test_overview_text import text
-from tests.unit.trace.test_overview import a_run, seen
+from tests.unit.trace.test_overview import NOW, a_run, seen
 
 FEATURES = seen(a_run()).of_features
 
@@ -27,17 +30,21 @@ def test_the_sites_of_groups() -> None:
 
 def test_groups_that_wait_for_a_site() -> None:
     of = {"at": {}, "leaving": 0, "without": 0, "waiting": 1, "first": ["one"], "reason": ""}
-    shown = text(seen(a_run())._replace(of_features={**FEATURES, "sites": of}))
-    assert "\n1 group is waiting for a site (one)\n" in shown
-    assert "groups at sites" not in shown
+    one = seen(a_run())._replace(of_features={**FEATURES, "sites": of})
+    assert "\nGroup one is waiting for a site.\n" in text(noticed(one))
+    assert "groups at sites" not in text(one)
     full = "of 1 site, 1 is full (\x1b)"
     of = {**of, "at": {"s": 2}, "waiting": 1207, "first": ["a", "b"], "reason": full}
-    shown = " ".join(text(seen(a_run())._replace(of_features={**FEATURES, "sites": of})).split())
-    assert (
-        "groups at sites: s 2 1,207 groups are waiting for a site (a, b and 1,205 more): of 1"
-        in shown
-    )
+    one = noticed(seen(a_run())._replace(of_features={**FEATURES, "sites": of}))
+    shown = " ".join(text(one).split())
+    assert "groups at sites: s 2" in shown
+    assert "Groups a, b and 1,205 more are waiting for a site." in shown
     assert "is full (\\x1b)" in shown
+
+
+def noticed(one: Overview) -> Overview:
+    known = Known("t.dag", DagState.RUNNING, NOW, Run(), of=one.of_features, may_count=False)
+    return one.with_notices(notices_of(known))
 
 
 # What groups of nodes did at each site.

@@ -204,5 +204,5 @@ def test_where_it_is_explained_what_a_dag_waits_for(
     with locks.held(tmp_path / "t.dag.lock", "7\n"):
         assert pydagman.main(["watch", "--once", "t.dag"]) == 0
     text = capsys.readouterr().out
-    assert "1 group is waiting for a site (g)\n" in text
+    assert "Group g is waiting for a site.\n" in text
     assert "to see why, and what to do: condor_pydagman explain t.dag" in text
