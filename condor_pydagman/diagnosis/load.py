@@ -11,10 +11,9 @@ from condor_pydagman.engine.decisions import retry_delay_s
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.notices.known import HELD, Known, Load, Nodes, QueuedJob, Throttled
-from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun
+from condor_pydagman.trace.run_history import Attempt, NodeRun
 from condor_pydagman.vocabulary import NodeStatus, ScriptKind
 
-_IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
 
 
@@ -60,7 +59,7 @@ def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:
     """As the schedd says, or else as the nodes log has it."""
     if facts.jobs is not None:
         return [job for job in facts.jobs if job.status == HELD]
-    return list(logged_holds(facts.run.nodes.values())) if facts.state in _IN_QUEUE else ()
+    return list(logged_holds(facts.run.nodes.values()))
 
 
 def _load(facts: Facts, state: GraphState | None) -> Load:

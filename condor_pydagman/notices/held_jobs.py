@@ -9,15 +9,18 @@ from condor_pydagman.notices.known import HELD, Known, QueuedJob
 from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.trace.run_history import DagState, NodeRun
 from condor_pydagman.words import duration
 
 MAX_EXAMPLES = 3
 MAX_JOBS = 5  # in a command
+_IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
 
 
 def held_job_notices(known: Known) -> list[Notice]:
-    """One for each HoldReasonCode."""
+    """One for each HoldReasonCode; none of a DAG that has ended."""
+    if known.state not in _IN_QUEUE:
+        return []
     groups: dict[int, list[QueuedJob]] = {}
     for job in known.held:
         groups.setdefault(job.code, []).append(job)
