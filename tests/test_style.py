@@ -40,12 +40,12 @@ DAGMAN = (
     ("daemon", "features.helper", "features.clients"),
 )
 OUTER = (
-    ("lint", "picture", "pool", "placement"),
+    ("lint", "pool", "placement"),
     ("features.lint",),
     ("trace",),
     ("features.trace",),
     ("notices",),
-    ("report",),
+    ("picture", "report"),
     ("features.words",),
     ("transfer",),
     ("features.outside",),

@@ -17,7 +17,7 @@ from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.follow.follower import Plan, unknown_plan
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -33,6 +33,7 @@ from condor_pydagman.report.wfformat import wfformat_text
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
+from condor_pydagman.trace.shown_states import Shown, shown_state, why_done
 from condor_pydagman.words import result
 
 if TYPE_CHECKING:
@@ -160,10 +161,13 @@ def _picture(dag: Dag, history: Run, title: str) -> tuple[str, str]:
     for name, node in history.nodes.items():
         number = dag.find(name)
         if number is not None:
-            running = bool(node.attempts) and node.attempts[-1].running > 0
-            failure = failure_of(node)
-            details = result(failure.value, failure.reason)
-            states.set_status(number, node.status, running=running, details=details)
+            is_left_out = bool(dag.flags[number] & LEFT_OUT)
+            state = shown_state(node, is_left_out=is_left_out)
+            details = why_done(node, is_left_out=is_left_out)
+            if state is Shown.FAILED:
+                failure = failure_of(node)
+                details = result(failure.value, failure.reason)
+            states.set(number, state, details)
             if node.attempts and node.attempts[-1].site:
                 states.sites[number] = node.attempts[-1].site
     try:

@@ -12,6 +12,7 @@ from condor_pydagman.picture.fold import make_sketch
 from condor_pydagman.picture.layout import place
 from condor_pydagman.picture.page import page
 from condor_pydagman.picture.shapes import face
+from condor_pydagman.picture.site_marks import count_groups
 from condor_pydagman.picture.states import States, node_ads
 from condor_pydagman.picture.svg import Picture, svg
 
@@ -37,6 +38,7 @@ def make_picture(
         PydagmanError: dot gave no layout.
     """
     sketch = make_sketch(dag, states.of, fold_above)
+    count_groups(dag, sketch)
     for node, site in states.sites.items():
         sketch.boxes[sketch.of[node]].sites[site] += 1
     faces = [face(box) for box in sketch.boxes]

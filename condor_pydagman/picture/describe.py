@@ -8,8 +8,9 @@ from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.shapes import amount_words
 from condor_pydagman.picture.sketch import Box, Fold
-from condor_pydagman.picture.states import WORDS, State, States
+from condor_pydagman.picture.states import States
 from condor_pydagman.picture.text import number, plain, shortened
+from condor_pydagman.trace.shown_states import LOOKS, Shown
 from condor_pydagman.vocabulary import NodeKind
 
 _MAX_LINE = 200
@@ -37,10 +38,13 @@ _JUNCTION = "every node above is a parent of every node below"
 
 def _of_node(dag: Dag, states: States, node: int) -> Iterator[str]:
     yield plain(dag.names[node])
-    state = WORDS[State(states.of[node])]
+    state = LOOKS[Shown(states.of[node])].word
     yield f"{state}: {states.details[node]}" if node in states.details else state
     if node in states.sites:
         yield f"site: {plain(states.sites[node])}"
+    group = dag.group_of(node)
+    if group is not None:
+        yield f"group: {plain(dag.groups[group].name)}"
     kind = NodeKind(dag.kinds[node])
     if kind != NodeKind.JOB:
         yield f"{kind.name} node"
@@ -87,17 +91,20 @@ def _of_fold(dag: Dag, states: States, box: Box) -> Iterator[str]:
         Fold.LAYERS: "several layers of the DAG",
     }[box.fold]
     yield f"{amount_words(box)}, {what}"
-    for state in State:
+    for state in Shown:
         if box.counts[state]:
-            yield f"{number(box.counts[state])} {WORDS[state]}"
+            yield f"{number(box.counts[state])} {LOOKS[state].word}"
     for site, count in box.sites.most_common(_MAX_SITES):
         yield f"{number(count)} at {plain(site)}"
     if len(box.sites) > _MAX_SITES:
         yield f"and {len(box.sites) - _MAX_SITES} more sites"
+    if box.groups:
+        count = len(box.groups)
+        yield f"in {number(count)} group{'s' if count > 1 else ''} that run at one site each"
     for node in box.members[:_MEMBERS_IN_TITLE]:
-        state = State(states.of[node])
+        state = Shown(states.of[node])
         name = shortened(dag.names[node], _MAX_VALUE)
-        yield f"  {name}" + (f" (failed {states.details.get(node, '')})" if state == State.FAILED
+        yield f"  {name}" + (f" (failed {states.details.get(node, '')})" if state == Shown.FAILED
                              else "")  # fmt: skip
     more = box.nodes - len(box.members[:_MEMBERS_IN_TITLE])
     if more > 0:

@@ -10,11 +10,11 @@ import re
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 
-from condor_pydagman.graph.model import JOIN, Splice
+from condor_pydagman.graph.model import AFTER_ALL, AT_ONCE, JOIN, Splice
 from condor_pydagman.picture.grouping import KINDS, LOOKS, Grouping, Traits, fits, group_items
 from condor_pydagman.picture.network import Foldable, Network, knots, layers
-from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
-from condor_pydagman.picture.states import State
+from condor_pydagman.picture.sketch import Box, Edge, Fold, Line, Sketch
+from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_MEMBERS = 20
@@ -33,7 +33,7 @@ def make_sketch(
     Time and memory are linear in nodes and edges.
 
     Args:
-        states: the State of each node.
+        states: the state (`Shown`) of each node.
         limit: above it things fold; at least 1.
         base: the network of the Dag, if it is at hand.
     """
@@ -163,9 +163,9 @@ def _scopes(dag: Foldable, folded: Sequence[Splice]) -> array[int]:
 
 
 def _failed_items(states: Sequence[int], items: _Items) -> set[int]:
-    if State.FAILED not in states:
+    if Shown.FAILED not in states:
         return set()
-    return {items.of[node] for node, state in enumerate(states) if state == State.FAILED}
+    return {items.of[node] for node, state in enumerate(states) if state == Shown.FAILED}
 
 
 def _numbering() -> Callable[[Hashable], int]:
@@ -239,7 +239,7 @@ def _fill(dag: Foldable, states: Sequence[int], group: Sequence[int], boxes: lis
         box.counts[state] += 1
         if len(box.members) < MAX_MEMBERS:
             box.members.append(node)
-        if state == State.FAILED and len(failed.setdefault(group[node], [])) < MAX_MEMBERS:
+        if state == Shown.FAILED and len(failed.setdefault(group[node], [])) < MAX_MEMBERS:
             failed[group[node]].append(node)
         kinds[group[node]].add(_DOT_KIND if dag.flags[node] & JOIN else dag.kinds[node])
     for number, nodes in failed.items():
@@ -276,6 +276,16 @@ def lines_between(
         if pair // count == pair % count:
             boxes[pair // count].is_wrong |= pair in wrong
         else:
-            is_weak = dag.waits_for_end_only(tail, head)
-            lines.append(Line(pair // count, pair % count, is_weak, pair in wrong))
+            kind = _edge_kind(dag, tail, head)
+            lines.append(Line(pair // count, pair % count, kind, pair in wrong))
     return lines
+
+
+_DECIDED = {AFTER_ALL: Edge.CONDITION, AT_ONCE: Edge.ENOUGH}
+
+
+def _edge_kind(dag: Foldable, tail: int, head: int) -> Edge:
+    by = dag.decided.get(head)
+    if by is not None:
+        return _DECIDED[by]
+    return Edge.WEAK if dag.is_weak(tail, head) else Edge.PLAIN

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.dot_layout import Arranged, Part, RunDot, arrange
 from condor_pydagman.picture.network import Network, layers
-from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
+from condor_pydagman.picture.sketch import Box, Edge, Fold, Line, Sketch
 from condor_pydagman.vocabulary import NodeKind
 
 MIN_RACK = 6  # so many nodes with the same parents and children stand in a rack
@@ -32,6 +32,7 @@ _MAX_BENDS = 1200  # more places where long edges pass layers take dot long, and
 _ORDER = {NodeKind.PROVISIONER: 0, NodeKind.SERVICE: 0, NodeKind.FINAL: 2}
 
 Size = tuple[float, float]
+_Near = tuple[int, Edge, bool]  # a box beside another, and how the line between them looks
 
 
 class Spot(NamedTuple):
@@ -55,7 +56,7 @@ class Route(NamedTuple):
     points: tuple[tuple[float, float], ...]
     tails: tuple[int, ...]
     heads: tuple[int, ...]
-    is_weak: bool
+    kind: Edge
     is_wrong: bool
     is_faint: bool
 
@@ -90,7 +91,7 @@ class _Item:
 class _Edge(NamedTuple):
     tail: int
     head: int
-    is_weak: bool
+    kind: Edge
     is_wrong: bool
 
 
@@ -143,19 +144,17 @@ def place(
             if left_to_right:
                 moved_points = tuple((py, px) for px, py in moved_points)
             ends = tuple(items[edge.tail].boxes), tuple(items[edge.head].boxes)
-            placement.routes.append(
-                Route(moved_points, *ends, edge.is_weak, edge.is_wrong, is_faint)
-            )
+            placement.routes.append(Route(moved_points, *ends, edge.kind, edge.is_wrong, is_faint))
     return placement
 
 
 def _items(sketch: Sketch, sizes: Sequence[Size]) -> tuple[list[_Item], list[int]]:
     """Boxes, and racks of many boxes of one shape with the same parents and children."""
-    around: list[tuple[list[int], list[int]]] = [([], []) for _ in sketch.boxes]
+    around: list[tuple[list[_Near], list[_Near]]] = [([], []) for _ in sketch.boxes]
     for line in sketch.lines:
-        mark = 2 * line.is_weak + line.is_wrong
-        around[line.head][0].append(4 * line.tail + mark)
-        around[line.tail][1].append(4 * line.head + mark)
+        mark = line.kind, line.is_wrong
+        around[line.head][0].append((line.tail, *mark))
+        around[line.tail][1].append((line.head, *mark))
     alike: dict[object, list[int]] = {}
     for number, box in enumerate(sketch.boxes):
         near = tuple(map(tuple, around[number]))
@@ -188,7 +187,7 @@ def _edges(lines: Sequence[Line], item_of: Sequence[int]) -> list[_Edge]:
     """Edges between items: for a rack one stands for all."""
     found = {
         (item_of[line.tail], item_of[line.head]): _Edge(
-            item_of[line.tail], item_of[line.head], line.is_weak, line.is_wrong
+            item_of[line.tail], item_of[line.head], line.kind, line.is_wrong
         )
         for line in lines
         if item_of[line.tail] != item_of[line.head]

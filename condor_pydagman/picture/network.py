@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Protocol
 
@@ -43,8 +43,12 @@ class Foldable(Protocol):
     def successors_as_counted(self, vertex: int) -> Sequence[int]:
         """Vertices that wait for `vertex`."""
 
-    def waits_for_end_only(self, parent: int, child: int) -> bool:
-        """Whether `child` waits for the end of `parent` only."""
+    @property
+    def decided(self) -> Mapping[int, int]:
+        """Nodes whose turn is decided by more than that all their parents are done, and when."""
+
+    def is_weak(self, parent: int, child: int) -> bool:
+        """Whether `child` waits for the end of `parent` only, by a weak edge."""
 
 
 class Network:

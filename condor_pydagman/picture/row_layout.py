@@ -39,7 +39,7 @@ def place_in_rows(sketch: Sketch, sizes: Sequence[Size]) -> Placement:
     placement.height = y
     for line in sketch.lines:
         ends = _ends(placement.spots[line.tail], placement.spots[line.head])
-        route = Route(ends, (line.tail,), (line.head,), line.is_weak, line.is_wrong, False)
+        route = Route(ends, (line.tail,), (line.head,), line.kind, line.is_wrong, False)
         placement.routes.append(route)
     return placement
 

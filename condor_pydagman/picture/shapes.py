@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.sketch import Box, Fold
-from condor_pydagman.picture.states import WORDS, State
 from condor_pydagman.picture.text import number, shortened, width
+from condor_pydagman.trace.shown_states import LOOKS, Shown
 from condor_pydagman.vocabulary import NodeKind
 
 TEXT = 12.0  # size of names
@@ -26,7 +26,7 @@ class Face(NamedTuple):
 
     Attributes:
         label: its name, short enough.
-        words: what stands below the name; '' for nothing.
+        words: what stands below the name, or beside it; '' for nothing.
     """
 
     width: float
@@ -41,9 +41,12 @@ def face(box: Box) -> Face:
         return Face(DOT, DOT, "", "")
     if not box.is_folded:
         label = shortened(box.label, _MAX_LABEL)
-        words = "" if box.kind == NodeKind.JOB else box.kind.name
-        room = width(label, TEXT) + (width(words, SMALL) + 8 + 2 * SIDE if words else 0)
-        return Face(round(CHIP + room + 16), NODE_HEIGHT, label, words)
+        is_plain = box.kind == NodeKind.JOB
+        groups = [shortened(group, _MAX_NAME) for group in box.groups]
+        words = " ".join(([] if is_plain else [box.kind.name]) + groups)
+        room = width(label, TEXT) + (width(words, SMALL) + 8 if words else 0)
+        return Face(round(CHIP + room + 16 + (0 if is_plain else 2 * SIDE)), NODE_HEIGHT, label,
+                    words)  # fmt: skip
     label, words = short_label(box), describe(box)
     room = max(width(label, TEXT) * 1.06, width(words, SMALL), 90)
     edge = 24 if box.fold is Fold.CHAIN else 0
@@ -70,19 +73,20 @@ def short_label(box: Box) -> str:
 def describe(box: Box) -> str:
     """How much a folded box stands for, and in which states."""
     amount = amount_words(box)
-    present = sorted((state for state in State if box.counts[state]),
-                     key=lambda s: (s != State.FAILED, -box.counts[s]))  # fmt: skip
+    present = sorted((state for state in Shown if box.counts[state]),
+                     key=lambda s: (s != Shown.FAILED, -box.counts[s]))  # fmt: skip
     if len(present) == 1:
-        every = "all " if box.nodes > 1 and present[0] != State.WAITING else ""
-        return f"{amount}, {every}{WORDS[present[0]]}"
-    parts = [f"{number(box.counts[state])} {WORDS[state]}" for state in present[:_MAX_COUNTS]]
+        every = "all " if box.nodes > 1 and present[0] != Shown.WAITING else ""
+        return f"{amount}, {every}{LOOKS[present[0]].word}"
+    parts = [f"{number(box.counts[state])} {LOOKS[state].word}" for state in present[:_MAX_COUNTS]]
     more = len(present) > _MAX_COUNTS
     return " · ".join([amount, *parts]) + (" · …" if more else "")
 
 
 def amount_words(box: Box) -> str:
-    """`3 splices · 3,000 nodes`, or `1 node`."""
-    nodes = f"{number(box.nodes)} node{'s' if box.nodes != 1 else ''}"
+    """`3 splices · 3,000 nodes`, `1 node` or `2 SUBDAG nodes`."""
+    kind = "" if box.kind == NodeKind.JOB else f"{box.kind.name} "
+    nodes = f"{number(box.nodes)} {kind}node{'s' if box.nodes != 1 else ''}"
     if box.splices and box.things > 1:
         return f"{number(box.things)} splices · {nodes}"
     return nodes

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
-from condor_pydagman.picture.states import State
+from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 
 
@@ -22,6 +22,20 @@ class Fold(Enum):
     LAYERS = "layers"  # all that stands in some layers; the last resort
 
 
+class Edge(Enum):
+    """What a child waits for, in words as legends have it."""
+
+    PLAIN = "waits until the parent is done"
+    WEAK = "waits for the end of the parent, done or failed"
+    CONDITION = "RUN_IF decides when the parents have ended"
+    ENOUGH = "ENOUGH parents are sufficient"
+
+    @property
+    def look(self) -> str:
+        """Its CSS class; '' for the plain one."""
+        return self.name.lower() if self is not Edge.PLAIN else ""
+
+
 @dataclass
 class Box:
     """One node, or what stands for many.
@@ -31,9 +45,10 @@ class Box:
         kind: of the node, or of all nodes in it if they are of one kind.
         things: how many nodes or splices were folded into it.
         splices: whether the things are splices.
-        counts: how many of its nodes are in each State, by its number.
+        counts: how many of its nodes are in each state, by its number.
         members: some of its nodes, failed ones first.
         sites: how many of its nodes are at each site, by its name.
+        groups: how many of its nodes are in each group that runs at one site (SITE_GROUP).
         is_wrong: whether a cycle runs within it.
     """
 
@@ -42,9 +57,10 @@ class Box:
     kind: NodeKind = NodeKind.JOB
     things: int = 1
     splices: bool = False
-    counts: list[int] = field(default_factory=lambda: [0] * len(State))
+    counts: list[int] = field(default_factory=lambda: [0] * len(Shown))
     members: list[int] = field(default_factory=list)
     sites: Counter[str] = field(default_factory=Counter)
+    groups: Counter[str] = field(default_factory=Counter)
     is_wrong: bool = False
 
     @property
@@ -57,9 +73,9 @@ class Box:
         """Whether it is more than one node."""
         return self.fold not in (Fold.NODE, Fold.DOT)
 
-    def state(self) -> State | None:
+    def state(self) -> Shown | None:
         """The state that all its nodes share; None if they differ."""
-        present = [state for state in State if self.counts[state]]
+        present = [state for state in Shown if self.counts[state]]
         return present[0] if len(present) == 1 else None
 
 
@@ -69,13 +85,13 @@ class Line:
 
     Attributes:
         tail, head: numbers of boxes.
-        is_weak: the child waits for the end of the parent only.
+        kind: of one of the edges, which mostly are alike.
         is_wrong: part of a cycle.
     """
 
     tail: int
     head: int
-    is_weak: bool = False
+    kind: Edge = Edge.PLAIN
     is_wrong: bool = False
 
 

@@ -8,60 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from enum import IntEnum
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman.features.skipping.graph import SkippedOfDag
+from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.shown_states import NOT_RUN, Shown, of_status
 from condor_pydagman.vocabulary import NodeStatus
-
-
-class State(IntEnum):
-    """What a node looks like; in the order of the legend."""
-
-    WAITING = 0
-    READY = 1
-    PRE = 2
-    IDLE = 3
-    RUNNING = 4
-    POST = 5
-    DONE = 6
-    FAILED = 7
-    FUTILE = 8
-
-
-WORDS: dict[State, str] = {
-    State.WAITING: "not run",
-    State.READY: "ready",
-    State.PRE: "PRE script",
-    State.IDLE: "idle",
-    State.RUNNING: "running",
-    State.POST: "POST script",
-    State.DONE: "done",
-    State.FAILED: "failed",
-    State.FUTILE: "futile",
-}
-
-_SHOWN: dict[int, State] = {
-    NodeStatus.NOT_READY: State.WAITING,
-    NodeStatus.READY: State.READY,
-    NodeStatus.PRERUN: State.PRE,
-    NodeStatus.SUBMITTED: State.IDLE,
-    NodeStatus.POSTRUN: State.POST,
-    NodeStatus.DONE: State.DONE,
-    NodeStatus.ERROR: State.FAILED,
-    NodeStatus.FUTILE: State.FUTILE,
-}
 
 _GAP = r"\s*(?:/\*[^*]*\*/\s*)?"
 _STRING = r'"((?:[^"\\]|\\.)*)"'
 _NODE_AD = re.compile(
     rf"\bNode\s*=\s*{_STRING}\s*;{_GAP}NodeStatus\s*=\s*(\d+)\s*;"
     rf"(?:{_GAP}StatusDetails\s*=\s*{_STRING}\s*;)?"
+    r"(?:[^\[\]\"]*?\bJobProcsHeld\s*=\s*(\d+)\s*;)?"
     rf"(?:[^\[\]\"]*?\bSite\s*=\s*{_STRING}\s*;)?",
     re.DOTALL,
 )
 _ANY_AD = re.compile(r'\bType\s*=\s*"(?:DagStatus|NodeStatus|StatusEnd)"')
+# What the details of a node that is done begin with, if it has not run to its end.
+_NOT_RUN = {
+    "skipped": Shown.SKIPPED,
+    "cached": Shown.CACHED,
+    "not needed": Shown.NOT_NEEDED,
+    "Left out by CHOOSE": Shown.LEFT_OUT,
+}
+_KNOWN = {int(status): of_status(status) for status in NodeStatus}
+_TOLD = (Shown.FAILED, *NOT_RUN)  # states whose details are shown
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -69,16 +43,27 @@ class NodeAd(NamedTuple):
     """One node of a node status file; `site` is '' for nodes without one."""
 
     name: str
-    state: State
+    state: Shown
     details: str
     site: str = ""
+
+
+# The states of nodes before anything is known of a run, by their flags.
+_BEFORE = bytes(
+    Shown.WAITING if not flags & DONE else Shown.LEFT_OUT if flags & LEFT_OUT else Shown.DONE
+    for flags in range(256)
+)
 
 
 class States:
     """The state of every node of a Dag; details in words, and sites, where a file has any."""
 
     def __init__(self, dag: Dag) -> None:
-        self.of = bytearray(State.DONE if flags & DONE else State.WAITING for flags in dag.flags)
+        self.of = bytearray(dag.flags.translate(_BEFORE))
+        for node in SkippedOfDag.of(dag).skipped:
+            self.of[node] = Shown.SKIPPED
+        for node in EnoughsOfDag.of(dag).not_needed:
+            self.of[node] = Shown.NOT_NEEDED
         self.details: dict[int, str] = {}
         self.sites: dict[int, str] = {}
         self.unknown = 0
@@ -91,26 +76,20 @@ class States:
                 self.unknown += 1
                 continue
             self.of[node] = ad.state
-            if ad.details and ad.state == State.FAILED:
+            if ad.details and ad.state in _TOLD:
                 self.details[node] = ad.details
             if ad.site:
                 self.sites[node] = ad.site
 
-    def set_status(self, node: int, status: NodeStatus, *, running: bool, details: str) -> None:
-        """Show what is known of a node's run.
-
-        Args:
-            running: whether one of its jobs runs.
-            details: of a failure, in words.
-        """
-        state = _SHOWN[status]
-        self.of[node] = State.RUNNING if running and state == State.IDLE else state
-        if details and state == State.FAILED:
+    def set(self, node: int, state: Shown, details: str) -> None:
+        """Show what is known of a node's run; `details` of a failure, or why it has not run."""
+        self.of[node] = state
+        if details and state in _TOLD:
             self.details[node] = details
 
     def counts(self) -> list[int]:
-        """How many nodes are in each State, by its number."""
-        return [self.of.count(state) for state in State]
+        """How many nodes are in each state, by its number."""
+        return [self.of.count(state) for state in Shown]
 
 
 def node_ads(text: str, file: str) -> Iterator[NodeAd]:
@@ -128,10 +107,15 @@ def node_ads(text: str, file: str) -> Iterator[NodeAd]:
         )
     for match in _NODE_AD.finditer(text):
         details = _plain(match[3] or "")
-        state = _SHOWN.get(int(match[2]), State.WAITING)
-        if state == State.IDLE and details == "not_idle":
-            state = State.RUNNING
-        yield NodeAd(_plain(match[1]), state, details, _plain(match[4] or ""))
+        state = _KNOWN.get(int(match[2]), Shown.WAITING)
+        if state is Shown.IDLE:
+            held = Shown.HELD if int(match[4] or 0) else Shown.IDLE
+            state = Shown.RUNNING if details == "not_idle" else held
+        elif state is Shown.DONE and details:
+            begin, _, rest = details.partition(": ")
+            if begin in _NOT_RUN:
+                state, details = _NOT_RUN[begin], rest
+        yield NodeAd(_plain(match[1]), state, details, _plain(match[5] or ""))
 
 
 def _plain(text: str) -> str:

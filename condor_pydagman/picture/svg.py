@@ -10,11 +10,13 @@ from condor_pydagman.picture import style
 from condor_pydagman.picture.box_outlines import body, sheets, side
 from condor_pydagman.picture.describe import details
 from condor_pydagman.picture.layout import Placement, Route, Spot
+from condor_pydagman.picture.legend import marks
 from condor_pydagman.picture.shapes import CHIP, SHEETS, Face, is_stack
 from condor_pydagman.picture.site_marks import colours_of, count_sites, site_legend, strip
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
-from condor_pydagman.picture.states import WORDS, State, States
+from condor_pydagman.picture.states import States
 from condor_pydagman.picture.text import escaped, number, shortened, width
+from condor_pydagman.trace.shown_states import LOOKS, Shown, class_of
 
 MARGIN = 24.0
 _HEAD = 64.0
@@ -22,6 +24,9 @@ _MIN_WIDTH = 460.0
 _BAR = 5.0
 _MAX_TITLE = 70
 _LEGEND_GAP = 38.0
+_LEGEND_ROW = 24.0
+_LEGEND_WIDTH = 900.0  # of a row, if the picture is not wider
+_Row = list[tuple[str, str]]  # parts of the legend
 
 
 class Picture(NamedTuple):
@@ -38,8 +43,9 @@ class Picture(NamedTuple):
 def svg(picture: Picture, *, with_head: bool = True) -> Iterator[str]:
     """Pieces of the file's text.  Without the head there is neither title nor legend."""
     placement = picture.placement
-    head = _HEAD if with_head else 0.0
-    least = max(_MIN_WIDTH, _legend_width(picture)) if with_head else 0.0
+    rows = list(_legend_rows(picture)) if with_head else []
+    head = _HEAD + _LEGEND_ROW * (len(rows) - 1) if with_head else 0.0
+    least = max(_MIN_WIDTH, *map(_row_width, rows)) if with_head else 0.0
     wide = max(placement.width, least) + 2 * MARGIN
     high = placement.height + 2 * MARGIN + head
     left = MARGIN + max(0.0, least - placement.width) / 2
@@ -51,7 +57,7 @@ def svg(picture: Picture, *, with_head: bool = True) -> Iterator[str]:
     )
     if with_head:
         yield '<rect class="ground" width="100%" height="100%"/>\n'
-        yield from _head(picture)
+        yield from _head(picture, rows)
     yield f'<g id="drawing" transform="translate({_n(left)} {_n(MARGIN + head)})">\n'
     for spot in placement.racks:
         yield (
@@ -59,7 +65,7 @@ def svg(picture: Picture, *, with_head: bool = True) -> Iterator[str]:
             f' height="{_n(spot.height)}" rx="8"/>\n'
         )
     for route in placement.routes:
-        yield _route(route, placement.left_to_right)
+        yield _route(route, is_flat=placement.left_to_right)
     colours = colours_of(count_sites(picture.sketch.boxes))
     for index, (box, face, spot) in enumerate(
         zip(picture.sketch.boxes, picture.faces, placement.spots)
@@ -82,17 +88,34 @@ def _marker(name: str) -> str:
     )
 
 
-def _head(picture: Picture) -> Iterator[str]:
+def _head(picture: Picture, rows: Sequence[_Row]) -> Iterator[str]:
     title = escaped(shortened(picture.title, _MAX_TITLE))
     yield (
         f'<text class="title" x="{_n(MARGIN)}" y="32">{title}'
         f'<tspan class="sub" dx="12" font-weight="normal">{amount(picture)}</tspan></text>\n'
     )
-    x = MARGIN
-    for mark, words in legend(picture):
-        yield f'<g transform="translate({_n(x)} 44)">{mark}'
-        yield f'<text class="sub" x="24" y="13">{words}</text></g>\n'
-        x += width(words, 11) + _LEGEND_GAP
+    for place, row in enumerate(rows):
+        x = MARGIN
+        for mark, words in row:
+            yield f'<g transform="translate({_n(x)} {_n(44 + place * _LEGEND_ROW)})">{mark}'
+            yield f'<text class="sub" x="24" y="13">{words}</text></g>\n'
+            x += width(words, 11) + _LEGEND_GAP
+
+
+def _legend_rows(picture: Picture) -> Iterator[_Row]:
+    """The legend in rows that are not much wider than the picture, one at least."""
+    room = max(picture.placement.width, _LEGEND_WIDTH)
+    row: _Row = []
+    for part in legend(picture):
+        if row and _row_width([*row, part]) > room:
+            yield row
+            row = []
+        row.append(part)
+    yield row
+
+
+def _row_width(row: _Row) -> float:
+    return sum(width(words, 11) + _LEGEND_GAP for _, words in row)
 
 
 def amount(picture: Picture) -> str:
@@ -107,33 +130,32 @@ def amount(picture: Picture) -> str:
 def legend(picture: Picture) -> Iterator[tuple[str, str]]:
     """Each mark of the legend as SVG, 18 wide and high, and its words."""
     counts = picture.states.counts()
-    for state in State:
+    for state in Shown:
         if counts[state]:
             mark = '<rect class="chip" width="18" height="18" rx="4"/>' + sign(state, 3, 3)
-            words = f"{number(counts[state])} {WORDS[state]}"
-            yield f'<g class="{style.class_of(state)}">{mark}</g>', words
-    sites = count_sites(picture.sketch.boxes)
-    yield from site_legend(sites, colours_of(sites))
-    if any(line.is_weak for line in picture.sketch.lines):
-        yield '<path class="line weak" d="M0 9H18"/>', "weak edge, or a condition decides"
+            words = f"{number(counts[state])} {LOOKS[state].word}"
+            yield f'<g class="{class_of(state)}">{mark}</g>', words
     boxes, lines = picture.sketch.boxes, picture.sketch.lines
+    sites = count_sites(boxes)
+    yield from site_legend(boxes, sites, colours_of(sites))
+    for one in marks(picture.sketch):
+        if one.outline:
+            yield f'<path class="kind" transform="translate(0 3)" d="{one.outline}"/>', one.words
+        else:
+            yield f'<path class="line {one.look}" d="M0 9H18"/>', one.words
     if any(line.is_wrong for line in lines) or any(box.is_wrong for box in boxes):
         yield '<path class="line wrong" d="M0 9H18"/>', "part of a cycle"
 
 
-def _legend_width(picture: Picture) -> float:
-    return sum(width(words, 11) + _LEGEND_GAP for _, words in legend(picture))
-
-
-def sign(state: State, x: float, y: float) -> str:
+def sign(state: Shown, x: float, y: float) -> str:
     """The sign of a state, its upper left corner at (x, y)."""
-    path = style.SIGNS[state]
+    path = LOOKS[state].sign
     fill = ' style="fill:#fff"' if "Z" in path else ""
     return f'<path class="sign" transform="translate({_n(x)} {_n(y)})" d="{path}"{fill}/>'
 
 
-def _route(route: Route, is_flat: bool) -> str:
-    """A line with its arrowhead; `is_flat` if the DAG runs from the left to the right."""
+def path_of(route: Route, *, is_flat: bool = False) -> str:
+    """The curve of a line, as the data of a path; `is_flat` as of `_route`."""
     points = route.points
     pieces = [f"M{_n(points[0][0])} {_n(points[0][1])}"]
     for step, ((x0, y0), (x1, y1)) in enumerate(zip(points, points[1:])):
@@ -145,12 +167,17 @@ def _route(route: Route, is_flat: bool) -> str:
         else:
             half = _n((y0 + y1) / 2)
             pieces.append(f"C{_n(x0)} {half} {_n(x1)} {half} {_n(x1)} {_n(y1)}")
-    looks = [("weak", route.is_weak), ("wrong", route.is_wrong), ("faint", route.is_faint)]
-    classes = " ".join(["line", *(name for name, yes in looks if yes)])
+    return "".join(pieces)
+
+
+def _route(route: Route, *, is_flat: bool) -> str:
+    """A line with its arrowhead; `is_flat` if the DAG runs from the left to the right."""
+    wrong, faint = "wrong" * route.is_wrong, "faint" * route.is_faint
+    classes = " ".join(filter(None, ("line", route.kind.look, wrong, faint)))
     arrow = "arrow-wrong" if route.is_wrong else "arrow"
     return (
         f'<path class="{classes}" data-t="{_list(route.tails)}" data-h="{_list(route.heads)}"'
-        f' d="{"".join(pieces)}" marker-end="url(#{arrow})"/>\n'
+        f' d="{path_of(route, is_flat=is_flat)}" marker-end="url(#{arrow})"/>\n'
     )
 
 
@@ -163,7 +190,7 @@ def _box(
 ) -> Iterator[str]:
     box, face, spot = drawn
     state = box.state()
-    classes = ["box", style.class_of(state)]
+    classes = ["box", class_of(state)]
     if box.is_folded:
         classes.append("big")
     if box.fold is Fold.LAYERS or is_noop(picture.dag, box):
@@ -222,12 +249,12 @@ def _summary(box: Box, face: Face, wide: float, high: float) -> Iterator[str]:
     inset = 22.0 if box.fold is Fold.CHAIN else 10.0
     room, x = wide - 2 * inset, inset
     least = 2.0
-    present = [state for state in State if box.counts[state]]
+    present = [state for state in Shown if box.counts[state]]
     spare = room - least * len(present)
     for state in present:
         piece = least + spare * box.counts[state] / box.nodes
         yield (
-            f'<rect class="{style.class_of(state)} bar" x="{_n(x)}" y="{_n(high - 12)}"'
+            f'<rect class="{class_of(state)} bar" x="{_n(x)}" y="{_n(high - 12)}"'
             f' width="{_n(piece)}" height="{_n(_BAR)}"/>'
         )
         x += piece

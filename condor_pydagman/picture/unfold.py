@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from condor_pydagman.graph.model import Splice
 from condor_pydagman.named_tuple import NamedTuple
@@ -163,6 +163,7 @@ class _Part:
         self.submits = [dag.submits[node] for node in nodes]
         self.kinds = bytes(dag.kinds[node] for node in nodes)
         self.flags = bytes(dag.flags[node] for node in nodes)
+        self.decided: Mapping[int, int] = {}  # lines in a part are not drawn
         self.splices = [
             one._replace(begin=begin, end=begin + one.end - one.begin)
             for one in dag.splices
@@ -189,5 +190,5 @@ class _Part:
         near = self._dag.successors_as_counted(self._vertices[vertex])
         return [number[one] for one in near if one in number]
 
-    def waits_for_end_only(self, parent: int, child: int) -> bool:
-        return self._dag.waits_for_end_only(self._vertices[parent], self._vertices[child])
+    def is_weak(self, parent: int, child: int) -> bool:
+        return self._dag.is_weak(self._vertices[parent], self._vertices[child])

@@ -9,26 +9,15 @@ from unicodedata import east_asian_width
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.report.feature_words import SPACE, Clock, Piece, overview_flows
 from condor_pydagman.trace.notice import Notice, Weight
-from condor_pydagman.trace.overview import STATES, Overview
+from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.shown_states import BAR, COUNTED, LOOKS, Look, in_words
 from condor_pydagman.trace.tally import WINDOW_S
 from condor_pydagman.words import duration, number, rate, result
 
 Line = Sequence[Piece]
 
-# Colour of each state and the character of its part of a bar, which tells it without colours.
-STYLES = {
-    "done": ("green", "█"),
-    "running": ("blue", "▓"),
-    "idle": ("yellow", "▒"),
-    "held": ("bold magenta", "h"),
-    "pre": ("cyan", "<"),
-    "post": ("cyan", ">"),
-    "ready": ("white", "░"),
-    "waiting": ("bright_black", "·"),
-    "failed": ("bold red", "x"),
-    "futile": ("bright_black", "-"),
-}
-ASCII_MARKS = str.maketrans("█▓▒░·…", "#=~:.~")  # of the same widths
+# Characters of bars that are not ASCII, and others of the same widths.
+ASCII_MARKS = str.maketrans({"…": "~", **{look.mark: look.ascii_mark for look in LOOKS.values()}})
 _STATE_STYLES = {
     "succeeded": "bold green",
     "failed": "bold red",
@@ -44,7 +33,7 @@ _WEIGHT_STYLES = {
 }
 # Causes of which the sentence has all that the evidence says.
 _SAID_ALREADY = ("throttle.full", "limit.full", "enough.reached")
-_NAMES = {"pre": "PRE", "post": "POST"}
+_COUNTED = [look for look in (LOOKS[state] for state in BAR) if look.key in COUNTED]
 MIN_WIDTH = 10
 
 
@@ -75,7 +64,7 @@ def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) 
 
 def summary(seen: Overview, clock: Clock) -> str:
     """A picture in one line, for a log or a pipe."""
-    counts = " ".join(f"{_NAMES.get(name, name)} {n}" for name, n in _shown_counts(seen))
+    counts = " ".join(f"{look.word} {count}" for look, count in _shown_counts(seen))
     text = f"{clock(seen.now)} {printable(seen.dag)} {seen.state}: {counts or 'no nodes known'}"
     if seen.remaining_s is not None:
         text += f", done in about {duration(seen.remaining_s)}"
@@ -111,8 +100,8 @@ def _bar(seen: Overview, width: int) -> Line:
     share = f"{SPACE}{int(100 * done / total)} %"
     cells = max(width - len(share), MIN_WIDTH)
     pieces = [
-        (STYLES[name][1] * length, STYLES[name][0])
-        for name, length in zip(STATES, _lengths([seen.counts[name] for name in STATES], cells))
+        (look.mark * length, look.terminal)
+        for look, length in zip(_COUNTED, _lengths([seen.counts[key] for key in COUNTED], cells))
         if length
     ]
     return [*pieces, (share, "")]
@@ -127,18 +116,19 @@ def _lengths(counts: Sequence[int], cells: int) -> list[int]:
     return [max(length, 0) for length in lengths]
 
 
-def _shown_counts(seen: Overview) -> Iterator[tuple[str, int]]:
-    for name in STATES:
-        if seen.counts[name] or name == "done":
-            yield name, seen.counts[name]
+def _shown_counts(seen: Overview) -> Iterator[tuple[Look, int]]:
+    for look in _COUNTED:
+        if seen.counts[look.key] or look.key == "done":
+            yield look, seen.counts[look.key]
 
 
 def _counts(seen: Overview) -> list[Piece]:
     pieces = []
-    for name, count in _shown_counts(seen):
-        of = f" of {number(seen.counts['total'])}" if name == "done" else ""
-        style, mark = STYLES[name]
-        pieces.append((f"{mark} {_NAMES.get(name, name)} {number(count)}{of}", style))
+    for look, count in _shown_counts(seen):
+        of = f" of {number(seen.counts['total'])}" if look.key == "done" else ""
+        pieces.append((f"{look.mark} {look.word} {number(count)}{of}", look.terminal))
+        if look.key == "done" and seen.not_run:
+            pieces.append((f"({', '.join(in_words(seen.not_run))})", look.terminal))
     age = seen.now - seen.counted
     if age >= 60 and not seen.ended:
         pieces.append((f"(counted {duration(age)} ago)", "bright_black"))

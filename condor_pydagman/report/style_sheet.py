@@ -1,12 +1,24 @@
 """The style sheet of a report: light, dark and print, without anything from elsewhere."""
 
+from condor_pydagman.trace.shown_states import LOOKS, Shown
+
+_PARTS = {
+    "pre": Shown.PRE,
+    "idle": Shown.IDLE,
+    "held": Shown.HELD,
+    "run": Shown.RUNNING,
+    "post": Shown.POST,
+    "bad": Shown.FAILED,
+    "good": Shown.DONE,
+}
+_LIGHT = "; ".join(f"--{name}: {LOOKS[state].paint.strong}" for name, state in _PARTS.items())
+_DARK = "; ".join(f"--{name}: {LOOKS[state].paint.dark_strong}" for name, state in _PARTS.items())
+
 STYLE = """
 :root { --ink: #1b1f24; --ground: #fff; --line: #d5d9de; --soft: #5d6673; --panel: #f5f6f8;
-  --pre: #b8649a; --idle: #e0b43a; --held: #8d949c; --run: #0064a8; --post: #8a4a9e; --bad: #c8400a;
-  --good: #008060 }
+  LIGHT_STATES }
 @media (prefers-color-scheme: dark) { :root { --ink: #e8eaed; --ground: #14171b; --line: #383e46;
-  --soft: #9aa3ae; --panel: #1d2126; --pre: #c277a6; --idle: #c99700; --held: #7c848d;
-  --run: #2f8fd0; --post: #a46cb8; --bad: #e8622c; --good: #159a78 } }
+  --soft: #9aa3ae; --panel: #1d2126; DARK_STATES } }
 * { box-sizing: border-box }
 body { margin: 0 auto; padding: 1.5rem; max-width: 1160px; color: var(--ink);
   background: var(--ground); font: 15px/1.45 Helvetica, Arial, "DejaVu Sans", sans-serif }
@@ -50,4 +62,4 @@ code { background: var(--panel); padding: .05rem .3rem; border-radius: 3px;
   overflow-wrap: anywhere }
 @media print { body { max-width: none; padding: 0 } h2 { break-after: avoid }
   tr, svg { break-inside: avoid } }
-"""
+""".replace("LIGHT_STATES", _LIGHT).replace("DARK_STATES", _DARK)

@@ -11,13 +11,12 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+from condor_pydagman.trace.shown_states import COUNTED
 from condor_pydagman.trace.tally import Tally
 
 MAX_LISTED = 5
 STALLED_S = 60.0
 STALLED_NODES = 5
-# Counts of a picture, in the order of a bar.
-STATES = ("done", "running", "idle", "held", "pre", "post", "ready", "waiting", "failed", "futile")
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -71,7 +70,7 @@ class Overview(NamedTuple):
         cluster: of DAGMan's job, 0 if not known.
         begun, ended, now: seconds since the epoch; `ended` 0.0 while it runs.
         exit_code: condor_dagman's, None while it runs.
-        counts: nodes by STATES, and their `total`.
+        counts: nodes by `shown_states.COUNTED`, and their `total`.
         counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
         per_second: nodes done in a second, lately; 0.0 if that is not known.
         remaining_s: estimated seconds until the end of all but held nodes; None if there is no
@@ -86,6 +85,7 @@ class Overview(NamedTuple):
             empty if there are none.
         of_features: what features have to show, by names of fields.
         notices: what there is to say of it, the most important first (`notices.collect`).
+        not_run: how many of the nodes that are done have not run to their end, by their states.
     """
 
     dag: str
@@ -114,6 +114,7 @@ class Overview(NamedTuple):
         """With what there is to say of the DAG."""
         throttles = [one.sentence for one in notices if one.cause == "throttle.full"]
         return self._replace(notices=notices, throttles=throttles)
+    not_run: Mapping[str, int] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -160,7 +161,7 @@ def overview(
     goes_on = running and not run.halted
     rate = tally.per_second(now) if goes_on else 0.0
     stalled_s = _stalled_s(tally, rate, now) if goes_on else 0.0
-    left = sum(counts[name] for name in STATES if name not in _NO_PROGRESS)
+    left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
     may_grow = any(may(tally, ad) for may in features.told("trace", "may_grow"))
     can_tell = bool(rate and left and not stalled_s) and not may_grow
     return Overview(
@@ -184,6 +185,7 @@ def overview(
         subdags,
         total(run.placements).as_json() if run.placements else {},
         {**_of_features(tally, ad, running=running), **outside},
+        tally.not_run() if exact else {},
     )
 
 

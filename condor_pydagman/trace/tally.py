@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import and_
 from typing import Any
 
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.report import Report
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.run_history import Run
+from condor_pydagman.trace.shown_states import LOOKS, Shown
 
 WINDOW_S = 600.0  # of which the rate is told
+
+# By the byte of a node, whether it is what the name says.
+_SKIPPED = bytes(marks & (SKIPPED | NOT_NEEDED) == SKIPPED for marks in range(256))
+_NOT_NEEDED = bytes(bool(marks & NOT_NEEDED) for marks in range(256))
+_LEFT_OUT = bytes(bool(flags & LEFT_OUT) for flags in range(256))
+_DONE = bytes(state == State.DONE for state in range(256))
 
 
 class Tally:
@@ -41,6 +49,33 @@ class Tally:
         if self._engine is not None:
             yield from self._engine.run.nodes.in_state(State.READY)
 
+    def not_run(self) -> dict[str, int]:
+        """How many of the nodes that are done have not run to their end, by their states."""
+        if self._engine is None or self.dag is None:
+            return {}
+        marks = self._engine.run.nodes.marks
+        cached = self.feature("cache")
+        counts = {
+            Shown.SKIPPED: _with_mark(marks, _SKIPPED) + self._pre_skipped(),
+            Shown.CACHED: len(cached.cached) if cached is not None else 0,
+            Shown.NOT_NEEDED: _with_mark(marks, _NOT_NEEDED),
+            Shown.LEFT_OUT: self._left_out(),
+        }
+        return {LOOKS[state].key: count for state, count in counts.items() if count}
+
+    def _pre_skipped(self) -> int:
+        dag, known = self.dag, self.run.nodes
+        found = (known.get(self.name(node)) for node in (dag.pre_skips if dag is not None else ()))
+        return sum(node is not None and node.skipped and not node.marks() for node in found)
+
+    def _left_out(self) -> int:
+        """Of those that a person has let run, none that has not ended well."""
+        assert self._engine is not None
+        left_out = self._engine.run.dag.flags.translate(_LEFT_OUT)
+        if not left_out.count(1):
+            return 0
+        return sum(map(and_, left_out, self._engine.run.nodes.states.translate(_DONE)))
+
     def feature(self, name: str) -> Any:
         """What the engine has of a feature that the DAG uses; None if it does not."""
         return self._engine.run.features.get(name) if self._engine is not None else None
@@ -59,3 +94,7 @@ class Tally:
         recent = sum(time >= now - WINDOW_S for time in self.run.ends)
         since = max(now - WINDOW_S, min(self.run.begun or now, now))
         return recent / (now - since) if recent >= 5 and now > since else 0.0
+
+
+def _with_mark(marks: bytearray, wanted: bytes) -> int:
+    return marks.translate(wanted).count(1)

@@ -21,6 +21,7 @@ from condor_pydagman.web.dag_answers import DagAnswers
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.event_stream import EventStreams
 from condor_pydagman.web.group_answers import GroupAnswers
+from condor_pydagman.web.page_states import STYLE_SHEET, style_sheet, with_states
 from condor_pydagman.web.steering_seam import NoSteering, Steering
 from condor_pydagman.web.threads import Threads
 
@@ -28,6 +29,7 @@ PAGE = os.path.join(os.path.dirname(__file__), "page")
 MAX_AT_ONCE = 100  # requests, streams of events among them
 MAX_BODY_BYTES = 4 << 20
 _PAGE_FILE = re.compile(r"[A-Za-z0-9_-]+\.(?:css|js|svg|png|ico)")
+_FRESH = {"Cache-Control": "no-cache"}
 _STATUSES = {400, 403, 404, 409, 503}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 # For a browser that was sent here by another site: it shows the cookie only to a page that was
@@ -145,7 +147,8 @@ class PageServer:
 
     async def _index(self, request: web.Request) -> web.StreamResponse:
         if not _opens(request):
-            return self._page_file("index.html")
+            with open(os.path.join(self._page, "index.html"), encoding="utf-8") as file:
+                return _page_text(with_states(file.read()), "text/html")
         session = self._access.session_for(request.query["token"])
         own = request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
         if own:
@@ -162,13 +165,19 @@ class PageServer:
         name = request.match_info["file"]
         if not _PAGE_FILE.fullmatch(name):
             raise Refused(404, "the page has no such file")
+        if name == STYLE_SHEET:
+            return _page_text(style_sheet(), "text/css")
         return self._page_file(name)
 
     def _page_file(self, name: str) -> web.StreamResponse:
         path = os.path.join(self._page, name)
         if not os.path.isfile(path):
             raise Refused(404, f"the page has no file {name}")
-        return web.FileResponse(path, headers={"Cache-Control": "no-cache"})
+        return web.FileResponse(path, headers=_FRESH)
+
+
+def _page_text(text: str, kind: str) -> web.Response:
+    return web.Response(text=text, content_type=kind, charset="utf-8", headers=_FRESH)
 
 
 def _opens(request: web.Request) -> bool:

@@ -13,6 +13,8 @@ from aiohttp import web
 
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.trace.shown_states import KEYS, LOOKS, Shown
+from condor_pydagman.vocabulary import STATE_WORDS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_files import path_of
 from condor_pydagman.web.dags_list import DagsList
@@ -22,8 +24,14 @@ from condor_pydagman.web.node_details import details_of, shown_finding
 from condor_pydagman.web.node_rows import NodeTable, rows_wanted
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
 from condor_pydagman.web.queue_answers import output_of
-from condor_pydagman.web.shown_states import LEGEND
-from condor_pydagman.web.steering_seam import LIMITS, Controls, Request, Steering, read_request
+from condor_pydagman.web.steering_seam import (
+    LIMITS,
+    MAX_NAMED,
+    Controls,
+    Request,
+    Steering,
+    read_request,
+)
 from condor_pydagman.web.text_files import piece_of
 from condor_pydagman.web.threads import Threads
 from condor_pydagman.web.timeline import BUCKETS, MAX_BUCKETS, timeline_of
@@ -124,7 +132,7 @@ class DagAnswers:
         """The states of all nodes."""
         dag = await self.dag_of(request)
         coded = base64.b64encode(dag.states).decode("ascii")
-        return dumped({"version": dag.ring.version, "states": coded, "legend": LEGEND})
+        return dumped({"version": dag.ring.version, "states": coded, "legend": KEYS})
 
     async def nodes(self, request: web.Request) -> web.Response:
         """A page of the table of nodes."""
@@ -183,6 +191,8 @@ class DagAnswers:
         dag = await self.dag_of(request)
         if "numbers" in wanted.nodes:
             wanted = wanted._replace(nodes={"names": names_chosen(dag, wanted)})
+        elif wanted.nodes.get("state") in KEYS and not _is_whole(dag, wanted.nodes["state"]):
+            wanted = wanted._replace(nodes={"names": names_in_state(dag, wanted)})
         controls = await self._controls_of(dag)
         if not controls.can:
             raise Refused(409, controls.why_not or "you can't steer this DAG now")
@@ -211,6 +221,26 @@ def names_chosen(dag: LiveDag, wanted: Request) -> list[str]:
     if not all(0 <= number < len(names) for number in wanted.nodes["numbers"]):
         raise Refused(404, f"there is no such node: the DAG has {len(names)}")
     return [names[number] for number in wanted.nodes["numbers"]]
+
+
+def _is_whole(dag: LiveDag, key: str) -> bool:
+    """Whether DAGMan takes the same nodes for those in a state: its states are fewer."""
+    counts, status = dag.counts(), LOOKS[Shown(KEYS.index(key))].status
+    others = (look.key for look in LOOKS.values() if look.status is status and look.key != key)
+    return key in STATE_WORDS and not any(counts.get(other) for other in others)
+
+
+def names_in_state(dag: LiveDag, wanted: Request) -> list[str]:
+    """The nodes in a state as the page shows it.
+
+    Raises:
+        Refused: they are too many to be named.
+    """
+    state = KEYS.index(wanted.nodes["state"])
+    names = [name for name, one in zip(dag.names, dag.states) if one == state]
+    if len(names) > MAX_NAMED:
+        raise Refused(400, f"at most {MAX_NAMED} nodes can be named at once")
+    return names
 
 
 async def _explained(found: FoundDag) -> Mapping[str, Any]:

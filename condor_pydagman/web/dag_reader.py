@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.watched_dag import WatchedDag
@@ -17,7 +17,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.web.shown_states import LEGEND, WAITING, shown_state
+from condor_pydagman.trace.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.web.site_places import SitePlaces, SitesSeen
 
 _NOTHING: Mapping[str, NodeRun] = {}
@@ -27,7 +27,7 @@ class Glimpse(NamedTuple):
     """What a look has found.
 
     Attributes:
-        overview: as `condor_pydagman watch --json` prints it, and `states`: nodes by LEGEND,
+        overview: as `condor_pydagman watch --json` prints it, and `states`: nodes by KEYS,
             `limits`: throttles by their names in the job ad, `partial`: only the end was read of
             a huge log.
         found: the DAG, as it is known by now.
@@ -56,7 +56,7 @@ class DagReader:
 
     Attributes:
         names: of the nodes, by number.
-        states: of the nodes, by number, as in LEGEND.
+        states: of the nodes, by number, as in `shown_states.KEYS`.
     """
 
     def __init__(
@@ -70,8 +70,9 @@ class DagReader:
         )
         self.names: Sequence[str] = []
         self.states = bytearray()
-        self._counts = [0] * len(LEGEND)
+        self._counts = [0] * len(KEYS)
         self._keys: Sequence[str] = []
+        self._left_out: frozenset[int] = frozenset()
         self._number: Mapping[str, int] | None = None  # where no DAG tells it
         self._known: tuple[object, ...] = ()
         self._sites: SitesSeen | None = None
@@ -125,7 +126,7 @@ class DagReader:
             self._known = known
         self._place_groups()
         overview = seen.as_json()
-        overview["states"] = dict(zip(LEGEND, self._counts))
+        overview["states"] = dict(zip(KEYS, self._counts))
         overview["states"]["done"] += self.dag.gone if self.dag is not None else 0
         overview["partial"] = not self.run.complete
         overview["limits"] = dict(self.run.limits)
@@ -165,23 +166,36 @@ class DagReader:
             self.names = self._keys = list(runs)
             self._number = {name: number for number, name in enumerate(self._keys)}
         self._watched.changed()
-        found = map(runs.get, self._keys)
-        self.states = bytearray(WAITING if node is None else shown_state(node) for node in found)
+        self._left_out = frozenset(_left_out(dag)) if dag is not None else frozenset()
+        self.states = bytearray(map(self._state, range(len(self._keys)), map(runs.get, self._keys)))
         self._sites = SitesSeen(dag) if dag is not None and dag.groups else None
         self._places, self._have_moved = None, True
-        self._counts = [self.states.count(state) for state in range(len(LEGEND))]
+        self._counts = [self.states.count(state) for state in range(len(KEYS))]
+
+    def _state(self, number: int, node: NodeRun | None) -> Shown:
+        if node is None:
+            return Shown.LEFT_OUT if number in self._left_out else Shown.WAITING
+        return shown_state(node, is_left_out=number in self._left_out)
+
+    def is_left_out(self, number: int) -> bool:
+        """Whether CHOOSE has left a node out."""
+        return number in self._left_out
 
     def _changes(self) -> list[tuple[int, int]]:
         """Nodes that are in another state than at the last look."""
-        changes = []
+        changes: list[tuple[int, int]] = []
         for node in self._watched.changed():
             number = self.find(node.name)
             if number is None:
                 continue
-            state, was = shown_state(node), self.states[number]
+            state, was = self._state(number, node), self.states[number]
             if state != was:
                 self.states[number] = state
                 self._counts[was] -= 1
                 self._counts[state] += 1
                 changes.append((number, state))
         return changes
+
+
+def _left_out(dag: Dag) -> Iterator[int]:
+    return (number for number, flags in enumerate(dag.flags) if flags & LEFT_OUT)

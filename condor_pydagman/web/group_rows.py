@@ -14,16 +14,15 @@ from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag, NodeGroup
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.shown_states import ENDED, FAILURES, KEYS, Shown
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.json_answers import number_of
 from condor_pydagman.web.node_rows import MAX_ROWS, MAX_SEARCH, natural, search_for
-from condor_pydagman.web.shown_states import DONE, FAILED, FUTILE, LEGEND, READY
 
 MAX_NODES = 50  # of a group that are named
 SORTS = ("name", "state", "site", "round", "since", "done")
 STATES = tuple(state.name.lower() for state in GroupState)
-_ENDED = (DONE, FAILED, FUTILE)
 Told = Mapping[str, GroupReport]  # by DAGMan, by name of the group
 
 
@@ -167,15 +166,15 @@ def _state(reader: DagReader, group: NodeGroup) -> tuple[int, str]:
         state = GroupState.LEAVING
     elif found.old:
         state = GroupState.CLEANING
-    elif all(one in _ENDED for one in states):
+    elif all(one in ENDED for one in states):
         state = GroupState.OVER if found.site else GroupState.SITELESS
     elif found.site:
         state = GroupState.MATCHED
-    elif READY in states:
+    elif Shown.READY in states:
         state = GroupState.WAITING
     if state is GroupState.SITELESS and not found.reason:
         state = GroupState.OVER
-    return states.count(DONE), state.name.lower()
+    return sum(one in ENDED and one not in FAILURES for one in states), state.name.lower()
 
 
 def details_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:
@@ -191,14 +190,14 @@ def details_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:
     counts = Counter(reader.states[node] for node in nodes)
     return {
         **row_of(reader, number, told),
-        "states": {LEGEND[state]: count for state, count in sorted(counts.items())},
+        "states": {KEYS[state]: count for state, count in sorted(counts.items())},
         "nodes": list(_nodes(reader, nodes[:MAX_NODES])),
     }
 
 
 def _nodes(reader: DagReader, numbers: Iterable[int]) -> Iterable[dict[str, Any]]:
     for node in numbers:
-        state = LEGEND[reader.states[node]]
+        state = KEYS[reader.states[node]]
         yield {"number": node, "name": reader.names[node], "state": state}
 
 

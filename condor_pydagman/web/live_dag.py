@@ -15,6 +15,7 @@ from typing import Any, Callable
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.change_ring import ChangeRing
 from condor_pydagman.web.dag_reader import DagReader, Glimpse
@@ -22,7 +23,6 @@ from condor_pydagman.web.group_rows import GroupTable
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.node_rows import NodeTable
 from condor_pydagman.web.picture_boxes import PictureBoxes
-from condor_pydagman.web.shown_states import LEGEND
 from condor_pydagman.web.site_places import SitePlaces
 from condor_pydagman.web.threads import Threads
 
@@ -187,7 +187,7 @@ class LiveDag:
 
     def counts(self) -> dict[str, int]:
         """Nodes by their states, without states that no node is in."""
-        counts = ((word, self._states.count(place)) for place, word in enumerate(LEGEND))
+        counts = ((word, self._states.count(place)) for place, word in enumerate(KEYS))
         return {word: count for word, count in counts if count}
 
 

@@ -17,13 +17,13 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.trace.run_history import Attempt
+from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.group_rows import group_of_node
 from condor_pydagman.web.node_files import node_files
 from condor_pydagman.web.node_rows import row_of
-from condor_pydagman.web.shown_states import LEGEND
 
 MAX_NEAR = 50  # parents, and children
 MAX_VALUE = 2000  # characters of a variable's value
@@ -147,7 +147,7 @@ def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any
     """The first parents or children, and how many there are."""
     found = list(dict.fromkeys(numbers))
     rows = [
-        {"number": one, "name": reader.names[one], "state": LEGEND[reader.states[one]]}
+        {"number": one, "name": reader.names[one], "state": KEYS[reader.states[one]]}
         for one in found[:MAX_NEAR]
     ]
     return {what: rows, f"{what}_count": len(found)}

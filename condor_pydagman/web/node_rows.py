@@ -14,11 +14,11 @@ from typing import Any, Callable
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Attempt, NodeRun
+from condor_pydagman.trace.shown_states import KEYS, why_done
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.json_answers import number_of
-from condor_pydagman.web.shown_states import LEGEND
 from condor_pydagman.words import result
 
 MAX_ROWS = 200
@@ -48,13 +48,13 @@ def rows_wanted(query: Mapping[str, str]) -> RowsWanted:
     sort, state = query.get("sort") or "name", query.get("state", "")
     if sort not in SORTS:
         raise Refused(400, f"sort is one of {', '.join(SORTS)}")
-    if state and state not in LEGEND:
-        raise Refused(400, f"state is one of {', '.join(LEGEND)}")
+    if state and state not in KEYS:
+        raise Refused(400, f"state is one of {', '.join(KEYS)}")
     if len(query.get("search", "")) > MAX_SEARCH:
         raise Refused(400, f"search has at most {MAX_SEARCH} characters")
     return RowsWanted(
         query.get("search", ""),
-        LEGEND.index(state) if state else -1,
+        KEYS.index(state) if state else -1,
         sort,
         query.get("descending", "") in ("1", "true", "yes"),
         number_of(query, "offset", 0, 0, 1 << 31),
@@ -150,14 +150,14 @@ def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
     return {
         "number": number,
         "name": reader.names[number],
-        "state": LEGEND[reader.states[number]],
+        "state": KEYS[reader.states[number]],
         "attempt": last.number if last is not None else None,
         "cluster": last.cluster or None if last is not None else None,
         "site": last.site if last is not None else "",
         "started": (last.started or None) if last is not None else None,
         "ended": ended_at(last) if last is not None else None,
         "runtime_s": runtime_s(last, now) if last is not None else None,
-        "reason": reason_of(run),
+        "reason": reason_of(run, is_left_out=reader.is_left_out(number)),
     }
 
 
@@ -178,9 +178,11 @@ def runtime_s(attempt: Attempt, now: float) -> float | None:
     return round(max(end - attempt.started - paused, 0.0), 3)
 
 
-def reason_of(run: NodeRun | None) -> str:
-    """Why it has failed, or is held; '' if it has not and is not."""
-    if run is None or not (run.attempts or run.cancelled_by):
+def reason_of(run: NodeRun | None, *, is_left_out: bool = False) -> str:
+    """Why it has failed, is held, or is done without having run; '' if it has not and is not."""
+    if run is None or run.status is NodeStatus.DONE:
+        return why_done(run or NodeRun("", NodeStatus.DONE), is_left_out=is_left_out)
+    if not (run.attempts or run.cancelled_by):
         return ""
     last = run.attempts[-1] if run.attempts else Attempt(0)
     if run.status is NodeStatus.ERROR or (last.over and run.status is NodeStatus.READY):

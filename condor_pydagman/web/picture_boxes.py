@@ -7,26 +7,31 @@ the counts are made anew.  For the thread for pictures.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.picture.box_outlines import outline, side
 from condor_pydagman.picture.graphviz import find_dot
-from condor_pydagman.picture.layout import Placement, Route, place
+from condor_pydagman.picture.layout import Placement, place
+from condor_pydagman.picture.legend import Mark, marks
 from condor_pydagman.picture.row_layout import place_in_rows
-from condor_pydagman.picture.shapes import face
-from condor_pydagman.picture.sketch import Box, Sketch
+from condor_pydagman.picture.shapes import Face, face
+from condor_pydagman.picture.site_marks import count_groups
+from condor_pydagman.picture.sketch import Box, Fold, Sketch
+from condor_pydagman.picture.svg import path_of
 from condor_pydagman.picture.text import plain
 from condor_pydagman.picture.unfold import Unfolded, Unfolding
-from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.trace.shown_states import KEYS
+from condor_pydagman.vocabulary import NodeKind
 from condor_pydagman.web.site_places import SitePlaces, at_sites, shares
 
 FOLD_ABOVE = 120  # boxes before any is opened, and in each that is
 MAX_BOXES = 500
 MAX_OPEN = 200  # names in a request
+_IN_GROUP = [Mark("in a group that has no site yet", look="unplaced")]
 _KEPT = 4  # layouts of a DAG
-_STEPS = 6  # straight pieces of a curve
 _Fields = dict[str, Any]
 
 
@@ -53,7 +58,7 @@ class PictureBoxes:
 
         Args:
             opened: names of groups.
-            states: of all nodes, as in LEGEND.
+            states: of all nodes, as in KEYS.
             places: of the groups that run at sites.
         """
         key = tuple(sorted(set(opened)))
@@ -75,6 +80,7 @@ class _Picture:
         sketch = found.sketch
         self._of = sketch.of[: len(dag)]
         self._groups, self._group_count = shares(dag, self._of), len(dag.groups)
+        count_groups(dag, sketch)
         faces = [face(box) for box in sketch.boxes]
         placement = _placed(sketch, [(one.width, one.height) for one in faces])
         self._boxes = [
@@ -89,7 +95,7 @@ class _Picture:
                 "group": name or None,
                 "count": box.nodes,
                 "fold": box.fold.value,
-                "kind": box.kind.name,
+                **_kind_of(box, one),
             }
             for number, (name, box, one, spot) in enumerate(
                 zip(found.names, sketch.boxes, faces, placement.spots)
@@ -98,14 +104,17 @@ class _Picture:
         self._whole = {
             "width": round(placement.width, 1),
             "height": round(placement.height, 1),
-            "edges": [list(_points(route)) for route in placement.routes],
+            "edges": [
+                {"path": path_of(route), "look": route.kind.look} for route in placement.routes
+            ],
+            "legend": [mark._asdict() for mark in (*marks(sketch), *_IN_GROUP[: len(dag.groups)])],
             "shut": found.shut,
         }
 
     def with_states(self, states: bytes, places: SitePlaces | None) -> dict[str, Any]:
         counts: list[dict[str, int]] = [{} for _ in self._boxes]
         for (box, state), count in sorted(Counter(zip(self._of, states)).items()):
-            counts[box][LEGEND[state]] = count
+            counts[box][KEYS[state]] = count
         boxes = [{**box, "states": own} for box, own in zip(self._boxes, counts)]
         if places is not None and len(places.of) == self._group_count:
             for number, groups in self._groups.items():
@@ -116,8 +125,19 @@ class _Picture:
 def _of_sites(box: Mapping[str, Any], groups: Mapping[int, int], places: SitePlaces) -> _Fields:
     """The group of a node, whose site the page knows; the sites of a box of several nodes."""
     if box["node"] is not None:
-        return {"site_group": next(iter(groups))}
-    return {"sites": list(at_sites(groups, places))}
+        return {"site_group": next(iter(groups)), "grouped": 1}
+    return {"sites": list(at_sites(groups, places)), "grouped": sum(groups.values())}
+
+
+def _kind_of(box: Box, one: Face) -> _Fields:
+    """Its kind, and how that looks."""
+    fields: _Fields = {"kind": box.kind.name}
+    if box.fold is not Fold.NODE:
+        return fields
+    if box.kind != NodeKind.JOB:
+        fields["outline"] = outline(box, one.width, one.height)
+        fields["inset"] = side(box)
+    return {**fields, "words": one.words} if one.words else fields
 
 
 def _id_of(box: Box, number: int) -> str:
@@ -130,21 +150,3 @@ def _placed(sketch: Sketch, sizes: Sequence[tuple[float, float]]) -> Placement:
         return place(sketch, sizes, find_dot())
     except PydagmanError:
         return place_in_rows(sketch, sizes)
-
-
-def _points(route: Route) -> Iterator[list[float]]:
-    """Corners of a line; its curves as straight pieces."""
-    points = route.points
-    yield _rounded(*points[0])
-    for step, ((x0, y0), (x1, y1)) in enumerate(zip(points, points[1:])):
-        if step % 2 == 0 and abs(x1 - x0) > 1:
-            for part in range(1, _STEPS):
-                t = part / _STEPS
-                ease = t * t * (3 - 2 * t)
-                down = 1.5 * t * (1 - t) + t * t * t  # both ends leave upright
-                yield _rounded(x0 + (x1 - x0) * ease, y0 + (y1 - y0) * down)
-        yield _rounded(x1, y1)
-
-
-def _rounded(x: float, y: float) -> list[float]:
-    return [round(x, 1), round(y, 1)]

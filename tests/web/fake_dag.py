@@ -13,11 +13,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from condor_pydagman.trace.shown_states import COUNTED, KEYS, LOOKS
 from tests.web.fake_groups import FakeGroups
 
-LEGEND = ("waiting", "ready", "pre", "idle", "running", "held", "post", "retry", "done", "failed",
-          "futile")  # fmt: skip
-COUNTED = ("done", "running", "idle", "held", "pre", "post", "ready", "waiting", "failed", "futile")
 MOST_BOXES = 500
 WIDTH, HEIGHT, STEP_X, STEP_Y, IN_A_ROW = 110, 28, 130, 70, 25
 _IN_QUEUE = ("idle", "running", "held")
@@ -64,7 +62,7 @@ class FakeDag:
         """The same for several nodes at once."""
         with self.changed:
             for number in numbers:
-                self.states[number] = LEGEND.index(state)
+                self.states[number] = KEYS.index(state)
                 self.changes.append((number, state))
             self.version += len(numbers)
             self.changed.notify_all()
@@ -76,18 +74,20 @@ class FakeDag:
 
     def state_of(self, number: int) -> str:
         """Its word."""
-        return LEGEND[self.states[number]]
+        return KEYS[self.states[number]]
 
     def count(self, numbers: Sequence[int]) -> dict[str, int]:
         """How many of these nodes are in each state, without those in which none is."""
         part = self.states[numbers[0] : numbers[-1] + 1]
-        counts = {state: part.count(place) for place, state in enumerate(LEGEND)}
+        counts = {state: part.count(place) for place, state in enumerate(KEYS)}
         return {state: count for state, count in counts.items() if count}
 
     def overview(self) -> dict[str, Any]:
         """As `condor_pydagman watch --json` prints it, with version and controls."""
         states = self.count(range(len(self.names)))
-        counts = {word: states.get(word, 0) for word in COUNTED} | {"total": len(self.names)}
+        counts = dict.fromkeys(COUNTED, 0) | {"total": len(self.names)}
+        for look in LOOKS.values():
+            counts[look.counted] += states.get(look.key, 0)
         now = time.time()
         done, total = counts["done"], len(self.names)
         own = self.at_sites
@@ -120,7 +120,7 @@ class FakeDag:
         """One byte for each node."""
         with self.changed:
             states = base64.b64encode(self.states).decode()
-            return {"version": self.version, "states": states, "legend": LEGEND}
+            return {"version": self.version, "states": states, "legend": KEYS}
 
     def picture(self, open_groups: Sequence[str]) -> dict[str, Any]:
         """First node, layers one below the other, last node."""
@@ -150,7 +150,7 @@ class FakeDag:
         edges = [_edge(above, below) for one, two in zip(rows, rows[1:]) for above in one
                  for below in two if len(one) == 1 or len(two) == 1]  # fmt: skip
         return {"version": self.version, "width": width, "height": y, "boxes": boxes,
-                "edges": edges}  # fmt: skip
+                "edges": edges, "legend": []}  # fmt: skip
 
     def _node_box(self, number: int) -> dict[str, Any]:
         return {"id": f"n{number}", "label": self.names[number][:40], "w": WIDTH, "h": HEIGHT,
@@ -180,7 +180,7 @@ class FakeDag:
         search, state = query.get("search", "").casefold(), query.get("state", "")
         found: list[int] = list(range(len(self.names)))
         if state:
-            place = LEGEND.index(state)
+            place = KEYS.index(state)
             found = [number for number in found if self.states[number] == place]
         if search:
             found = [number for number in found if _fits(self.names[number].casefold(), search)]
@@ -343,6 +343,8 @@ def _allows(word: str, state: str) -> bool:
     }.get(word, True)
 
 
-def _edge(above: dict[str, Any], below: dict[str, Any]) -> list[list[float]]:
-    return [[above["x"] + above["w"] / 2, above["y"] + above["h"]],
-            [below["x"] + below["w"] / 2, below["y"]]]  # fmt: skip
+def _edge(above: dict[str, Any], below: dict[str, Any]) -> dict[str, str]:
+    x0, y0 = above["x"] + above["w"] / 2, above["y"] + above["h"]
+    x1, y1 = below["x"] + below["w"] / 2, below["y"]
+    half = (y0 + y1) / 2
+    return {"path": f"M{x0} {y0}C{x0} {half} {x1} {half} {x1} {y1}", "look": ""}

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from tests.web.fake_dag import LEGEND, FakeDag
+from condor_pydagman.trace.shown_states import KEYS
+from condor_pydagman.web.page_states import STYLE_SHEET, style_sheet, with_states
+from tests.web.fake_dag import FakeDag
 
 PAGE = Path(__file__).resolve().parents[2] / "condor_pydagman" / "web" / "page"
 HEADERS = {
@@ -149,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
             while known < len(dag.changes) and not self.own.is_over:
                 part = dag.changes[known : known + MOST_CHANGES]
                 known += len(part)
-                changes = [[number, LEGEND.index(state)] for number, state in part]
+                changes = [[number, KEYS.index(state)] for number, state in part]
                 self._event("nodes", known + 1, {"version": known + 1, "changes": changes})
             places = self._tell_places(dag, places, known)
             seen = dag.overview()
@@ -182,7 +184,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_page(self, name: str) -> None:
         path = PAGE / name
-        if "/" in name or not path.is_file():
+        if name == STYLE_SHEET:
+            self._send(200, style_sheet().encode(), TYPES[".css"])
+        elif name == "index.html":
+            text = with_states(path.read_text(encoding="utf-8"))
+            self._send(200, text.encode(), TYPES[".html"])
+        elif "/" in name or not path.is_file():
             self._send_json(404, {"error": "the page has no such file"})
         else:
             self._send(200, path.read_bytes(), TYPES[path.suffix])

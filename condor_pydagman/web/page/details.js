@@ -5,7 +5,7 @@ import { NODE_COMMANDS, run, someNodes } from "./commands.js";
 import { button, calmly, el, name, shown } from "./dom.js";
 import { findingCard } from "./explanation.js";
 import { groupOfNode } from "./group_deeds.js";
-import { chip, meaning, word } from "./states.js";
+import { chip, isAmong, meaning, word } from "./states.js";
 import { clock, duration, number, result, size } from "./words.js";
 
 const REFRESH_MS = 1500;
@@ -86,7 +86,7 @@ export class Details {
     this.state.replaceChildren(chip(state), el("b", {}, word(state)), el("span", { class: "soft" }, meaning(state)));
     for (const [command, one] of Object.entries(this.buttons)) {
       const { states, tells } = NODE_COMMANDS[command];
-      const fits = !states || states.includes(state);
+      const fits = !states || isAmong(state, states);
       one.disabled = !can || !fits;
       one.title = fits ? tells : `${tells}. Only for nodes in these states: ${states.map(word).join(", ")}.`;
     }

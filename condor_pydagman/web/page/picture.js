@@ -30,9 +30,10 @@ export class Picture {
     this.camera = new Camera(this.svg, this.drawing);
     this.sites = new SiteMarks(live, this.layer);
     this.unfolded = el("div", { class: "unfolded", role: "group", "aria-label": "Unfolded groups" });
+    this.marks = el("ul", { class: "marks", "aria-label": "Shapes and lines", hidden: true });
     this.message = el("p", { class: "soft picture-message", role: "status" });
     this.element = el("div", { class: "picture" }, this.tools(), this.sites.element,
-      el("div", { class: "frame" }, this.svg, this.message));
+      this.marks, el("div", { class: "frame" }, this.svg, this.message));
     this.ask = calmly(() => this.load(), FRESH_MS);
     this.svg.addEventListener("keydown", (event) => this.key(event));
     this.svg.addEventListener("click", (event) => this.click(event));
@@ -135,8 +136,10 @@ export class Picture {
     this.layer.replaceChildren(...[...this.boxes.values()].map((box) => box.element));
     for (const box of this.boxes.values()) box.fitLabel();
     const end = answer.edges.length <= MANY_EDGES ? "url(#arrow)" : null;
-    const line = (points) => svg("path", { class: "edge", d: path(points), "marker-end": end });
+    const line = ({ path, look }) => svg("path", { class: `edge ${look}`, d: path, "marker-end": end });
     this.edges.replaceChildren(...answer.edges.map(line));
+    this.marks.replaceChildren(...answer.legend.map(mark));
+    this.marks.hidden = !answer.legend.length;
     this.camera.setContent(answer.width, answer.height, MARGIN);
     this.mark(this.selected);
     this.setCurrent(this.boxes.get(focused) ?? this.boxes.values().next().value);
@@ -233,13 +236,16 @@ function arrowHead() {
     svg("path", { class: "arrow", d: "M0 .8L8 4L0 7.2Z" })));
 }
 
-function path(points) {
-  if (points.length === 2) {
-    const [[x0, y0], [x1, y1]] = points;
-    const half = (y0 + y1) / 2;
-    return Math.abs(x1 - x0) < 1 ? `M${x0} ${y0}L${x1} ${y1}` : `M${x0} ${y0}C${x0} ${half} ${x1} ${half} ${x1} ${y1}`;
-  }
-  return `M${points.map(([x, y]) => `${x} ${y}`).join("L")}`;
+/** An entry of the legend: the shape of a kind of node, or the dashes of a kind of edge. */
+function mark({ words, outline, look }) {
+  const signs = {
+    shape: () => svg("path", { class: "kind", d: outline, transform: "translate(1 1)" }),
+    strip: () => svg("rect", { class: look, x: 1, y: 5, width: 24, height: 4 }),
+    line: () => svg("path", { class: `edge ${look}`, d: "M0 7H26" }),
+  };
+  const sign = signs[outline ? "shape" : look === "unplaced" ? "strip" : "line"]();
+  const size = outline ? { width: 20, height: 14 } : { width: 26, height: 14 };
+  return el("li", {}, svg("svg", { ...size, "aria-hidden": "true" }, sign), words);
 }
 
 function nearest(boxes, from, dx, dy) {

@@ -2,7 +2,7 @@
 // meet.
 
 import { shown, svg } from "./dom.js";
-import { known, signPath, stateClass, STATES, word } from "./states.js";
+import { countedAs, known, signPath, stateClass, STATES, word } from "./states.js";
 import { amount, number } from "./words.js";
 
 const CHIP = 18;
@@ -41,13 +41,16 @@ export class PictureBox {
   }
 
   single() {
-    const { w, h } = this.box;
-    this.sign = svg("path", { class: "sign", transform: `translate(8 ${h / 2 - 6})` });
-    this.label = svg("text", { class: "label", x: CHIP + 11, y: h / 2 + 4.3 }, shown(this.box.label));
-    this.room = w - CHIP - 17;
-    return [svg("rect", { class: "body", width: w, height: h, rx: 6 }),
-      svg("rect", { class: "chip-ground", x: 5, y: h / 2 - CHIP / 2, width: CHIP, height: CHIP, rx: 4 }),
-      this.sign, this.label];
+    const { w, h, outline, inset = 0, words = "" } = this.box;
+    this.sign = svg("path", { class: "sign", transform: `translate(${inset + 8} ${h / 2 - 6})` });
+    this.label = svg("text", { class: "label", x: inset + CHIP + 11, y: h / 2 + 4.3 }, shown(this.box.label));
+    const end = { x: w - inset - 8, y: h / 2 + 4.3, "text-anchor": "end" };
+    this.beside = svg("text", { class: "words", ...end }, shown(words));
+    this.room = w - 2 * inset - CHIP - 17;
+    const plain = { class: "body", width: w, height: h, rx: 6 };
+    return [outline ? svg("path", { class: "body", d: outline }) : svg("rect", plain),
+      svg("rect", { class: "chip-ground", x: inset + 5, y: h / 2 - CHIP / 2, width: CHIP, height: CHIP, rx: 4 }),
+      this.sign, this.label, this.beside];
   }
 
   stack() {
@@ -96,7 +99,7 @@ export class PictureBox {
   /** Name, state and sites, for the mouse and for screen readers. */
   tell() {
     const label = shown(this.box.label);
-    const told = [this.isFolded ? this.told : word(this.state), this.where].filter(Boolean);
+    const told = [this.isFolded ? this.told : word(this.state), this.box.words, this.where].filter(Boolean);
     this.title.textContent = this.isFolded ? [label, ...told, "Click to unfold"].join("\n") : `${label}: ${told.join(", ")}`;
     const words = this.isFolded ? `${label}, ${told.join(", ")}. Unfold` : `${label}: ${told.join(", ")}`;
     this.element.setAttribute("aria-label", words);
@@ -136,8 +139,9 @@ export class PictureBox {
 
   /** What matters most: how many, how many have failed, how many run. */
   shortWords(states) {
-    const words = [amount(this.box.count ?? 0, "node")];
-    for (const state of ["failed", "held", "running", "done"]) {
+    const { count: nodes = 0, kind = "JOB" } = this.box;
+    const words = [amount(nodes, kind === "JOB" ? "node" : `${kind} node`)];
+    for (const state of ["failed", "held", "running", ...countedAs("done")]) {
       const count = states[state] ?? 0;
       if (count) words.push(`${count === this.box.count ? "all" : number(count)} ${word(state)}`);
     }
@@ -147,7 +151,8 @@ export class PictureBox {
   /** Shorten the words to the box; only when it is in the page, as nobody can measure before. */
   fitLabel() {
     this.hasLabel = true;
-    if (this.label) fit(this.label, this.room, TEXT_SIZE);
+    const beside = this.box.words ? this.beside.getComputedTextLength() + 6 : 0;
+    if (this.label) fit(this.label, this.room - beside, TEXT_SIZE);
     if (this.words) fit(this.words, this.room, 10);
   }
 }

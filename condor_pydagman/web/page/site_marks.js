@@ -66,12 +66,15 @@ export class SiteMarks {
     const room = (one.isFolded ? w - 8 : w) - 2 * INSET; // without the sheets of a stack
     let x = INSET;
     one.strip?.remove();
-    one.strip = svg("g", { class: "strip" }, shares.map(([site, nodes]) => {
+    const piece = (className, nodes) => {
       const width = (room * nodes) / Math.max(count, 1);
       x += width;
       const place = { x: (x - width).toFixed(2), y: h - HIGH - ABOVE, width: width.toFixed(2), height: HIGH };
-      return svg("rect", { class: siteClass(site), ...place });
-    }));
+      return svg("rect", { class: className, ...place });
+    };
+    const without = (one.box.grouped ?? 0) - shares.reduce((sum, [, nodes]) => sum + nodes, 0);
+    one.strip = svg("g", { class: "strip" }, shares.map(([site, nodes]) => piece(siteClass(site), nodes)),
+      without > 0 ? piece("unplaced", without) : null);
     one.element.append(one.strip);
   }
 

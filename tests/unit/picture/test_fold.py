@@ -6,13 +6,14 @@ import pytest
 
 from condor_pydagman.graph.model import JOIN, Dag, Splice
 from condor_pydagman.picture.fold import make_sketch
-from condor_pydagman.picture.sketch import Fold, Line, Sketch
-from condor_pydagman.picture.states import State, States
+from condor_pydagman.picture.sketch import Edge, Fold, Line, Sketch
+from condor_pydagman.picture.states import States
+from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.picture import dag_of
 
 
-def sketch(dag: Dag, limit: int, **states: State) -> Sketch:
+def sketch(dag: Dag, limit: int, **states: Shown) -> Sketch:
     found = States(dag)
     for name, state in states.items():
         found.of[dag.ids[name]] = state
@@ -44,11 +45,11 @@ def test_a_small_dag_is_shown_as_it_is() -> None:
 
 def test_alike_nodes_fold_to_a_stack_and_failed_ones_stand_out() -> None:
     dag = dag_of([*(f"work_{n}" for n in range(50)), "join"], [(range(50), [50])])
-    found = sketch(dag, 10, work_7=State.FAILED, work_8=State.FAILED, work_1=State.DONE)
+    found = sketch(dag, 10, work_7=Shown.FAILED, work_8=Shown.FAILED, work_1=Shown.DONE)
     labels = {box.label: box for box in found.boxes}
     assert set(labels) == {"work_0 … work_49", "work_7 … work_8", "join"}
     stack = labels["work_0 … work_49"]
-    assert (stack.fold, stack.things, stack.counts[State.DONE]) == (Fold.ALIKE, 48, 1)
+    assert (stack.fold, stack.things, stack.counts[Shown.DONE]) == (Fold.ALIKE, 48, 1)
     assert labels["work_7 … work_8"].members == [7, 8]
 
 
@@ -152,4 +153,4 @@ def test_weak_edges_are_told() -> None:
     dag.add_edges([0], [1], weak=True)
     dag.add_edges([0], [2])
     dag.finish()
-    assert [line.is_weak for line in sketch(dag, 10).lines] == [True, False]
+    assert [line.kind for line in sketch(dag, 10).lines] == [Edge.WEAK, Edge.PLAIN]

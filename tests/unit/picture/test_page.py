@@ -7,12 +7,12 @@ import re
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import States, make_picture, page, svg
-from condor_pydagman.picture.states import State
 from condor_pydagman.picture.svg import Picture
+from condor_pydagman.trace.shown_states import Shown
 from tests.unit.picture import dag_of, dot
 
 
-def picture(dag: Dag, fold_above: int = 50, **states: State) -> Picture:
+def picture(dag: Dag, fold_above: int = 50, **states: Shown) -> Picture:
     found = States(dag)
     for name, state in states.items():
         found.of[dag.ids[name]] = state
@@ -44,7 +44,7 @@ def test_a_page_needs_nothing_from_elsewhere() -> None:
 
 def test_a_folded_picture_is_small_and_lists_members() -> None:
     names = [*(f"work_{n}" for n in range(5000)), "join"]
-    made = picture(dag_of(names, [(range(5000), [5000])]), 50, work_77=State.FAILED)
+    made = picture(dag_of(names, [(range(5000), [5000])]), 50, work_77=Shown.FAILED)
     assert len("".join(svg(made))) < 20_000
     text = "".join(page(made))
     assert "work_77" in text

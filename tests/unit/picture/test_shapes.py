@@ -5,14 +5,14 @@ from __future__ import annotations
 from condor_pydagman.picture.box_outlines import body, sheets
 from condor_pydagman.picture.shapes import describe, face, short_label
 from condor_pydagman.picture.sketch import Box, Fold
-from condor_pydagman.picture.states import State
+from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 
 
 def folded(label: str, fold: Fold = Fold.ALIKE, **counts: int) -> Box:
     box = Box(fold, label, things=sum(counts.values()))
     for name, count in counts.items():
-        box.counts[State[name]] = count
+        box.counts[Shown[name]] = count
     return box
 
 
@@ -22,7 +22,7 @@ def test_failed_nodes_are_named_first() -> None:
 
 def test_one_state_is_said_once() -> None:
     assert describe(folded("a … b", DONE=3)) == "3 nodes, all done"
-    assert describe(folded("a … b", WAITING=3)) == "3 nodes, not run"
+    assert describe(folded("a … b", WAITING=3)) == "3 nodes, waiting"
 
 
 def test_many_states_are_cut() -> None:
@@ -69,9 +69,9 @@ def test_only_stacks_have_sheets() -> None:
 def test_a_state_that_all_nodes_share_is_the_state_of_the_box() -> None:
     box = Box(Fold.ALIKE, "a … b")
     assert (box.state(), box.nodes) == (None, 0)
-    box.counts[State.DONE] = 3
-    assert (box.state(), box.nodes) == (State.DONE, 3)
-    box.counts[State.FAILED] = 1
+    box.counts[Shown.DONE] = 3
+    assert (box.state(), box.nodes) == (Shown.DONE, 3)
+    box.counts[Shown.FAILED] = 1
     assert (box.state(), box.nodes) == (None, 4)
 
 

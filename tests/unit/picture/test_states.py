@@ -6,7 +6,8 @@ import pytest
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.picture.states import NodeAd, State, States, node_ads
+from condor_pydagman.picture.states import NodeAd, States, node_ads
+from condor_pydagman.trace.shown_states import Shown
 from tests.unit.picture import dag_of
 
 # As stock DAGMan writes it, shortened.
@@ -48,10 +49,10 @@ STATUS = r"""
 
 def test_a_status_file_of_stock_dagman_is_read() -> None:
     assert list(node_ads(STATUS, "x.status")) == [
-        NodeAd("A", State.DONE, ""),
-        NodeAd("B", State.RUNNING, "not_idle"),
-        NodeAd("C", State.IDLE, "idle"),
-        NodeAd('D "q" \\', State.FAILED, "Job proc (3.0.0) failed with status 1"),
+        NodeAd("A", Shown.DONE, ""),
+        NodeAd("B", Shown.RUNNING, "not_idle"),
+        NodeAd("C", Shown.IDLE, "idle"),
+        NodeAd('D "q" \\', Shown.FAILED, "Job proc (3.0.0) failed with status 1"),
     ]
 
 
@@ -59,7 +60,7 @@ def test_a_status_file_of_stock_dagman_is_read() -> None:
 def test_every_status_number_is_a_state(number: int) -> None:
     text = f'Type = "NodeStatus"; Node = "A"; NodeStatus = {number};'
     (ad,) = node_ads(text, "f")
-    assert ad.state in State
+    assert ad.state in Shown
 
 
 def test_a_file_of_another_kind_is_refused_by_name() -> None:
@@ -77,13 +78,13 @@ def test_nodes_done_before_the_start_are_done() -> None:
     dag.add_node("A", "x.sub", flags=DONE)
     dag.add_node("B", "x.sub")
     dag.finish()
-    assert list(States(dag).of) == [State.DONE, State.WAITING]
+    assert list(States(dag).of) == [Shown.DONE, Shown.WAITING]
 
 
 def test_a_status_file_wins_and_strangers_are_counted() -> None:
     dag = dag_of("AB")
     states = States(dag)
-    states.apply_ads(dag, [NodeAd("B", State.FAILED, "why"), NodeAd("Z", State.DONE, "")])
-    assert list(states.of) == [State.WAITING, State.FAILED]
+    states.apply_ads(dag, [NodeAd("B", Shown.FAILED, "why"), NodeAd("Z", Shown.DONE, "")])
+    assert list(states.of) == [Shown.WAITING, Shown.FAILED]
     assert (states.details, states.unknown) == ({1: "why"}, 1)
-    assert states.counts()[State.FAILED] == 1
+    assert states.counts()[Shown.FAILED] == 1

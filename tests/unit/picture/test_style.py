@@ -1,13 +1,12 @@
-"""Colours: readable, different, each with a sign."""
+"""Colours of pictures: readable in light and dark."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import pytest
 
 from condor_pydagman.picture import style
-from condor_pydagman.picture.states import State
+from condor_pydagman.picture.sketch import Edge
+from condor_pydagman.trace.shown_states import LOOKS, MIXED, Shown
 
 
 def luminance(colour: str) -> float:
@@ -25,18 +24,21 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("state", State)
-def test_text_is_readable_in_light_and_dark(state: State) -> None:
-    paint = style.PAINTS[state]
+@pytest.mark.parametrize("state", Shown)
+def test_text_is_readable_in_light_and_dark(state: Shown) -> None:
+    paint = LOOKS[state].paint
     assert contrast(style.INK, paint.body) > 7
     assert contrast(style.DARK_INK, paint.dark_body) > 7
 
 
-def test_every_state_has_a_sign_and_a_class_of_its_own() -> None:
-    assert len(set(style.SIGNS.values())) == len(State)
-    assert len({style.class_of(state) for state in (*State, None)}) == len(State) + 1
+def test_every_kind_of_edge_but_the_plain_one_has_dashes_of_its_own() -> None:
+    assert {edge.look for edge in Edge} - {""} == set(style.DASHES)
+    assert len(set(style.DASHES.values())) == len(style.DASHES)
 
 
-def test_colours_differ() -> None:
-    for one, other in combinations(style.PAINTS.values(), 2):
-        assert one.strong != other.strong
+def test_both_style_sheets_have_all_states() -> None:
+    for sheet in (style.css(), style.dark_css(".dark")):
+        assert all(f".s-{look.key} .body" in sheet for look in LOOKS.values())
+        assert ".s-mixed .body" in sheet
+    assert LOOKS[Shown.DONE].paint.strong in style.css()
+    assert MIXED.dark_strong in style.dark_css(".dark")

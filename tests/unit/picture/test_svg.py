@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import States, make_picture, svg
-from condor_pydagman.picture.states import State
 from condor_pydagman.picture.svg import Picture
+from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.picture import dag_of, dot
 
 
-def picture(dag: Dag, fold_above: int = 50, **states: State) -> Picture:
+def picture(dag: Dag, fold_above: int = 50, **states: Shown) -> Picture:
     found = States(dag)
     for name, state in states.items():
         found.of[dag.ids[name]] = state
@@ -29,11 +29,11 @@ def diamond() -> Dag:
 
 
 def test_a_picture_names_every_node_and_counts_states() -> None:
-    text = "".join(svg(picture(diamond(), A=State.DONE, B=State.FAILED)))
+    text = "".join(svg(picture(diamond(), A=Shown.DONE, B=Shown.FAILED)))
     minidom.parseString(text.encode())
     assert re.findall(r'class="name"[^>]*>(\w)<', text) == ["A", "B", "C", "D"]
     assert text.count('marker-end="url(#arrow)"') == 4
-    for words in ("x.dag", "4 nodes", "2 not run", "1 done", "1 failed"):
+    for words in ("x.dag", "4 nodes", "2 waiting", "1 done", "1 failed"):
         assert words in text
 
 

@@ -8,6 +8,7 @@ from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.shown_states import LOOKS
 from tests.dag_logs import BEGIN
 from tests.unit.trace.test_overview import a_run, seen
 
@@ -83,3 +84,13 @@ def test_the_end_and_one_line() -> None:
 def test_old_counts_are_said_to_be_old() -> None:
     one = seen(a_run())._replace(counted=BEGIN + 200)
     assert "(counted 5 min ago)" in text(one)
+
+
+def test_nodes_that_are_done_without_having_run_are_told_apart() -> None:
+    one = seen(a_run())._replace(not_run={"cached": 1, "skipped": 1200})
+    assert "█ done 10 of 19  (1,200 skipped, 1 cached)  ▓ running 2" in text(one, 200)
+
+
+def test_every_mark_has_one_in_ascii() -> None:
+    marks = "".join(look.mark for look in LOOKS.values())
+    assert f"{marks}…".translate(overview_text.ASCII_MARKS).isascii()

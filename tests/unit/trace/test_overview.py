@@ -11,8 +11,9 @@ import pytest
 
 from condor_pydagman.follow.follower import Follower, Plan
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.trace.overview import STATES, Overview, overview
+from condor_pydagman.trace.overview import Overview, overview
 from condor_pydagman.trace.run_history import Halted, Run
+from condor_pydagman.trace.shown_states import COUNTED
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN
@@ -73,7 +74,7 @@ def seen(tally: Tally, **how: Any) -> Overview:
 
 def test_counts() -> None:
     counts = seen(a_run()).counts
-    assert {name: counts[name] for name in STATES if counts[name]} == {
+    assert {name: counts[name] for name in COUNTED if counts[name]} == {
         "done": 10, "running": 2, "idle": 1, "held": 2, "ready": 1, "waiting": 1, "failed": 2
     }  # fmt: skip
     assert counts["total"] == 19

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from condor_pydagman.follow.follower import Follower
 from condor_pydagman.follow.history import WINDOW_S as KEPT_S
+from condor_pydagman.graph.model import DONE, LEFT_OUT
 from condor_pydagman.trace.run_history import Run
+from condor_pydagman.trace.shown_states import LOOKS, shown_state
 from condor_pydagman.trace.tally import WINDOW_S, Tally
-from tests.unit.follow.bench import Bench
+from condor_pydagman.vocabulary import JournalRecord
+from tests.unit.follow.bench import Bench, plan_of
 
 
 @pytest.fixture
@@ -89,3 +94,53 @@ def test_service_nodes_are_not_counted(bench: Bench) -> None:
     assert report is not None
     assert (report.total, report.queued, list(tally.run.in_queue)) == (1, 0, [])
     assert names(tally) == ["A"]
+
+
+NOT_RUN = """\
+JOB A a.sub
+JOB B a.sub
+JOB C a.sub
+JOB D a.sub
+JOB E a.sub
+JOB F a.sub
+PARENT A CHILD B
+PARENT B CHILD C
+CACHE A INPUTS a.in
+RUN_IF B Parents.A.size > 1
+SCRIPT PRE D pre.sh
+PRE_SKIP D 3
+CATEGORY E few
+CATEGORY F few
+ENOUGH CATEGORY few 1
+"""
+
+
+def test_nodes_that_are_done_without_having_run_to_their_end(bench: Bench) -> None:
+    """The numbers are those of the states in which the nodes are shown."""
+    bench.record(JournalRecord.CACHED, 1, text="result")
+    bench.record(JournalRecord.CONDITION, 0, node="B")
+    bench.event(34, "PRE script returned the value of PRE_SKIP\n    DAG Node: D\n", "-01.-01.-01")
+    bench.submit("E", 7)
+    bench.terminate(7)
+    bench.record(JournalRecord.ENOUGH, 0, node="E", text="ENOUGH CATEGORY few 1: 1 of 2 nodes")
+    bench.submit("F", 8)
+    bench.abort(8, reason="DAG Enough: the node is not needed: ENOUGH CATEGORY few 1")
+    tally = bench.tally(NOT_RUN)
+    shown = Counter(LOOKS[shown_state(node)].key for node in tally.run.nodes.values())
+    told = {key: shown[key] for key in ("skipped", "cached", "not_needed")}
+    assert tally.not_run() == told
+    assert told == {"skipped": 3, "cached": 1, "not_needed": 1}
+
+
+def test_nodes_that_are_left_out() -> None:
+    plan = plan_of("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n")
+    plan.dag.flags[0] |= DONE | LEFT_OUT
+    follower = Follower(lambda: plan)
+    assert Tally(follower.run, follower.engine).not_run() == {"left_out": 1}
+
+
+def test_a_plain_dag_has_no_such_nodes(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7)
+    assert bench.tally("JOB A a.sub\n").not_run() == {}
+    assert Tally(Run()).not_run() == {}

@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
+import shutil
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from condor_pydagman.monitor.found_dag import found_by_ad
+from condor_pydagman.trace.shown_states import BAR, KEYS, LOOKS
 from condor_pydagman.vocabulary import JournalRecord
-from condor_pydagman.web import text_files
+from condor_pydagman.web import application, text_files
 from condor_pydagman.web.dags_list import DagsList
-from condor_pydagman.web.shown_states import LEGEND
 from condor_pydagman.web.threads import Threads
 from tests import locks
 from tests.dag_logs import DagLogs
@@ -36,8 +39,8 @@ QUOTED = '"it\'s\\"quoted\\""'
 
 async def states(page: Page) -> list[str]:
     answer = await page.get("states")
-    assert answer["legend"] == list(LEGEND)
-    return [LEGEND[byte] for byte in base64.b64decode(answer["states"])]
+    assert answer["legend"] == list(KEYS)
+    return [KEYS[byte] for byte in base64.b64decode(answer["states"])]
 
 
 def test_overview_and_list(logs: DagLogs, dag_file: Path) -> None:
@@ -118,10 +121,10 @@ def test_states_follow_the_logs(logs: DagLogs, dag_file: Path) -> None:
             assert (await event(stream, "overview"))["version"] == version
             logs.hold(7, reason="no such file")
             changes = await event(stream, "nodes")
-            assert changes == {"version": version + 1, "changes": [[0, LEGEND.index("held")]]}
+            assert changes == {"version": version + 1, "changes": [[0, KEYS.index("held")]]}
             logs.abort(7)
             found = await event(stream, "nodes")
-            words = {number: LEGEND[state] for number, state in found["changes"]}
+            words = {number: KEYS[state] for number, state in found["changes"]}
             assert words == {0: "failed", 1: "futile", 2: "futile", 3: "futile"}
             logs.end(1)
             await event(stream, "ended")
@@ -299,9 +302,51 @@ def test_the_picture(logs: DagLogs, dag_file: Path) -> None:
             assert (boxes["A"]["node"], boxes["A"]["group"], boxes["A"]["count"]) == (0, None, 1)
             assert found["edges"]
             for edge in found["edges"]:
-                assert all(0 <= x <= found["width"] + 1 for x, _ in edge)
+                assert edge["look"] == ""
+                corners = re.findall(r"(-?[\d.]+) (-?[\d.]+)", edge["path"])
+                assert all(0 <= float(x) <= found["width"] + 1 for x, _ in corners)
+            assert found["legend"] == []
             await page.get("picture", 400, open=",".join("x" * 300))
             assert (await page.get("picture", open="nothing,g7.7"))["shut"] == []
+
+    run(test)
+
+
+def test_the_picture_of_special_nodes_and_edges(logs: DagLogs, dag_file: Path) -> None:
+    lines = ("SUBDAG EXTERNAL S s.dag", "FINAL F a.sub", "WEAK PARENT D CHILD S")
+    more = ("RUN_IF D Parents.B.size > 1", "SITE_GROUP g NODES B C")
+    dag_file.write_text(dag_file.read_text() + "\n".join((*lines, *more, "")))
+
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            found = await page.get("picture")
+            boxes = {box["label"]: box for box in found["boxes"]}
+            assert [boxes[name].get("words") for name in "ABSF"] == [None, "g", "SUBDAG", "FINAL"]
+            assert [name for name in boxes if "outline" in boxes[name]] == ["S", "F"]
+            assert [boxes[name].get("grouped") for name in "ABC"] == [None, 1, 1]
+            looks = sorted(edge["look"] for edge in found["edges"])
+            assert looks == ["", "", "condition", "condition", "weak"]
+            outlines = [one["words"].partition(":")[0] for one in found["legend"]]
+            assert outlines[:2] == ["SUBDAG", "FINAL"]
+            assert [one["look"] for one in found["legend"]][2:] == ["weak", "condition", "unplaced"]
+
+    run(test)
+
+
+def test_the_page_gets_the_table_of_states(logs: DagLogs, dag_file: Path) -> None:
+    async def test() -> None:
+        async with a_page(dag_file) as page:
+            shutil.copy(Path(application.PAGE, "index.html"), dag_file.parent / "page")
+            async with page.client.get("/") as answer:
+                text = await answer.text()
+            (data,) = re.findall(r'<meta name="states" content="(.+?)">', text)
+            table = json.loads(unescape(data))
+            assert tuple(table) == tuple(LOOKS[state].key for state in BAR)
+            assert table["skipped"]["counted"] == "done"
+            async with page.client.get("/states.css") as answer:
+                assert answer.content_type == "text/css"
+                style = await answer.text()
+            assert all(f".s-{key} {{" in style for key in table)
 
     run(test)
 

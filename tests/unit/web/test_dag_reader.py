@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.records.own_events import record_event
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import DagLogs
 
 pytest.importorskip("aiohttp")
+from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.web.dag_reader import DagReader
-from condor_pydagman.web.shown_states import LEGEND
+from condor_pydagman.web.node_rows import row_of
 
 MERGED = "".join(f"JOB {name} a.sub\n" for name in "ABCDMN")
 MERGED += "PARENT A B C D CHILD M\nPARENT M CHILD N\nENOUGH PARENTS M 3\n"
+MERGED += "CATEGORY A c\nCATEGORY B c\nENOUGH CATEGORY c 1\n"
 
 
 def no_ad(cluster: int) -> Mapping[str, Any]:
@@ -47,8 +47,8 @@ class Seen:
         anew.look()
         assert self.reader.states == anew.states
         counts = found.overview["states"]
-        assert counts == {word: anew.states.count(n) for n, word in enumerate(LEGEND)}
-        return "".join(LEGEND[state][:2] for state in self.reader.states)
+        assert counts == {word: anew.states.count(n) for n, word in enumerate(KEYS)}
+        return "".join(KEYS[state][:2] for state in self.reader.states)
 
 
 @pytest.fixture
@@ -60,36 +60,78 @@ def seen_dag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Seen:
     return Seen(logs)
 
 
+def enough(seen_dag: Seen, number: int, text: str) -> None:
+    """DAGMan writes that an ENOUGH is reached."""
+    seen_dag.logs.record(JournalRecord.ENOUGH, number, text=text)
+
+
 def test_enough_parents_that_can_not_be_done_any_more(seen_dag: Seen) -> None:
     seen_dag.logs.terminate(0, value=1)
     assert seen_dag.states() == "faidididwawa"
     seen_dag.logs.terminate(1, value=1)
     assert seen_dag.states() == "fafaididfufu"
-    seen_dag.logs.say("Node A is not needed: ENOUGH CATEGORY c 1; it had failed: exit code 1")
-    assert seen_dag.states() == "dofaididfufu"
-    seen_dag.logs.say("Node B is not needed: ENOUGH CATEGORY c 1; it had failed: exit code 1")
-    assert seen_dag.states() == "dodoididwawa"
 
 
 def test_parents_that_are_not_needed(seen_dag: Seen) -> None:
     seen_dag.logs.terminate(0, value=1)
-    assert seen_dag.states() == "faidididwawa"
-    seen_dag.logs.abort(
-        1, reason="DAG Enough: the node is not needed: ENOUGH CATEGORY c 1 (by user a)"
-    )
-    assert seen_dag.states() == "fadoididfufu"
+    seen_dag.logs.terminate(1)
+    assert seen_dag.states() == "fadoididwawa"
+    enough(seen_dag, 1, "ENOUGH CATEGORY c 1: 1 of 2 nodes is done")
+    assert seen_dag.states() == "nodoididwawa"
+    row = row_of(seen_dag.reader, 0, 0.0)
+    assert (row["state"], row["reason"]) == ("not_needed", "ENOUGH CATEGORY c 1")
+
+
+def test_a_parent_whose_job_is_removed_because_it_is_not_needed(seen_dag: Seen) -> None:
+    seen_dag.logs.terminate(0)
+    enough(seen_dag, 1, "ENOUGH CATEGORY c 1: 1 of 2 nodes is done")
+    assert seen_dag.states() == "doidididwawa"
+    reason = "DAG Enough: the node is not needed: ENOUGH CATEGORY c 1 (by user a)"
+    seen_dag.logs.abort(1, reason=reason)
+    assert seen_dag.states() == "donoididwawa"
 
 
 def test_enough_parents_are_done(seen_dag: Seen) -> None:
     for cluster in (0, 1, 2):
         seen_dag.logs.terminate(cluster)
     assert seen_dag.states() == "dododoidwawa"
-    text = "ENOUGH PARENTS M 3: 3 of 4 nodes are done"
-    record = AppendJournalRecord(JournalRecord.ENOUGH, 4, 0, 0, text=text)
-    with open(seen_dag.logs.log, "a") as log:
-        log.write(record_event("2026-11-18 05:46:40", "M", record))
-    seen_dag.logs.say(f"{text}: no other is left")
+    enough(seen_dag, 0, "ENOUGH PARENTS M 3: 3 of 4 nodes are done")
     assert seen_dag.states() == "dododoidrewa"
+
+
+def reader_of(tmp_path: Path, text: str) -> DagReader:
+    (tmp_path / "t.dag").write_text(text)
+    reader = DagReader(find_dag(str(tmp_path / "t.dag"), ask=False), no_ad)
+    reader.look()
+    return reader
+
+
+def told(reader: DagReader) -> list[tuple[str, str]]:
+    rows = [row_of(reader, number, 0.0) for number in range(len(reader.names))]
+    return [(row["state"], row["reason"]) for row in rows]
+
+
+def test_nodes_that_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    DagLogs(tmp_path).start()
+    reader = reader_of(tmp_path, "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\nCHOOSE FROM B\n")
+    assert told(reader) == [("left_out", "CHOOSE leaves it out"), ("ready", "")]
+
+
+def test_nodes_that_are_skipped_or_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everywhere else they count as done."""
+    monkeypatch.chdir(tmp_path)
+    logs = DagLogs(tmp_path)
+    logs.start()
+    logs.record(JournalRecord.CACHED, 1, text="abc")
+    logs.record(JournalRecord.CONDITION, 0, text="Parents.A.size > 1", node="B")
+    text = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A CHILD B\nPARENT B CHILD C\n"
+    reader = reader_of(tmp_path, f"{text}CACHE A INPUTS a.in\nRUN_IF B Parents.A.size > 1\n")
+    assert told(reader) == [
+        ("cached", "nothing has changed since it was last done"),
+        ("skipped", "RUN_IF is false: Parents.A.size > 1"),
+        ("skipped", "all its parents are skipped"),
+    ]
 
 
 def test_nodes_that_were_let_go_count_as_done(

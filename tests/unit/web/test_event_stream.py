@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.web import change_ring, event_stream, live_dag
-from condor_pydagman.web.shown_states import LEGEND
 from tests.dag_logs import DagLogs
 from tests.unit.web.page_client import a_page, event, run
 
@@ -27,7 +27,7 @@ def test_a_client_that_comes_again_misses_nothing(logs: DagLogs, dag_file: Path)
             for how in ({"params": {"since": str(version)}}, {"headers": {"Last-Event-ID": str(version)}}):  # fmt: skip  # noqa: E501
                 async with page.client.get(f"{page.dag}/live", **how) as third:
                     found = await event(third, "nodes")
-                assert found["changes"] == [[0, LEGEND.index("held")]]
+                assert found["changes"] == [[0, KEYS.index("held")]]
 
     run(test)
 
@@ -112,7 +112,7 @@ def test_a_client_that_reads_nothing(
             while live.clients == 2:
                 round_ += 1
                 many = (number for _ in range(15) for number in range(count))
-                live.ring.add((number, round_ % len(LEGEND)) for number in many)
+                live.ring.add((number, round_ % len(KEYS)) for number in many)
                 until = live.ring.version
                 while (await event(good, "nodes"))["version"] < until:
                     pass
@@ -125,6 +125,7 @@ def test_more_changes_than_are_kept(
     logs: DagLogs, dag_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_ring, "MAX_KEPT", 4)
+    dag_file.write_text(f"{dag_file.read_text()}JOB Z a.sub\n")
 
     async def test() -> None:
         async with a_page(dag_file) as page:
@@ -133,7 +134,7 @@ def test_more_changes_than_are_kept(
             while (await page.get(""))["version"] == version:
                 pass
             assert (await page.get(""))["version"] == version + 4
-            logs.submit("A", 8)
+            logs.submit("Z", 8)
             while (await page.get(""))["version"] == version + 4:
                 pass
             stream = await page.follow(since=version)

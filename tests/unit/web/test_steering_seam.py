@@ -66,6 +66,20 @@ def test_a_command(logs: DagLogs, dag_file: Path) -> None:
     run(test)
 
 
+def test_nodes_in_a_state_of_the_page(logs: DagLogs, dag_file: Path) -> None:
+    """DAGMan's states are fewer: those that run, are idle or held are one for it."""
+
+    async def test() -> None:
+        steered = Steered()
+        async with a_page(dag_file, steering=steered) as page:
+            body = {"command": "hold", "nodes": {"state": "running"}}
+            assert (await page.command(body))["done"] == 1
+            assert steered.held == {"A"}
+            assert (await page.command({**body, "nodes": {"state": "skipped"}}))["done"] == 0
+
+    run(test)
+
+
 def test_numbers_while_another_run_is_read(logs: DagLogs, dag_file: Path) -> None:
     """Its nodes have other numbers; whoever chose has not seen it."""
 
