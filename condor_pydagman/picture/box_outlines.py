@@ -9,7 +9,7 @@ from condor_pydagman.picture.sketch import Box, Fold
 from condor_pydagman.vocabulary import NodeKind
 
 _BAR = 6.0  # how far the bars of a sub-DAG are from its ends
-_CUT = 8.0  # corners of a FINAL node
+_CUT = 12.0  # the lower corners of a FINAL node
 
 
 def side(box: Box) -> float:
@@ -36,9 +36,9 @@ def kind_outline(kind: NodeKind, wide: float, high: float) -> str:
     w, h = _n(wide), _n(high)
     right = _n(wide - min(SIDE, wide / 4))
     if kind == NodeKind.FINAL:
-        cut = min(_CUT, high / 3)
+        cut = min(_CUT, high / 2)
         c, low, far = _n(cut), _n(high - cut), _n(wide - cut)
-        return f"M{c} 0H{far}L{w} {c}V{low}L{far} {h}H{c}L0 {low}V{c}Z"
+        return f"M0 0H{w}V{low}L{far} {h}H{c}L0 {low}Z"
     if kind == NodeKind.PROVISIONER:
         return f"M{end} 0H{right}L{w} {half}L{right} {h}H{end}L0 {half}Z"
     if kind == NodeKind.SERVICE:

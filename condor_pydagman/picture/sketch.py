@@ -25,10 +25,10 @@ class Fold(Enum):
 class Edge(Enum):
     """What a child waits for, in words as legends have it."""
 
-    PLAIN = "waits until the parent is done"
-    WEAK = "waits for the end of the parent, done or failed"
-    CONDITION = "RUN_IF decides when the parents have ended"
-    ENOUGH = "ENOUGH parents are sufficient"
+    PLAIN = "starts when the parents are done"
+    WEAK = "WEAK: starts when the parent has ended, done or failed"
+    CONDITION = "RUN_IF: a condition decides when the parents have ended"
+    ENOUGH = "ENOUGH: starts when enough parents are done"
 
     @property
     def look(self) -> str:

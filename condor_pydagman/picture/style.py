@@ -15,7 +15,7 @@ WRONG = "#d2001a"
 DASHES = {
     "weak": "stroke-dasharray:7 4",
     "condition": "stroke-dasharray:0 4;stroke-linecap:round;stroke-width:2",
-    "enough": "stroke-dasharray:10 4 1 4;stroke-linecap:round",
+    "enough": "stroke-dasharray:8 4 1 4;stroke-linecap:round",
 }
 
 

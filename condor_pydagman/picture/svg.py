@@ -106,8 +106,9 @@ def _legend_rows(picture: Picture) -> Iterator[_Row]:
     """The legend in rows that are not much wider than the picture, one at least."""
     room = max(picture.placement.width, _LEGEND_WIDTH)
     row: _Row = []
-    for part in legend(picture):
-        if row and _row_width([*row, part]) > room:
+    states = list(_states_and_sites(picture))
+    for place, part in enumerate(legend(picture)):
+        if row and (place == len(states) or _row_width([*row, part]) > room):
             yield row
             row = []
         row.append(part)
@@ -129,21 +130,28 @@ def amount(picture: Picture) -> str:
 
 def legend(picture: Picture) -> Iterator[tuple[str, str]]:
     """Each mark of the legend as SVG, 18 wide and high, and its words."""
+    yield from _states_and_sites(picture)
+    yield from _shapes_and_lines(picture.sketch)
+
+
+def _states_and_sites(picture: Picture) -> Iterator[tuple[str, str]]:
     counts = picture.states.counts()
     for state in Shown:
         if counts[state]:
             mark = '<rect class="chip" width="18" height="18" rx="4"/>' + sign(state, 3, 3)
             words = f"{number(counts[state])} {LOOKS[state].word}"
             yield f'<g class="{class_of(state)}">{mark}</g>', words
-    boxes, lines = picture.sketch.boxes, picture.sketch.lines
-    sites = count_sites(boxes)
-    yield from site_legend(boxes, sites, colours_of(sites))
-    for one in marks(picture.sketch):
+    sites = count_sites(picture.sketch.boxes)
+    yield from site_legend(picture.sketch.boxes, sites, colours_of(sites))
+
+
+def _shapes_and_lines(sketch: Sketch) -> Iterator[tuple[str, str]]:
+    for one in marks(sketch):
         if one.outline:
             yield f'<path class="kind" transform="translate(0 3)" d="{one.outline}"/>', one.words
         else:
             yield f'<path class="line {one.look}" d="M0 9H18"/>', one.words
-    if any(line.is_wrong for line in lines) or any(box.is_wrong for box in boxes):
+    if any(line.is_wrong for line in sketch.lines) or any(box.is_wrong for box in sketch.boxes):
         yield '<path class="line wrong" d="M0 9H18"/>', "part of a cycle"
 
 

@@ -8,9 +8,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.report.spans import job_parts
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+from condor_pydagman.trace.shown_states import why_done
 
 FIELDS = (
     "node", "attempt", "status", "description", "job", "jobs", "value", "reason",
@@ -39,6 +40,7 @@ def rows(run: Run, dag: Dag | None, now: float) -> Iterator[dict[str, Any]]:
             yield _row(node, attempt, description, now)
         if not node.attempts:
             told = {"node": node.name, "status": node.status.name, "description": description}
+            told["reason"] = _why_done(node, dag) or None
             yield {**dict.fromkeys(FIELDS), **told}
 
 
@@ -62,6 +64,13 @@ def json_text(run: Run, dag: Dag | None, now: float) -> Iterator[str]:
         yield json.dumps(row) + "\n"
 
 
+def _why_done(node: NodeRun, dag: Dag | None) -> str:
+    """Why it counts as done without having run; '' if it does not."""
+    number = dag.find(node.name) if dag is not None else None
+    is_left_out = dag is not None and number is not None and bool(dag.flags[number] & LEFT_OUT)
+    return why_done(node, is_left_out=is_left_out)
+
+
 def _description(name: str, dag: Dag | None) -> str | None:
     node = dag.find(name) if dag is not None else None
     return dag.submits[node] if dag is not None and node is not None else None
@@ -71,7 +80,8 @@ def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -
     row: dict[str, Any] = dict.fromkeys(FIELDS)
     row.update(node=node.name, attempt=attempt.number, description=description)
     row["status"] = node.status.name if attempt is node.attempts[-1] else "ERROR"
-    row.update(job=attempt.job, jobs=attempt.procs, value=attempt.value, reason=attempt.reason)
+    row.update(job=attempt.job, jobs=attempt.procs, value=attempt.value)
+    row["reason"] = attempt.reason or (why_done(node) if attempt is node.attempts[-1] else "")
     for kind, script in (("pre", attempt.pre), ("post", attempt.post)):
         if script is not None:
             row[f"{kind}_start"], row[f"{kind}_end"] = _time(script.started), _time(script.ended)

@@ -210,7 +210,9 @@ def _done(node: NodeRun, is_left_out: bool) -> Shown:
 
 
 def why_done(node: NodeRun, *, is_left_out: bool = False) -> str:
-    """Why a node that has ended well has done so without running to its end; '' if it has run."""
+    """Why a node counts as done without having run to its end; '' if it has, or is not done."""
+    if node.status is not NodeStatus.DONE:
+        return ""
     state = _done(node, is_left_out)
     if state is Shown.SKIPPED:
         unknown = _PRE_SKIP if node.is_pre_skipped else "it was skipped in an earlier run"
@@ -231,6 +233,11 @@ def in_words(counts: Mapping[str, int], states: Iterable[Shown] = BAR) -> Iterat
         key, word = LOOKS[state].key, LOOKS[state].word
         if counts.get(key):
             yield f"{counts[key]:,} {word}"
+
+
+def done_of(counts: Mapping[str, int]) -> int:
+    """How many nodes count as done; counts by keys."""
+    return sum(counts.get(look.key, 0) for look in LOOKS.values() if look.counted == "done")
 
 
 def class_of(state: Shown | None) -> str:

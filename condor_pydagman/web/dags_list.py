@@ -11,6 +11,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.trace.shown_states import done_of
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.live_dag import LiveDag
@@ -134,7 +135,7 @@ class DagsList:
             "state": state,
             "counts": counts,
             "total": total,
-            "done": counts.get("done", 0),
+            "done": done_of(counts),
             "started": begun or None,
             "ends_about": ends,
         }

@@ -5,7 +5,7 @@ import { DAG_COMMANDS, run } from "./commands.js";
 import { dials } from "./dials.js";
 import { button, el, name, setText, shown } from "./dom.js";
 import { sharedLimits } from "./shared_limits.js";
-import { countsOf } from "./states.js";
+import { countsOf, doneOf } from "./states.js";
 import { clock, duration, number, percent, rate } from "./words.js";
 
 const ENDED = ["succeeded", "failed", "removed", "interrupted"];
@@ -92,8 +92,9 @@ export class Head {
   showFigures(overview, counts, total) {
     const ended = Boolean(overview.ended) || ENDED.includes(overview.state);
     const { share, nodes, failed, running, rate: pace, left, at, took } = this.figures;
-    share.show(total ? percent(counts.done, total) : "");
-    nodes.show(`${number(counts.done)} of ${number(total)}`);
+    const done = doneOf(counts);
+    share.show(total ? percent(done, total) : "");
+    nodes.show(`${number(done)} of ${number(total)}`);
     failed.show(counts.failed ? number(counts.failed) : "", "bad");
     running.show(!ended ? number(counts.running) : "");
     pace.show(!ended && overview.per_second ? rate(overview.per_second) : "");

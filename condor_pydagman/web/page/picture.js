@@ -245,7 +245,7 @@ function mark({ words, outline, look }) {
   };
   const sign = signs[outline ? "shape" : look === "unplaced" ? "strip" : "line"]();
   const size = outline ? { width: 20, height: 14 } : { width: 26, height: 14 };
-  return el("li", {}, svg("svg", { ...size, "aria-hidden": "true" }, sign), words);
+  return el("li", { class: look ? `of-${look}` : null }, svg("svg", { ...size, "aria-hidden": "true" }, sign), words);
 }
 
 function nearest(boxes, from, dx, dy) {

@@ -40,6 +40,11 @@ export function countedAs(state) {
   return [state, ...STATES.filter((one) => one !== state && TABLE[one].counted === state)];
 }
 
+/** How many nodes count as done. */
+export function doneOf(counts) {
+  return countedAs("done").reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+}
+
 /** The path of a state's sign. */
 export function signPath(state) {
   return TABLE[known(state)].sign;

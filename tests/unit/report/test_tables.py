@@ -6,8 +6,10 @@ import csv
 import io
 import json
 
+from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.report.attempt_table import FIELDS, csv_text, json_text, rows
 from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import make_dag, make_run
 
 
@@ -28,6 +30,18 @@ def test_a_row_for_each_attempt_and_for_nodes_without() -> None:
     assert (first["description"], first["hosts"], first["job"]) == ("a.sub", ["slot1@one"], "7.0")
     held = found[3]
     assert (held["holds"], held["waiting_s"], held["held_s"], held["running_s"]) == (1, 1, 1, 1)
+
+
+def test_why_a_node_counts_as_done_that_has_not_run() -> None:
+    run, dag = make_run(), make_dag()
+    skipped, left_out = NodeRun("E", NodeStatus.DONE), NodeRun("A", NodeStatus.DONE)
+    skipped.why = "RUN_IF is false: x > 1"
+    dag.flags[dag.ids["A"]] |= LEFT_OUT
+    run.nodes = {"E": skipped, "A": left_out, "B": run.nodes["B"]}
+    run.nodes["B"].attempts[-1].skipped = True
+    told = [(row["status"], row["reason"]) for row in rows(run, dag, 1040.0)]
+    assert told[:2] == [("DONE", "RUN_IF is false: x > 1"), ("DONE", "CHOOSE leaves it out")]
+    assert told[-1] == ("DONE", "its PRE script returned the value of PRE_SKIP")
 
 
 def test_csv_and_json_say_the_same() -> None:

@@ -17,6 +17,7 @@ from condor_pydagman.trace.shown_states import (
     NOT_RUN,
     Shown,
     class_of,
+    done_of,
     in_words,
     of_status,
     shown_state,
@@ -141,3 +142,4 @@ def test_counts_in_words() -> None:
     counts = {"failed": 2, "skipped": 1234, "waiting": 0}
     assert list(in_words(counts)) == ["1,234 skipped", "2 failed"]
     assert list(in_words(counts, [Shown.FAILED])) == ["2 failed"]
+    assert done_of({**counts, "done": 1, "left_out": 3}) == 1238
