@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -143,3 +144,10 @@ def test_counts_in_words() -> None:
     assert list(in_words(counts)) == ["1,234 skipped", "2 failed"]
     assert list(in_words(counts, [Shown.FAILED])) == ["2 failed"]
     assert done_of({**counts, "done": 1, "left_out": 3}) == 1238
+
+
+def test_the_documentation_has_the_table() -> None:
+    text = (Path(__file__).parents[3] / "docs/watching.md").read_text(encoding="utf-8")
+    for look in LOOKS.values():
+        row = f"| {look.word} | {look.meaning} | {look.status.name} | `{look.key}` |"
+        assert row in text
