@@ -51,6 +51,7 @@ class FakeDag:
         self.version = 1
         self.changed = threading.Condition()
         self.at_sites: FakeGroups | None = None
+        self.shapes = False  # whether the last node is a FINAL node, and edges are weak
         self.shared_limits: list[dict[str, Any]] = []
         self.more: dict[str, Any] = {}  # of the overview
 
@@ -149,8 +150,15 @@ class FakeDag:
             y += row[0]["h"] + 46
         edges = [_edge(above, below) for one, two in zip(rows, rows[1:]) for above in one
                  for below in two if len(one) == 1 or len(two) == 1]  # fmt: skip
+        legend = []
+        if self.shapes:
+            final = f"M0 0H{WIDTH}V{HEIGHT - 9}L{WIDTH - 9} {HEIGHT}H9L0 {HEIGHT - 9}Z"
+            boxes[-1].update(kind="FINAL", outline=final, inset=12, words="FINAL")
+            edges = [{**edge, "look": "weak"} for edge in edges]
+            legend = [{"words": "FINAL: runs last", "outline": final, "look": ""},
+                      {"words": "WEAK: starts", "outline": "", "look": "weak"}]  # fmt: skip
         return {"version": self.version, "width": width, "height": y, "boxes": boxes,
-                "edges": edges, "legend": []}  # fmt: skip
+                "edges": edges, "legend": legend}  # fmt: skip
 
     def _node_box(self, number: int) -> dict[str, Any]:
         return {"id": f"n{number}", "label": self.names[number][:40], "w": WIDTH, "h": HEIGHT,

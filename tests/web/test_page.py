@@ -58,6 +58,41 @@ def test_the_head_tells_how_far_it_is(serve: Serve, open_page: Open, dag: FakeDa
     page.locator(".note", has_text="DAGMan is <b>held</b>").wait_for()
 
 
+def test_nodes_that_have_not_run_count_as_done(serve: Serve, open_page: Open, dag: FakeDag) -> None:
+    number = dag.groups["check"][0]
+    dag.set(number, "skipped")
+    dag.reasons[number] = "RUN_IF is false: x > 1"
+    page = open_page(serve(dag), f"/study/nodes/{number}")
+    page.locator(".numbers", has_text="55 of 90").wait_for()
+    details = page.locator(".details")
+    details.locator(".node-state", has_text="skipped").wait_for()
+    details.locator("dd", has_text="RUN_IF is false: x > 1").wait_for()
+    title = details.locator("button", has_text="Run again").get_attribute("title")
+    assert "Only for" not in title
+    assert "Only for" in details.locator("button", has_text="Hold").get_attribute("title")
+    dag.set(number, "cached")
+    details.locator(".node-state", has_text="cached").wait_for()
+    page.locator(".legend-part", has_text="cached").click()
+    page.locator(".filters", has_text="1 of 90 nodes").wait_for()
+
+
+def test_shapes_of_nodes_and_lines_are_explained(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    page = open_page(serve(dag), "/study")
+    page.locator(".box").first.wait_for()
+    assert not page.locator(".marks").is_visible()
+    dag.shapes = True
+    page.reload()
+    page.locator(".box").first.wait_for()
+    marks = page.locator(".marks li")
+    assert [mark.inner_text() for mark in marks.all()] == ["FINAL: runs last", "WEAK: starts"]
+    assert page.locator(".edge.weak").count() > 1  # that of the legend is one
+    last = page.locator(".box", has_text="merge")
+    assert last.locator("path.body").count() == 1
+    assert "FINAL" in last.get_attribute("aria-label")
+
+
 def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page = open_page(serve(dag), "/study")
     hurdles = page.locator(".hurdles")
