@@ -8,6 +8,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import States, make_picture, node_ads, svg
 from condor_pydagman.picture.site_marks import COLOURS, OTHERS, colours_of
 from condor_pydagman.picture.svg import Picture
+from tests.make import dag as make_dag
 from tests.unit.picture import dag_of, dot
 
 
@@ -59,3 +60,34 @@ def test_the_site_of_a_node_is_read_from_a_node_status_file() -> None:
         for name, site in (("A", ""), ("B", '  Site = "north";\n'))
     )
     assert [(ad.name, ad.site) for ad in node_ads(ads, "f")] == [("A", ""), ("B", "north")]
+
+
+GROUPED = """\
+JOB A a.sub
+JOB B a.sub
+JOB C a.sub
+SITE_GROUP unit1 NODES A B
+"""
+
+
+def test_nodes_of_a_group_are_marked_before_it_has_a_site() -> None:
+    text = "".join(svg(picture(make_dag(GROUPED))))
+    minidom.parseString(text.encode())
+    assert text.count(">unit1</tspan>") == 2
+    assert "2 in groups without a site so far (SITE_GROUP)" in text
+    assert text.count('class="unplaced"') == 3  # and one in the legend
+    assert "group: unit1" in text
+
+
+def test_a_group_that_has_a_site_has_no_empty_strip() -> None:
+    text = "".join(svg(picture(make_dag(GROUPED), A="north", B="north")))
+    assert 'class="unplaced"' not in text
+    assert "without a site" not in text
+
+
+def test_a_folded_box_tells_how_many_groups_it_has() -> None:
+    jobs = "".join(f"JOB n{number} a.sub\n" for number in range(40))
+    groups = "".join(f"SITE_GROUP g{number} NODES n{number}\n" for number in range(40))
+    text = "".join(svg(picture(make_dag(jobs + groups), 5)))
+    assert "in 40 groups that run at one site each" in text
+    assert text.count('class="unplaced"') == 2
