@@ -1,7 +1,8 @@
 """The chain of nodes that made a run as long as it was: what would have to be faster.
 
 From the node that ended last back, each time to the parent that ended last (of a run with retries,
-a node's time is that of all its attempts).
+a node's time is that of all its attempts).  FINAL, PROVISIONER and SERVICE nodes have no edges: they
+run beside the graph, behind or before all of it, and are no part of the path.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import PARTS, Span
+from condor_pydagman.vocabulary import ORDINARY_KINDS
 
 
 class Step(NamedTuple):
@@ -48,7 +50,9 @@ def critical_path(dag: Dag, found: Mapping[str, list[Span]], begin: float) -> li
         found: the spans of each node, by its name.
         begin: of the run.
     """
-    ends = {name: max(span.end for span in own) for name, own in found.items()}
+    ends = {
+        name: max(span.end for span in own) for name, own in found.items() if _has_edges(dag, name)
+    }
     if not ends:
         return []
     name: str | None = max(ends, key=lambda node: ends[node])
@@ -59,6 +63,13 @@ def critical_path(dag: Dag, found: Mapping[str, list[Span]], begin: float) -> li
         path.append(_step(name, found[name], ends[parent] if parent is not None else begin))
         name = parent
     return path[::-1]
+
+
+def _has_edges(dag: Dag, name: str) -> bool:
+    """Whether it is of a kind that PARENT applies to; of a node that the DAG has no more, nobody
+    knows otherwise."""
+    node = dag.find(name)
+    return node is None or dag.kinds[node] in ORDINARY_KINDS
 
 
 def _parents(dag: Dag, name: str, ends: Mapping[str, float]) -> list[str]:

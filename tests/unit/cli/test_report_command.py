@@ -56,7 +56,7 @@ def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert (row["node"], row["value"], row["status"]) == ("A", "3", "ERROR")
     assert pydagman.main(["report", "--format", "json", "-o", "t.json"]) == 0
     rows = [json.loads(line) for line in Path("t.json").read_text().splitlines()]
-    assert [row["status"] for row in rows] == ["ERROR", "FUTILE", "NOT_READY"]
+    assert [row["status"] for row in rows] == ["ERROR", "FUTILE", "READY"]
     capsys.readouterr()
     assert pydagman.main(["report", "--format", "wfformat"]) == 0
     assert json.loads(capsys.readouterr().out)["schemaVersion"] == "1.6"

@@ -7,7 +7,7 @@ from condor_pydagman.report.critical_path import critical_path
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.trace.run_history import Hold
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.report.runs import make_dag, make_run
+from tests.unit.report.runs import DAG, make_dag, make_run
 
 
 def test_parts_of_attempts() -> None:
@@ -98,6 +98,17 @@ def test_a_parent_that_did_not_run_is_passed_over() -> None:
     path = critical_path(make_dag(), found, 1000.0)
     assert [step.node for step in path] == ["A", "D"]
     assert path[1].before == 15
+
+
+def test_nodes_without_edges_are_no_part_of_it() -> None:
+    lines = f"{DAG}FINAL F f.sub\nPROVISIONER P p.sub\nSERVICE S s.sub\n"
+    found = by_node()
+    for name in "FPS":
+        found[name] = [Span(name, 0, 990.0, 1050.0, (("run", 990.0, 1050.0),), False)]
+    path = critical_path(make_dag(lines), found, 1000.0)
+    assert [step.node for step in path] == ["A", "B", "D"]
+    only = {"F": found["F"]}
+    assert critical_path(make_dag("JOB A a.sub\nFINAL F f.sub\n"), only, 1000.0) == []
 
 
 def test_nothing_has_run() -> None:
