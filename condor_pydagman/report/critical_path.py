@@ -1,8 +1,8 @@
 """The chain of nodes that made a run as long as it was: what would have to be faster.
 
 From the node that ended last back, each time to the parent that ended last (of a run with retries,
-a node's time is that of all its attempts).  FINAL, PROVISIONER and SERVICE nodes have no edges: they
-run beside the graph, behind or before all of it, and are no part of the path.
+a node's time is that of all its attempts).  FINAL, PROVISIONER and SERVICE nodes have no edges:
+they run behind, before or beside all others, and are no part of the path.
 """
 
 from __future__ import annotations

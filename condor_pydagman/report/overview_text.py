@@ -68,6 +68,8 @@ def summary(seen: Overview, clock: Clock) -> str:
     text = f"{clock(seen.now)} {printable(seen.dag)} {seen.state}: {counts or 'no nodes known'}"
     if seen.remaining_s is not None:
         text += f", done in about {duration(seen.remaining_s)}"
+    elif seen.waits_for:
+        text += f", waiting for {', '.join(seen.waits_for)}"
     if seen.exit_code is not None:
         text += f", exit code {seen.exit_code}"
     return text
@@ -138,6 +140,8 @@ def _counts(seen: Overview) -> list[Piece]:
 def _pace(seen: Overview, clock: Clock) -> list[Piece]:
     if seen.ended or seen.exit_code is not None or not seen.begun:
         return []
+    if seen.waits_for:
+        return [(f"waiting for {', '.join(seen.waits_for)}", "yellow")]
     if seen.stalled_s:
         return [(f"no node has finished for {duration(seen.stalled_s)}", "yellow")]
     if not seen.per_second:

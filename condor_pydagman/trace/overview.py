@@ -8,6 +8,7 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import number_of
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
@@ -76,6 +77,7 @@ class Overview(NamedTuple):
         remaining_s: estimated seconds until the end of all but held nodes; None if there is no
             estimate, as while a feature may add more.
         stalled_s: how long no node was done, if that is long; 0.0 otherwise.
+        waits_for: what has to happen before anything goes on, in words; empty if something does.
         longest: nodes whose jobs have run longest, that first.
         held: held jobs by their reasons, the most frequent first.
         failures: the last nodes that have failed, the newest first.
@@ -108,13 +110,14 @@ class Overview(NamedTuple):
     subdags: Sequence[Any] = ()
     placements: Mapping[str, Any] = {}
     of_features: Mapping[str, Any] = {}
+    not_run: Mapping[str, int] = {}
+    waits_for: Sequence[str] = ()
     notices: Sequence[Notice] = ()
 
     def with_notices(self, notices: Sequence[Notice]) -> Overview:
         """With what there is to say of the DAG."""
         throttles = [one.sentence for one in notices if one.cause == "throttle.full"]
         return self._replace(notices=notices, throttles=throttles)
-    not_run: Mapping[str, int] = {}
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -160,10 +163,12 @@ def overview(
     counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
     goes_on = running and not run.halted
     rate = tally.per_second(now) if goes_on else 0.0
-    stalled_s = _stalled_s(tally, rate, now) if goes_on else 0.0
+    moves = running and _moves(tally, counts)
+    since = _since_last_end(tally, rate, now)
+    stalled_s = since if since > STALLED_S and goes_on else 0.0
     left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
     may_grow = any(may(tally, ad) for may in features.told("trace", "may_grow"))
-    can_tell = bool(rate and left and not stalled_s) and not may_grow
+    can_tell = bool(rate and left) and moves and not (since or may_grow)
     return Overview(
         dag,
         state,
@@ -186,6 +191,7 @@ def overview(
         total(run.placements).as_json() if run.placements else {},
         {**_of_features(tally, ad, running=running), **outside},
         tally.not_run() if exact else {},
+        _waits_for(tally, counts) if running and not moves else [],
     )
 
 
@@ -196,12 +202,33 @@ def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[
     return shown
 
 
-def _stalled_s(tally: Tally, rate: float, now: float) -> float:
-    """Seconds since a node was done, if by the rate several should have been meanwhile."""
-    if not tally.run.ends:
-        return 0.0
-    since = now - tally.run.ends[-1]
-    return since if since > max(STALLED_S, STALLED_NODES / rate if rate else 0.0) else 0.0
+def _since_last_end(tally: Tally, rate: float, now: float) -> float:
+    """Seconds since a node was done, if by the rate several should have been meanwhile; else 0.0:
+    the rate of others says nothing of those that are left then."""
+    since = now - tally.run.ends[-1] if tally.run.ends else 0.0
+    return since if since > (STALLED_NODES / rate if rate else 0.0) else 0.0
+
+
+def _moves(tally: Tally, counts: Mapping[str, int]) -> bool:
+    """Whether anything runs, or is about to, without that something else has to happen."""
+    if any(counts[name] for name in ("running", "idle", "post")):
+        return True
+    if tally.dag is None:  # then nobody knows which nodes a count is of
+        return bool(counts["ready"] or counts["pre"]) and not tally.run.halted
+    return not tally.run.halted and any(True for _ in tally.startable())
+
+
+def _waits_for(tally: Tally, counts: Mapping[str, int]) -> list[str]:
+    """What has to happen before anything goes on."""
+    if tally.run.halted:
+        return ["the DAG to be resumed"]
+    found = []
+    if counts["held"]:
+        found.append(f"held jobs of {number_of(counts['held'], 'node')} to be released")
+    retries = tally.retries_to_come()
+    if retries:
+        found.append(f"the retry delay of {number_of(retries, 'node')}")
+    return found + [what for waits in features.told("trace", "waits_for") for what in waits(tally)]
 
 
 def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:

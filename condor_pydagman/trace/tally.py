@@ -75,6 +75,16 @@ class Tally:
         if not left_out.count(1):
             return 0
         return sum(map(and_, left_out, self._engine.run.nodes.states.translate(_DONE)))
+    def startable(self) -> Iterator[int]:
+        """Nodes that wait for nothing but the start of their PRE script, or to be submitted."""
+        states = (State.PRE_WAIT, State.READY)
+        if self._engine is not None and any(map(self._engine.run.nodes.count_all, states)):
+            yield from self._engine.run.nodes.in_state(*states)
+
+    def retries_to_come(self) -> int:
+        """How many nodes wait for the delay before their next attempt."""
+        engine = self._engine
+        return engine.run.nodes.count_all(State.RETRY_WAIT) if engine is not None else 0
 
     def feature(self, name: str) -> Any:
         """What the engine has of a feature that the DAG uses; None if it does not."""

@@ -81,6 +81,12 @@ def test_the_end_and_one_line() -> None:
     assert ", done in about " in summary(seen(a_run()), clock)
 
 
+def test_what_a_dag_waits_for_in_which_nothing_goes_on() -> None:
+    one = seen(a_run())._replace(remaining_s=None, waits_for=["a site", "the DAG to be resumed"])
+    assert "waiting for a site, the DAG to be resumed" in text(one)
+    assert summary(one, clock).endswith(", waiting for a site, the DAG to be resumed")
+
+
 def test_old_counts_are_said_to_be_old() -> None:
     one = seen(a_run())._replace(counted=BEGIN + 200)
     assert "(counted 5 min ago)" in text(one)
