@@ -6,6 +6,7 @@ import argparse
 import gc
 import io
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -28,7 +29,7 @@ from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 from condor_pydagman.report.attempt_table import csv_text, json_text
-from condor_pydagman.report.html_report import Subject, html_report
+from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.overview import failure_of
@@ -66,6 +67,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, default="html", help="what to write (default: html)"
     )
+    parser.add_argument(
+        "--rows", type=_rows, default=MAX_TABLE_ROWS, metavar="NUMBER",
+        help="rows of a table of the page, 0 for all (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument("--no-picture", action="store_true", help="omit the picture")
     parser.set_defaults(action=run, parser=parser)
 
@@ -93,6 +98,12 @@ def run(arguments: argparse.Namespace) -> int:
     if output != "-":
         print(f"{output}: {number_of(len(history.nodes), 'node')}")
     return 0
+
+
+def _rows(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows; 0 stands for all")
+    return int(text)
 
 
 def _plan(found: FoundDag) -> tuple[Plan, str]:
@@ -125,6 +136,8 @@ def _text(
         found.name, found.state.value, history, dag, now, _clock, _tick, problem, picture,
         no_picture, _excerpts(found, history, dag), _subdags(found, dag),
         _notices(found, history, dag, now),
+        most_rows=arguments.rows or ALL_ROWS,
+        for_all_rows=f"condor_pydagman report {found.name} --rows 0",
     )  # fmt: skip
     return html_report(subject)
 

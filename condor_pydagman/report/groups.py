@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -81,14 +81,14 @@ def _group_name(name: str, dag: Dag | None) -> str:
     return dag.submits[node] or _DIGITS.sub("#", name)
 
 
-def groups(run: Run, found: Iterable[Span], names: Mapping[str, str]) -> list[Group]:
+def groups(
+    run: Run, dag: Dag | None, found: Iterable[Span], names: Mapping[str, str]
+) -> list[Group]:
     """The groups, the one with most time first."""
     by_group: dict[str, list[Span]] = {}
     for span in found:
         by_group.setdefault(names[span.node], []).append(span)
-    failed = Counter(
-        names[node.name] for node in run.nodes.values() if node.status is NodeStatus.ERROR
-    )
+    failed = Counter(names[node.name] for node in _failed(run, dag))
     made = [_group(name, own, failed[name]) for name, own in by_group.items()]
     return sorted(made, key=lambda group: -group.total_run)
 
@@ -104,13 +104,32 @@ def _group(name: str, own: Sequence[Span], failed: int) -> Group:
     return Group(name, nodes, len(own), failed, idle_s, held_s, ran_s, scripts_s, sum(ran))
 
 
-def failure_kinds(run: Run) -> list[FailureKind]:
-    """The failures of nodes, those that are alike together, the most frequent first."""
-    kinds: dict[str, list[str]] = {}
+def counted_nodes(run: Run, dag: Dag | None) -> Iterator[NodeRun]:
+    """The nodes that DAGMan counts: without those of SERVICE."""
+    services = _services(dag)
+    return (node for node in run.nodes.values() if node.name not in services)
+
+
+def _services(dag: Dag | None) -> set[str]:
+    return {dag.names[node] for node in dag.of_kind(NodeKind.SERVICE)} if dag is not None else set()
+
+
+def _failed(run: Run, dag: Dag | None) -> Iterator[NodeRun]:
+    """Nodes that have failed.  The jobs of SERVICE nodes are removed when all others have ended."""
+    services = _services(dag)
     for node in run.nodes.values():
         if node.status is NodeStatus.ERROR:
-            failure = failure_of(node)
-            kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
+            is_removed = node.failure()[0] == RETURN_JOB_ABORTED
+            if not (is_removed and node.name in services):
+                yield node
+
+
+def failure_kinds(run: Run, dag: Dag | None) -> list[FailureKind]:
+    """The failures of nodes, those that are alike together, the most frequent first."""
+    kinds: dict[str, list[str]] = {}
+    for node in _failed(run, dag):
+        failure = failure_of(node)
+        kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
     found = [FailureKind(how, len(nodes), nodes[:MAX_NODES_SHOWN]) for how, nodes in kinds.items()]
     return sorted(found, key=lambda kind: (kind.how.startswith(_REMOVED), -kind.number))
 

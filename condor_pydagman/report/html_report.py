@@ -12,7 +12,14 @@ from condor_pydagman.report import feature_words
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path
-from condor_pydagman.report.groups import failure_kinds, group_names, groups, resources
+from condor_pydagman.report.groups import (
+    counted_nodes,
+    failure_kinds,
+    group_names,
+    groups,
+    resources,
+)
+from condor_pydagman.report.run_interventions import interventions
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.trace.node_placements import total
@@ -23,6 +30,7 @@ from condor_pydagman.words import duration, number
 
 MAX_TABLE_ROWS = 25
 MAX_PATH_ROWS = 60
+ALL_ROWS = 1 << 62
 _LEGEND = ("idle", "held", "run", "pre", "post")
 _PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "running",
               "scripts", "between")  # fmt: skip
@@ -47,6 +55,8 @@ class Subject(NamedTuple):
         excerpts: the last lines that failed nodes have written, by the nodes.
         notices: what there is to say of the whole DAG.
         subdags: commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes.
+        most_rows: of a table; ALL_ROWS for all.
+        for_all_rows: the command that shows all rows.
     """
 
     name: str
@@ -62,6 +72,8 @@ class Subject(NamedTuple):
     excerpts: Mapping[str, Sequence[str]] = {}
     subdags: Sequence[tuple[str, str]] = ()
     notices: Sequence[Notice] = ()
+    most_rows: int = MAX_TABLE_ROWS
+    for_all_rows: str = "condor_pydagman report --rows 0"
 
 
 def html_report(subject: Subject) -> Iterator[str]:
@@ -79,16 +91,17 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{title}</title><style>{STYLE}</style></head><body>\n"
     yield from _summary(subject, begin, end)
-    yield from _failures(run, subject.excerpts)
+    yield from _failures(subject)
+    yield from _interventions(subject)
     if found:
         yield from _timeline(subject, found, names, begin, end)
         yield from _path(subject, by_node, begin, end)
-        yield from _groups(run, found, names)
-        yield from _resources(run, names)
-        yield from _sections(run, end)
-        yield from _placements(run)
-        yield from _retries(run)
-        yield from _holds(run, subject.clock)
+        yield from _groups(subject, found, names)
+        yield from _resources(subject, names)
+        yield from _sections(subject, end)
+        yield from _placements(subject)
+        yield from _retries(subject)
+        yield from _holds(subject)
     yield from _picture(subject)
     yield from _subdags(subject)
     yield "</body></html>\n"
@@ -103,7 +116,7 @@ def _summary(subject: Subject, begin: float, end: float) -> Iterator[str]:
     for note in _notes(subject):
         yield f"<p class='soft'>{_text(note)}</p>\n"
     yield "<div class='numbers'>"
-    for value, what in _numbers(run, begin, end):
+    for value, what in _numbers(subject, begin, end):
         yield f"<div><b>{value}</b><span>{what}</span></div>"
     yield "</div>\n"
 
@@ -147,11 +160,12 @@ def _counted(run: Run) -> str:
     return f"; DAGMan's last count of {counts['total']:,} nodes: {', '.join(parts)}"
 
 
-def _numbers(run: Run, begin: float, end: float) -> Iterator[tuple[str, str]]:
+def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, str]]:
+    run = subject.run
     if not run.complete:
         yield duration(end - begin), "makespan"
         return
-    states = [node.status for node in run.nodes.values()]
+    states = [node.status for node in counted_nodes(run, subject.dag)]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     jobs = sum(attempt.procs for attempt in attempts)
     cpu = sum(attempt.cpu_s for attempt in attempts)
@@ -175,20 +189,43 @@ def _numbers(run: Run, begin: float, end: float) -> Iterator[tuple[str, str]]:
         yield size_text(total(run.placements).moved), "moved by DATA nodes"
 
 
-def _failures(run: Run, excerpts: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    kinds = failure_kinds(run)
+def _failures(subject: Subject) -> Iterator[str]:
+    kinds = failure_kinds(subject.run, subject.dag)
     if not kinds:
         return
     yield "<h2 id='failures'>Failures</h2>\n"
     rows = [
         (
-            _text(kind.how) + _excerpt(kind.nodes, excerpts),
+            _text(kind.how) + _excerpt(kind.nodes, subject.excerpts),
             f"{kind.number:,}",
             _some(kind.nodes, kind.number),
         )
-        for kind in kinds[:MAX_TABLE_ROWS]
+        for kind in kinds[: subject.most_rows]
     ]
     yield from _table("Failed nodes", ("how", "nodes", "which"), rows, (0, 2))
+    yield from _more(subject, len(kinds) - len(rows))
+
+
+def _interventions(subject: Subject) -> Iterator[str]:
+    """What people and features have done to the run."""
+    run, clock = subject.run, subject.clock
+    made = interventions(run)
+    if not made:
+        return
+    yield "<h2 id='interventions'>Interventions</h2>\n"
+    rows = [
+        (
+            clock(one.time) + (f" to {clock(one.last)}" if one.times > 1 else ""),
+            _text(one.by),
+            _text(one.what),
+            _some(one.nodes, one.times) if one.nodes else f"{one.times:,} times" * (one.times > 1),
+            _text(one.why),
+        )
+        for one in made[: subject.most_rows]
+    ]
+    head = ("when", "who or what", "did", "to", "why")
+    yield from _table("What people and features did to the run", head, rows, range(5))
+    yield from _more(subject, len(made) - len(rows), run.interventions.more)
 
 
 def _excerpt(nodes: Sequence[str], excerpts: Mapping[str, Sequence[str]]) -> str:
@@ -240,7 +277,8 @@ def _path(
     )
     yield "<p>The chain of nodes that determined the length of the run: to make the run faster,"
     yield f" make these nodes faster. Their time: {shares}.</p>\n"
-    shown = sorted(steps, key=lambda step: -step.seconds)[:MAX_PATH_ROWS]
+    most = max(MAX_PATH_ROWS, subject.most_rows)
+    shown = {step.node for step in sorted(steps, key=lambda step: -step.seconds)[:most]}
     rows = [
         (
             _text(step.node),
@@ -250,10 +288,11 @@ def _path(
             _share(step),
         )
         for step in steps
-        if step in shown
+        if step.node in shown
     ]
-    left = f"; the {MAX_PATH_ROWS} longest of {len(steps)}" if len(steps) > MAX_PATH_ROWS else ""
+    left = f"; the {most:,} longest of {len(steps):,}" if len(steps) > most else ""
     yield from _table(f"In the order of the run{left}", (*_PATH_HEAD, ""), rows, (0,))
+    yield from _more(subject, len(steps) - len(rows))
 
 
 def _share(step: Step) -> str:
@@ -273,8 +312,8 @@ def _share(step: Step) -> str:
     return f"<span class='share'>{bars}</span>"
 
 
-def _groups(run: Run, found: Sequence[Span], names: dict[str, str]) -> Iterator[str]:
-    made = groups(run, found, names)
+def _groups(subject: Subject, found: Sequence[Span], names: dict[str, str]) -> Iterator[str]:
+    made = groups(subject.run, subject.dag, found, names)
     yield "<h2 id='kinds'>Kinds of nodes</h2>\n"
     rows = [
         (
@@ -286,22 +325,24 @@ def _groups(run: Run, found: Sequence[Span], names: dict[str, str]) -> Iterator[
               (group.idle, group.held, group.run, group.scripts)),
             duration(group.total_run),
         )
-        for group in made[:MAX_TABLE_ROWS]
+        for group in made[: subject.most_rows]
     ]  # fmt: skip
     head = ("submit description", "nodes", "attempts", "failed", "waiting", "held", "running",
             "scripts", "running in all")  # fmt: skip
     yield from _table("Mean time of an attempt, and the longest", head, rows, (0,))
+    yield from _more(subject, len(made) - len(rows))
 
 
-def _sections(run: Run, end: float) -> Iterator[str]:
-    for one in feature_words.sections(run, end):
+def _sections(subject: Subject, end: float) -> Iterator[str]:
+    for one in feature_words.sections(subject.run, end):
         yield f"<h2 id='{one.anchor}'>{one.title}</h2>\n"
-        rows = [list(map(_text, row)) for row in one.rows[:MAX_TABLE_ROWS]]
+        rows = [list(map(_text, row)) for row in one.rows[: subject.most_rows]]
         yield from _table(one.caption, one.head, rows, one.texts)
+        yield from _more(subject, len(one.rows) - len(rows))
 
 
-def _resources(run: Run, names: dict[str, str]) -> Iterator[str]:
-    used = resources(run, names)
+def _resources(subject: Subject, names: dict[str, str]) -> Iterator[str]:
+    used = resources(subject.run, names)
     if not used:
         return
     yield "<h2 id='resources'>Resources</h2>\n"
@@ -314,14 +355,16 @@ def _resources(run: Run, names: dict[str, str]) -> Iterator[str]:
             number(use.most),
             f"{100 * use.most / use.requested:.0f} %" if use.requested else "",
         )
-        for use in used[:MAX_TABLE_ROWS]
+        for use in used[: subject.most_rows]
     ]
     head = ("submit description", "resource", "requested", "used, mean", "used, most", "of request")
     yield from _table("As the terminate events of the jobs say", head, rows, (0, 1))
+    yield from _more(subject, len(used) - len(rows))
 
 
-def _placements(run: Run) -> Iterator[str]:
+def _placements(subject: Subject) -> Iterator[str]:
     """What DATA nodes have moved, the slowest first."""
+    run = subject.run
     if not run.placements:
         return
     yield "<h2 id='data'>Data placement</h2>\n"
@@ -339,31 +382,34 @@ def _placements(run: Run) -> Iterator[str]:
             _text(", ".join(of.ways)),
             _text(of.reasons[-1]) if of.reasons else "",
         )
-        for name, of in slowest[:MAX_TABLE_ROWS]
+        for name, of in slowest[: subject.most_rows]
     ]
     head = ("node", "done", "there already", "moved", "took", "rate", "repeated", "failed", "ways",
             "last fault")  # fmt: skip
     moved = size_text(total(run.placements).moved)
     caption = f"{number_of(len(run.placements), 'DATA node')} moved {moved}"
     yield from _table(caption, head, rows, (0, 8, 9))
+    yield from _more(subject, len(slowest) - len(rows))
 
 
-def _retries(run: Run) -> Iterator[str]:
+def _retries(subject: Subject) -> Iterator[str]:
     tried = sorted(
-        (node for node in run.nodes.values() if len(node.attempts) > 1),
+        (node for node in subject.run.nodes.values() if len(node.attempts) > 1),
         key=lambda node: -len(node.attempts),
     )
     if tried:
         yield "<h2 id='retries'>Retries</h2>\n"
         rows = [
             (_text(node.name), str(len(node.attempts)), node.status.name)
-            for node in tried[:MAX_TABLE_ROWS]
+            for node in tried[: subject.most_rows]
         ]
         caption = f"{number_of(len(tried), 'node')} with more than one attempt"
         yield from _table(caption, ("node", "attempts", "state"), rows, (0, 2))
+        yield from _more(subject, len(tried) - len(rows))
 
 
-def _holds(run: Run, clock: Callable[[float], str]) -> Iterator[str]:
+def _holds(subject: Subject) -> Iterator[str]:
+    run, clock = subject.run, subject.clock
     held = [
         (node.name, hold)
         for node in run.nodes.values()
@@ -376,10 +422,11 @@ def _holds(run: Run, clock: Callable[[float], str]) -> Iterator[str]:
             (_text(name), hold.job, clock(hold.time),
              duration(hold.released - hold.time) if hold.released else "still held",
              str(hold.code), _text(hold.reason))
-            for name, hold in held[:MAX_TABLE_ROWS]
+            for name, hold in held[: subject.most_rows]
         ]  # fmt: skip
         head = ("node", "job", "since", "for", "code", "reason")
         yield from _table(number_of(len(held), "hold"), head, rows, (0, 5))
+        yield from _more(subject, len(held) - len(rows))
 
 
 def _picture(subject: Subject) -> Iterator[str]:
@@ -410,6 +457,15 @@ def _table(
         cells = "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row))
         yield f"<tr>{cells}</tr>\n"
     yield "</tbody></table></div>\n"
+
+
+def _more(subject: Subject, left: int, unknown: int = 0) -> Iterator[str]:
+    """How many rows a table has not, and how to get them; `unknown` are in no report."""
+    if left:
+        command = f"<code>{_text(subject.for_all_rows)}</code>"
+        yield f"<p class='soft'>and {left:,} more: {command} shows all rows</p>\n"
+    if unknown:
+        yield f"<p class='soft'>and {unknown:,} more, see <code>condor_pydagman events</code></p>\n"
 
 
 def _some(names: Sequence[str], total: int) -> str:

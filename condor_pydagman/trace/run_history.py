@@ -18,6 +18,7 @@ from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.features import home
 from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.trace.interventions import Interventions
 from condor_pydagman.trace.node_placements import NodePlacements
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -364,12 +365,14 @@ class Run:
         in_queue: the nodes with jobs in the queue, by name.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, oldest first, of a while before the newest.
+        interventions: what people and features have done to it; halts are in `halts`.
         of: what is known of features, by their names; those of which nothing is known are not
             there.
     """
 
     def __init__(self) -> None:
         self.of: dict[str, Seen] = {}
+        self.interventions = Interventions()
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
         self.in_queue: dict[str, NodeRun] = {}

@@ -45,13 +45,15 @@ def _braked(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: flo
         seen.acting[name] = ActingBrake(effect, reason, time)
         data = {"brake": name, "effect": effect, "reason": reason}
         tracker.say(DagEvent("dag.brake", time, data=data))
+        tracker.run.interventions.add(time, f"brake {name}", effect, reason)
 
 
-def _taken_back(tracker: Tracker, _: NodeRun | None, read: RecordRead, _time: float) -> None:
+def _taken_back(tracker: Tracker, _: NodeRun | None, read: RecordRead, time: float) -> None:
     seen = BrakesSeen.put(tracker.run)
     if read.value == seen.resumes:
         seen.resumes += 1
         seen.acting.clear()
+        tracker.run.interventions.add(time, "", "brakes taken back", read.text)
 
 
 RECORDS: Records = {

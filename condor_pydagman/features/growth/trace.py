@@ -37,7 +37,7 @@ def fed(read: RecordRead) -> Fed | None:
     return Fed(int(number), LAST in more) if is_fed else None
 
 
-def _grown(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:
+def _grown(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
     pieces = GrowthSeen.put(tracker.run).pieces
     if read.value in pieces:
         return
@@ -45,6 +45,9 @@ def _grown(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: floa
     feeding = fed(read)
     data = {"piece": read.value, **({"feeding": feeding.number} if feeding is not None else {})}
     tracker.say(DagEvent("dag.grow", time, data=data))
+    by = "FEEDER" if feeding is not None else "" if node is None else "EXTEND or SCATTER"
+    name = node.name if node is not None else ""
+    tracker.run.interventions.add(time, by, "nodes added", node=name)
 
 
 def _let_go(tracker: Tracker, _node: NodeRun | None, read: RecordRead, _time: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.steering.rules import RETRY, read_text
+from condor_pydagman.features.steering.rules import BEGUN, RETRY, read_text
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.trace.tracker import Records, Tracker
@@ -20,6 +20,9 @@ def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
     command = words.command
     data = {"command": command.value, "by": words.by, "options": words.options}
     tracker.tell("node.steered", time, node, **data)
+    options = (option for option in words.options.split(" ") if option != BEGUN)
+    asked = " ".join((command.value, *options)).rstrip()
+    tracker.run.interventions.add(time, words.by, asked, node=node.name)
     why = f"{command.value} by {words.by}"
     if command in (NodeCommand.DONE, NodeCommand.SKIP):
         tracker.because(node, skipped=command is NodeCommand.SKIP, reason=why)

@@ -36,3 +36,14 @@ def test_a_brake_acts_once_until_it_is_taken_back() -> None:
     assert not take(follower, off(0), 8.0)
     assert take(follower, braked("1" + TEXT[1:]), 9.0)
     assert seen.acting["sick"].time == 9.0
+
+
+def test_brakes_are_kept_for_the_report() -> None:
+    follower = follower_of(BRAKE)
+    take(follower, braked(), 5.0)
+    take(follower, off(0), 7.0)
+    kept = follower.run.interventions.kept
+    assert [(one.time, one.by, one.what, one.why) for one in kept] == [
+        (5.0, "brake sick", "HALT", "2 nodes failed, more than 1: A, B"),
+        (7.0, "", "brakes taken back", "mended"),
+    ]

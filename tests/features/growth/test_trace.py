@@ -70,3 +70,16 @@ def test_the_dag_grows_once_by_each_piece(bench: Bench) -> None:
         bench.record(JournalRecord.GROWN, number, text="d")
     bench.follow()
     assert [event.data for event in bench.told("dag.grow")] == [{"piece": 1}, {"piece": 2}]
+
+
+def test_growth_is_kept_for_the_report() -> None:
+    follower = follower_of(A)
+    take(follower, grown(1, "d"), 5.0)
+    take(follower, RecordRead(JournalRecord.GROWN, "A", 0, 2, "e"), 6.0)
+    take(follower, grown(3, "f FEEDING 1"), 7.0)
+    kept = follower.run.interventions.kept
+    assert [(one.by, one.what, one.nodes) for one in kept] == [
+        ("", "nodes added", ()),
+        ("EXTEND or SCATTER", "nodes added", ("A",)),
+        ("FEEDER", "nodes added", ()),
+    ]

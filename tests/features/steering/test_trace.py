@@ -68,3 +68,13 @@ def test_a_command_of_a_later_version_is_passed_over(bench: Bench) -> None:
     steered(bench, "ann teleport")
     bench.node()
     assert not bench.told("node.steered")
+
+
+def test_who_did_what_is_kept_for_the_report(bench: Bench) -> None:
+    steered(bench, "ann hold")
+    steered(bench, "ann cancel begun retry")
+    bench.node()
+    kept = bench.follower.run.interventions.kept
+    assert [(one.by, one.what, one.nodes) for one in kept] == [
+        ("ann", "hold", ("A",)), ("ann", "cancel retry", ("A",))
+    ]  # fmt: skip

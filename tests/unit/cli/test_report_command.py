@@ -62,6 +62,25 @@ def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["schemaVersion"] == "1.6"
 
 
+def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"n{'abc'[n // 9]}{'abcdefghi'[n % 9]}" for n in range(27)]
+    Path("t.dag").write_text("".join(f"JOB {name} {name}.sub\n" for name in names))
+    logs.start()
+    for number, name in enumerate(names):
+        logs.submit(name, number + 10)
+    assert pydagman.main(["report", "--no-picture"]) == 0
+    assert (
+        "and 2 more: <code>condor_pydagman report t.dag --rows 0</code> shows all rows"
+        in Path("t.dag.report.html").read_text()
+    )
+    for rows in ("0", "27"):
+        assert pydagman.main(["report", "--no-picture", "--rows", rows]) == 0
+        assert "more: <code>" not in Path("t.dag.report.html").read_text()
+    with pytest.raises(SystemExit):
+        pydagman.main(["report", "--rows", "many"])
+    assert "'many' is no number of rows; 0 stands for all" in capsys.readouterr().err
+
+
 def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
     os.unlink("t.dag")
     assert pydagman.main(["report", "t.dag"]) == 0

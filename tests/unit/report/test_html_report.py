@@ -7,12 +7,12 @@ from typing import Any
 
 from condor_pydagman.report import charts
 from condor_pydagman.report.charts import NAMES
-from condor_pydagman.report.html_report import Subject, html_report
+from condor_pydagman.report.html_report import ALL_ROWS, Subject, html_report
 from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
-from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.report.runs import attempt, make_dag, make_run
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
+from tests.unit.report.runs import DAG, attempt, make_dag, make_run
 
 EMPTY = {"meta", "br", "rect", "path"}
 
@@ -91,6 +91,42 @@ def test_what_is_told_of_a_run() -> None:
         assert words in made.text
     assert "@1003" not in made.text
     assert "path" not in made.ids
+
+
+def test_what_people_and_features_have_done() -> None:
+    run = make_run()
+    done = run.interventions
+    for number, node in enumerate(("A", "B", "C", "D")):
+        done.add(1010 + number, "ann", "cancel retry", node=node)
+    done.add(1020, "brake sick", "HALT", "2 nodes failed")
+    done.add(1021, "", "nodes added")
+    run.halts = [Halted(1015, 1018, "bob: look first")]
+    made = page(run)
+    assert "@1010 to @1013anncancel retryA, B, C and 1 more" in made.text.replace("\n", "")
+    for words in ("bob: look first", "resumed", "brake sick", "2 nodes failed", "nodes added"):
+        assert words in made.text
+    assert made.text.index("bob: look first") < made.text.index("resumed")
+
+
+def test_more_rows_than_a_table_has() -> None:
+    run = make_run()
+    for number in range(27):
+        run.interventions.add(1000 + number, f"user{number}", "hold", node="A")
+    run.interventions.more = 3
+    made = page(run, for_all_rows="report --rows 0")
+    assert "and 2 more: report --rows 0 shows all rows" in made.text
+    assert "and 3 more, see condor_pydagman events" in made.text
+    assert "user26" not in made.text
+    assert "user26" in page(run, most_rows=ALL_ROWS).text
+
+
+def test_service_nodes_are_removed_at_the_end() -> None:
+    run = make_run()
+    run.nodes["S"] = NodeRun("S", NodeStatus.ERROR)
+    run.nodes["S"].attempts = [attempt(0, 1001, 1002, 1039, RETURN_JOB_ABORTED)]
+    made = page(run, dag=make_dag(f"{DAG}SERVICE S s.sub\n"))
+    assert "3 of 4nodes done" in made.text
+    assert "was removed" not in made.text
 
 
 def test_a_run_in_which_nothing_has_happened() -> None:

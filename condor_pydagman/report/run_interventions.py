@@ -1,0 +1,20 @@
+"""What people and features have done to a run, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.trace.interventions import Intervention
+from condor_pydagman.trace.run_history import Run
+
+
+def interventions(run: Run) -> list[Intervention]:
+    """Commands to nodes, brakes, growth, halts and resumes."""
+    return sorted([*run.interventions.kept, *_halts(run)], key=lambda one: one.time)
+
+
+def _halts(run: Run) -> Iterator[Intervention]:
+    for halt in run.halts:
+        yield Intervention(halt.begun, halt.begun, "", "halted", halt.reason)
+        if halt.ended:
+            yield Intervention(halt.ended, halt.ended, "", "resumed")

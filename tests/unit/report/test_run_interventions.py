@@ -1,0 +1,19 @@
+"""What people and features have done to a run, in its order."""
+
+from __future__ import annotations
+
+from condor_pydagman.report.run_interventions import interventions
+from condor_pydagman.trace.run_history import Halted, Run
+
+
+def test_halts_are_among_them() -> None:
+    run = Run()
+    run.halts = [Halted(1.0, 3.0, "look first"), Halted(9.0)]
+    run.interventions.add(2.0, "ann", "hold", node="A")
+    found = [(one.time, one.by, one.what, one.why) for one in interventions(run)]
+    assert found == [
+        (1.0, "", "halted", "look first"),
+        (2.0, "ann", "hold", ""),
+        (3.0, "", "resumed", ""),
+        (9.0, "", "halted", ""),
+    ]
