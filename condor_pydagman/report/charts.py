@@ -12,6 +12,7 @@ from math import ceil
 from condor_pydagman.printable import printable
 from condor_pydagman.report.concurrency import Concurrency, concurrency
 from condor_pydagman.report.spans import PARTS, Span
+from condor_pydagman.report.time_axis import TimeAxis
 from condor_pydagman.words import duration, number
 
 WIDTH = 1000  # of a picture, in its own units
@@ -36,12 +37,7 @@ Clock = Callable[[float], str]
 
 
 def timeline(
-    found: Sequence[Span],
-    groups: Mapping[str, str],
-    begin: float,
-    end: float,
-    clock: Clock,
-    tick: Clock,
+    found: Sequence[Span], groups: Mapping[str, str], axis: TimeAxis, clock: Clock, tick: Clock
 ) -> str:
     """What each node did when; of many nodes, how many of each group did it.
 
@@ -53,18 +49,18 @@ def timeline(
     for span in found:
         by_node.setdefault(span.node, []).append(span)
     if len(by_node) <= MAX_ROWS:
-        rows = list(_rows(by_node, begin, end, clock))
-        return _svg(rows, len(by_node) * ROW, begin, end, tick, "timeline of nodes")
+        rows = list(_rows(by_node, axis, clock))
+        return _svg(rows, len(by_node) * ROW, axis, tick, "timeline of nodes")
     by_group: dict[str, list[Span]] = {}
     for span in found:
         by_group.setdefault(groups[span.node], []).append(span)
     kept = sorted(by_group, key=lambda name: -len(by_group[name]))[:MAX_LANES]
     lanes = [part for row, name in enumerate(kept)
-             for part in _lane(name, by_group[name], row, begin, end)]  # fmt: skip
-    return _svg(lanes, len(kept) * LANE, begin, end, tick, "timeline of groups of nodes")
+             for part in _lane(name, by_group[name], row, axis)]  # fmt: skip
+    return _svg(lanes, len(kept) * LANE, axis, tick, "timeline of groups of nodes")
 
 
-def concurrency_chart(seen: Concurrency, end: float, tick: Clock) -> str:
+def concurrency_chart(seen: Concurrency, axis: TimeAxis, tick: Clock) -> str:
     """How many attempts waited, ran and ran scripts, stacked."""
     top = max(map(sum, zip(*(seen.counts[part] for part in PARTS))), default=0.0) or 1.0
     parts = [
@@ -72,25 +68,23 @@ def concurrency_chart(seen: Concurrency, end: float, tick: Clock) -> str:
         f'<text class="label" x="{LABELS - 8}" y="{CHART}" text-anchor="end">0</text>',
         *_areas(seen, _STACKED, 0, CHART, top),
     ]
-    return _svg(parts, CHART, seen.begin, end, tick, "jobs and scripts at a time")
+    return _svg(parts, CHART, axis, tick, "jobs and scripts at a time")
 
 
-def _rows(
-    by_node: Mapping[str, list[Span]], begin: float, end: float, clock: Clock
-) -> Iterator[str]:
+def _rows(by_node: Mapping[str, list[Span]], axis: TimeAxis, clock: Clock) -> Iterator[str]:
     for row, (name, own) in enumerate(by_node.items()):
         y = row * ROW
         yield _label(name, y + ROW - 4)
         for span in own:
             for kind, since, until in span.parts:
-                x, width = _place(since, until, begin, end)
+                x, width = _place(since, until, axis)
                 what = f"{name}: {NAMES[kind]} {duration(until - since)}, from {clock(since)}"
                 yield (
                     f'<rect class="{kind}" x="{x}" y="{y + 2}" width="{width}" height="{ROW - 4}">'
                     f"<title>{_text(what)}</title></rect>"
                 )
             if span.failed:
-                x, _ = _place(span.end, span.end, begin, end)
+                x, _ = _place(span.end, span.end, axis)
                 what = f"{name}: attempt {span.number + 1} failed at {clock(span.end)}"
                 yield (
                     f'<path class="failed" d="M{x - 4} {y + 3}l8 {ROW - 6}m0 -{ROW - 6}'
@@ -98,11 +92,11 @@ def _rows(
                 )
 
 
-def _lane(name: str, own: Sequence[Span], row: int, begin: float, end: float) -> Iterator[str]:
+def _lane(name: str, own: Sequence[Span], row: int, axis: TimeAxis) -> Iterator[str]:
     """How many attempts of a group did what, as stacked areas."""
     y = row * LANE
     yield _label(name, y + LANE - 12)
-    seen = concurrency(own, begin, end)
+    seen = concurrency(own, axis)
     top = max(map(sum, zip(*(seen.counts[part] for part in PARTS))), default=0.0) or 1.0
     yield f"<g><title>{_text(name)}: {len(own)} attempts, at most {number(top)} at a time</title>"
     yield from _areas(seen, _STACKED, y + 3, LANE - 6, top)
@@ -135,45 +129,67 @@ def _corner(
     return f"{right}L{left}" if back else f"{left}L{right}"
 
 
-def _svg(
-    parts: Sequence[str], height: int, begin: float, end: float, tick: Clock, title: str
-) -> str:
+def _svg(parts: Sequence[str], height: int, axis: TimeAxis, tick: Clock, title: str) -> str:
     """A picture with a time axis below it."""
     return "\n".join(
         (
             f'<svg viewBox="0 0 {WIDTH} {height + AXIS}" role="img" aria-label="{title}">',
-            *_axis(height, begin, end, tick),
+            *_axis(height, axis, tick),
             *parts,
+            *_breaks(height, axis),
             "</svg>",
         )
     )
 
 
-def _axis(height: int, begin: float, end: float, tick: Clock) -> Iterator[str]:
-    for when in _ticks(begin, end):
-        x, _ = _place(when, when, begin, end)
+def _axis(height: int, axis: TimeAxis, tick: Clock) -> Iterator[str]:
+    breaks = [sum(_place(since, until, axis)) for since, until in axis.cuts]
+    for when in _ticks(axis):
+        x, _ = _place(when, when, axis)
         anchor = "end" if x > WIDTH - TICK_WIDTH / 2 else "middle"
         yield f'<path class="grid" d="M{x} 0V{height}"/>'
-        place = f'x="{x}" y="{height + 16}" text-anchor="{anchor}"'
-        yield f'<text class="tick" {place}>{tick(when)}</text>'
+        if all(abs(x - one) > TICK_WIDTH for one in breaks):
+            place = f'x="{x}" y="{height + 16}" text-anchor="{anchor}"'
+            yield f'<text class="tick" {place}>{tick(when)}</text>'
 
 
-def _ticks(begin: float, end: float) -> Iterator[float]:
-    """Round times between two: multiples of a step."""
-    length = end - begin
+def _breaks(height: int, axis: TimeAxis) -> Iterator[str]:
+    """Times that are cut out: bands over all rows, with their lengths."""
+    free_from = 0.0
+    for since, until in axis.cuts:
+        x, width = _place(since, until, axis)
+        lasted = duration(until - since)
+        yield (
+            f'<g><rect class="cut" x="{x}" y="0" width="{width}" height="{height}"/>'
+            f'<path class="edge" d="M{x} 0V{height}M{round(x + width, 1)} 0V{height}"/>'
+            f"<title>nothing ran for {lasted}</title></g>"
+        )
+        if x < free_from:
+            continue
+        free_from = x + 2 * TICK_WIDTH
+        anchor = "end" if x + width > WIDTH - TICK_WIDTH else "middle"
+        middle = WIDTH if anchor == "end" else round(x + width / 2, 1)
+        place = f'x="{middle}" y="{height + 16}" text-anchor="{anchor}"'
+        yield f'<text class="break" {place}>// {lasted} //</text>'
+
+
+def _ticks(axis: TimeAxis) -> Iterator[float]:
+    """Round times that are on the axis: multiples of a step."""
+    length = axis.length
     step = next((step for step in STEPS_S if length / step <= TICKS), 0.0)
     step = step or STEPS_S[-1] * ceil(length / STEPS_S[-1] / TICKS)
-    when = ceil(begin / step) * step
-    while when <= end:
-        yield float(when)
-        when += step
+    for begin, end in axis.kept():
+        when = ceil(begin / step) * step
+        while when <= end:
+            yield float(when)
+            when += step
 
 
-def _place(since: float, until: float, begin: float, end: float) -> tuple[float, float]:
+def _place(since: float, until: float, axis: TimeAxis) -> tuple[float, float]:
     """Where a time lies on the axis, and how long it is there: one unit at least."""
-    scale = (WIDTH - LABELS) / max(end - begin, 1e-3)
-    x = LABELS + (since - begin) * scale
-    return round(x, 1), round(max((until - since) * scale, 1.0), 1)
+    scale = (WIDTH - LABELS) / max(axis.length, 1e-3)
+    x, end = axis.at(since) * scale, axis.at(until) * scale
+    return round(LABELS + x, 1), round(max(end - x, 1.0), 1)
 
 
 def _label(name: str, y: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import PARTS, Span
+from condor_pydagman.report.time_axis import TimeAxis
 
 BUCKETS = 240
 
@@ -14,27 +15,27 @@ class Concurrency(NamedTuple):
     """Numbers of attempts by what they did.
 
     Attributes:
-        begin, step: of the first point, seconds since the epoch, and between points, seconds.
+        step: between points, seconds of the axis.
         counts: for each of PARTS the average number in each step.
         most: for each of PARTS the greatest number at any time.
     """
 
-    begin: float
     step: float
     counts: Mapping[str, Sequence[float]]
     most: Mapping[str, int]
 
 
-def concurrency(found: Iterable[Span], begin: float, end: float) -> Concurrency:
-    """Numbers over the time from `begin` to `end`."""
-    step = max((end - begin) / BUCKETS, 1e-3)
+def concurrency(found: Iterable[Span], axis: TimeAxis) -> Concurrency:
+    """Numbers over the times of an axis."""
+    step = max(axis.length / BUCKETS, 1e-3)
+    at = axis.at
     seconds = {part: [0.0] * BUCKETS for part in PARTS}
     changes: dict[str, list[tuple[float, int]]] = {part: [] for part in PARTS}
     for span in found:
         for part, since, until in span.parts:
-            _spread(seconds[part], (since - begin) / step, (until - begin) / step)
+            _spread(seconds[part], at(since) / step, at(until) / step)
             changes[part] += ((since, 1), (until, -1))
-    return Concurrency(begin, step, seconds, {part: _most(changes[part]) for part in PARTS})
+    return Concurrency(step, seconds, {part: _most(changes[part]) for part in PARTS})
 
 
 def _spread(values: list[float], since: float, until: float) -> None:

@@ -22,6 +22,7 @@ from condor_pydagman.report.groups import (
 from condor_pydagman.report.run_interventions import interventions
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
+from condor_pydagman.report.time_axis import TimeAxis, time_axis
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import Run
@@ -79,7 +80,7 @@ class Subject(NamedTuple):
 def html_report(subject: Subject) -> Iterator[str]:
     """The page, in pieces."""
     run, end = subject.run, subject.run.ended or subject.now
-    found = spans(run, end)
+    found = _without_crosses(spans(run, end), subject)
     begin = min((run.begun or end, *(span.begin for span in found)))
     end = max((end if run.ended or not found else run.last, *(span.end for span in found)))
     names = group_names(run, subject.dag)
@@ -105,6 +106,14 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield from _picture(subject)
     yield from _subdags(subject)
     yield "</body></html>\n"
+
+
+def _without_crosses(found: list[Span], subject: Subject) -> list[Span]:
+    """SERVICE nodes have not failed when they are removed at the end."""
+    counted = {node.name for node in counted_nodes(subject.run, subject.dag)}
+    if len(counted) == len(subject.run.nodes):
+        return found
+    return [one if one.node in counted else one._replace(failed=None) for one in found]
 
 
 def _summary(subject: Subject, begin: float, end: float) -> Iterator[str]:
@@ -174,16 +183,14 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     for status, word in ((NodeStatus.ERROR, "failed"), (NodeStatus.FUTILE, "futile")):
         if states.count(status):
             yield f"{states.count(status):,}", word
-    yield f"{jobs:,}", "jobs"
-    retries = sum(max(len(node.attempts) - 1, 0) for node in run.nodes.values())
-    if retries:
-        yield f"{retries:,}", "retries"
-    holds = sum(len(attempt.holds) for attempt in attempts)
-    if holds:
-        yield f"{holds:,}", "holds"
-    evictions = sum(attempt.evictions for attempt in attempts)
-    if evictions:
-        yield f"{evictions:,}", "evictions"
+    yield f"{jobs:,}", "job" if jobs == 1 else "jobs"
+    for count, one, many in (
+        (sum(max(len(node.attempts) - 1, 0) for node in run.nodes.values()), "retry", "retries"),
+        (sum(len(attempt.holds) for attempt in attempts), "hold", "holds"),
+        (sum(attempt.evictions for attempt in attempts), "eviction", "evictions"),
+    ):
+        if count:
+            yield f"{count:,}", one if count == 1 else many
     yield duration(cpu), "CPU time of jobs"
     if run.placements:
         yield size_text(total(run.placements).moved), "moved by DATA nodes"
@@ -250,15 +257,27 @@ def _timeline(
     yield "<h2 id='timeline'>Timeline</h2>\n"
     yield f"<p class='legend'>{legend}</p><p class='soft'>{how}</p>\n"
 
-    def tick(when: float) -> str:
-        return subject.tick(when, end - begin)
+    axis = _axis(subject, found, begin, end)
+    if axis.cuts:
+        left_out = duration(sum(until - since for since, until in axis.cuts))
+        yield f"<p class='soft'>The bands mark times in which nothing ran, {left_out} in all; they"
+        yield " are cut out.</p>\n"
 
-    yield timeline(found, names, begin, end, subject.clock, tick)
-    seen = concurrency(found, begin, end)
+    def tick(when: float) -> str:
+        return subject.tick(when, axis.length)
+
+    yield timeline(found, names, axis, subject.clock, tick)
+    seen = concurrency(found, axis)
     yield "<h2 id='concurrency'>Concurrency</h2>\n"
     most = ", ".join(f"{seen.most[part]:,} {NAMES[part]}" for part in PARTS if seen.most[part])
     yield f"<p class='legend'>{legend}</p><p class='soft'>Nodes at a time; at most: {most}</p>\n"
-    yield concurrency_chart(seen, end, tick)
+    yield concurrency_chart(seen, axis, tick)
+
+
+def _axis(subject: Subject, found: Sequence[Span], begin: float, end: float) -> TimeAxis:
+    """SERVICE nodes run all the time."""
+    counted = {node.name for node in counted_nodes(subject.run, subject.dag)}
+    return time_axis((span for span in found if span.node in counted), begin, end)
 
 
 def _path(

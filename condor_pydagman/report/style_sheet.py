@@ -41,6 +41,9 @@ th:first-child, th.text { text-align: left }
 th { font-weight: 600 }
 svg { width: 100%; height: auto; display: block }
 svg .label, svg .tick { font-size: 11px; fill: var(--soft) }
+svg .cut { fill: var(--ground); opacity: .85 }
+svg .edge { stroke: var(--soft); stroke-dasharray: 3 3; fill: none }
+svg .break { font-size: 11px; fill: var(--soft); font-weight: 600 }
 svg .grid { stroke: var(--line); stroke-width: .6 }
 .pre { fill: var(--pre); background: var(--pre) }
 .idle { fill: var(--idle); background: var(--idle) }
