@@ -1,16 +1,19 @@
 """A run as a WfFormat instance, with which researchers compare workflows.
 
 Source: WfFormat 1.6, the format of WfCommons (wfcommons.org): a specification of the tasks and
-their dependencies, and an execution of them.
+their dependencies, and an execution of them.  Identifiers have letters, digits, `-`, `_` and `.`
+only; what is not known is left out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.report.plain_ids import plain_ids
 from condor_pydagman.report.spans import job_parts, spans
 from condor_pydagman.trace.run_history import NodeRun, Run
 
@@ -18,8 +21,24 @@ SCHEMA_VERSION = "1.6"
 _MEGABYTE = 1 << 20
 
 
+class TaskFiles(NamedTuple):
+    """Sizes of what is transferred for a node's job, bytes, by paths."""
+
+    inputs: Mapping[str, int] = {}
+    outputs: Mapping[str, int] = {}
+
+
+NO_FILES = TaskFiles()
+
+
 def wfformat_text(
-    run: Run, dag: Dag, name: str, version: str, stamp: Callable[[float], str], now: float
+    run: Run,
+    dag: Dag,
+    name: str,
+    version: str,
+    stamp: Callable[[float], str],
+    now: float,
+    files: Mapping[str, TaskFiles] = {},
 ) -> str:
     """The instance as JSON.
 
@@ -28,13 +47,32 @@ def wfformat_text(
         version: of the program that ran it.
         stamp: a time as RFC 3339 has it.
         now: end of what goes on.
+        files: of nodes, by their names, as far as they are known.
     """
     begin = run.begun or now
     found = spans(run, now)
     end = run.ended or max((span.end for span in found), default=begin)
-    tasks = [_specification(dag, node) for node in range(len(dag))]
+    named = [node for node in range(len(dag)) if dag.names[node]]  # others have left the DAG
+    ids = plain_ids(dag.names)
+    sizes = {path: size for own in files.values() for part in own for path, size in part.items()}
+    file_ids = plain_ids(sizes)
+    workflow: dict[str, Any] = {
+        "specification": {
+            "tasks": [_specification(dag, node, ids, files, file_ids) for node in named]
+        }
+    }
+    if sizes:
+        workflow["specification"]["files"] = [
+            {"id": file_ids[path], "sizeInBytes": size} for path, size in sizes.items()
+        ]
     executed = [run.nodes[name] for name in dag.names if _has_run(run.nodes.get(name))]
-    hosts = sorted({host for node in executed for host in _hosts(node)})
+    if executed:
+        workflow["execution"] = {
+            "makespanInSeconds": round(max(end - begin, 0.0), 3),
+            "executedAt": stamp(begin),
+            "tasks": [_execution(node, ids[node.name], dag, stamp) for node in executed],
+            **_machines(executed),
+        }
     instance = {
         "name": name,
         "description": "a run of an HTCondor DAG, as its logs tell it",
@@ -45,28 +83,35 @@ def wfformat_text(
             "url": "https://htcondor.org",
             "version": version or "unknown",
         },
-        "workflow": {
-            "specification": {"tasks": tasks, "files": []},
-            "execution": {
-                "makespanInSeconds": round(max(end - begin, 0.0), 3),
-                "executedAt": stamp(begin),
-                "tasks": [_execution(node, dag, stamp) for node in executed],
-                "machines": [{"nodeName": host} for host in hosts],
-            },
-        },
+        "workflow": workflow,
     }
     return json.dumps(instance, indent=1) + "\n"
 
 
-def _specification(dag: Dag, node: int) -> dict[str, Any]:
-    return {
-        "name": dag.names[node],
-        "id": dag.names[node],
-        "parents": list(dict.fromkeys(dag.names[parent] for parent in dag.parents(node))),
-        "children": list(dict.fromkeys(dag.names[child] for child in dag.children(node))),
-        "inputFiles": [],
-        "outputFiles": [],
+def _specification(
+    dag: Dag,
+    node: int,
+    ids: Mapping[str, str],
+    files: Mapping[str, TaskFiles],
+    file_ids: Mapping[str, str],
+) -> dict[str, Any]:
+    name = dag.names[node]
+    task: dict[str, Any] = {
+        "name": name,
+        "id": ids[name],
+        "parents": list(dict.fromkeys(ids[dag.names[parent]] for parent in dag.parents(node))),
+        "children": list(dict.fromkeys(ids[dag.names[child]] for child in dag.children(node))),
     }
+    own = files.get(name, NO_FILES)
+    for key, paths in (("inputFiles", own.inputs), ("outputFiles", own.outputs)):
+        if paths:
+            task[key] = [file_ids[path] for path in paths]
+    return task
+
+
+def _machines(executed: list[NodeRun]) -> dict[str, Any]:
+    hosts = sorted({host for node in executed for host in _hosts(node)})
+    return {"machines": [{"nodeName": host} for host in hosts]} if hosts else {}
 
 
 def _has_run(node: NodeRun | None) -> bool:
@@ -74,15 +119,19 @@ def _has_run(node: NodeRun | None) -> bool:
 
 
 def _hosts(node: NodeRun) -> list[str]:
-    return [host for host in dict.fromkeys(node.attempts[-1].hosts) if host]
+    """The machines, without the names of their slots."""
+    hosts = (host.rpartition("@")[2] for host in node.attempts[-1].hosts)
+    return [host for host in dict.fromkeys(hosts) if host]
 
 
-def _execution(node: NodeRun, dag: Dag, stamp: Callable[[float], str]) -> dict[str, Any]:
+def _execution(
+    node: NodeRun, task_id: str, dag: Dag, stamp: Callable[[float], str]
+) -> dict[str, Any]:
     """Of the last attempt, which has given the result."""
     attempt = node.attempts[-1]
     parts = job_parts(attempt, attempt.ended) if attempt.started and attempt.ended else ()
     runtime = sum(end - begin for kind, begin, end in parts if kind == "run")
-    task: dict[str, Any] = {"id": node.name, "runtimeInSeconds": round(runtime, 3)}
+    task: dict[str, Any] = {"id": task_id, "runtimeInSeconds": round(runtime, 3)}
     if attempt.started:
         task["executedAt"] = stamp(attempt.started)
     number = dag.find(node.name)

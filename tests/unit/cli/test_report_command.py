@@ -62,6 +62,22 @@ def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["schemaVersion"] == "1.6"
 
 
+def test_files_that_are_transferred(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("data").mkdir()
+    Path("data/A.in").write_text("1234567")
+    Path("A.out").write_text("12")
+    Path("a.sub").write_text(
+        "executable = x\ntransfer_input_files = data/$(JOB).in, http://example.org/x, gone\n"
+        "transfer_output_files = out/$(JOB).out\nqueue\n"
+    )
+    assert pydagman.main(["report", "t.dag", "--format", "wfformat"]) == 0
+    found = json.loads(capsys.readouterr().out)["workflow"]["specification"]
+    assert found["files"] == [
+        {"id": "data_A.in", "sizeInBytes": 7}, {"id": "A.out", "sizeInBytes": 2}
+    ]  # fmt: skip
+    assert [task.get("inputFiles") for task in found["tasks"][:2]] == [["data_A.in"], None]
+
+
 def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"n{'abc'[n // 9]}{'abcdefghi'[n % 9]}" for n in range(27)]
     Path("t.dag").write_text("".join(f"JOB {name} {name}.sub\n" for name in names))
