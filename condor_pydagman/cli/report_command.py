@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.earlier_runs import earlier_runs
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.transferred_files import transferred_files
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -29,6 +30,7 @@ from condor_pydagman.notices.known import Known
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
+from condor_pydagman.report.all_runs import AllRuns, all_runs
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
@@ -48,8 +50,9 @@ FOLD_ABOVE = 120  # boxes of the picture
 MAX_EXCERPTS = 5  # files of failed nodes that are shown
 MAX_PICTURE_NODES = 20_000
 _DESCRIPTION = """\
-Write a report of the last run of a DAG: timeline, concurrency, critical path, times by kind of
-node, failures, retries, holds, resources, and a picture, in one HTML file that needs no network.
+Write a report of the last run of a DAG, or of all its runs: timeline, concurrency, critical path,
+times by kind of node, failures, interventions, retries, holds, resources, and a picture, in one
+HTML file that needs no network.
 Other formats: csv and json, a row for each attempt of a node; wfformat, an instance of WfFormat
 (wfcommons.org)."""
 
@@ -72,6 +75,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "--rows", type=_rows, default=MAX_TABLE_ROWS, metavar="NUMBER",
         help="rows of a table of the page, 0 for all (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--all-runs", action="store_true",
+        help="all runs of the DAG together, those before the last as .dagman.out tells of them",
+    )  # fmt: skip
     parser.add_argument("--no-picture", action="store_true", help="omit the picture")
     parser.set_defaults(action=run, parser=parser)
 
@@ -93,11 +100,13 @@ def run(arguments: argparse.Namespace) -> int:
             f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"
         )
     dag = None if plan.is_unknown else plan.dag
+    seen = all_runs(earlier_runs(found), history, dag) if arguments.all_runs else None
     usual = f"{found.name}.report.html" if arguments.format == "html" else "-"
     output = arguments.output or usual
-    _write(output, _text(arguments, found, history, dag, problem))
+    _write(output, _text(arguments, found, history, dag, problem, seen))
     if output != "-":
-        print(f"{output}: {number_of(len(history.nodes), 'node')}")
+        runs = f", {number_of(len(seen.runs), 'run')}" if seen is not None else ""
+        print(f"{output}: {number_of(len(history.nodes), 'node')}{runs}")
     return 0
 
 
@@ -115,13 +124,21 @@ def _plan(found: FoundDag) -> tuple[Plan, str]:
 
 
 def _text(
-    arguments: argparse.Namespace, found: FoundDag, history: Run, dag: Dag | None, problem: str
+    arguments: argparse.Namespace,
+    found: FoundDag,
+    history: Run,
+    dag: Dag | None,
+    problem: str,
+    seen: AllRuns | None,
 ) -> Iterable[str]:
     now = time.time()
+    numbers = None
+    if seen is not None:
+        history, numbers = seen.whole, seen.numbers
     if arguments.format == "csv":
-        return csv_text(history, dag, history.ended or now)
+        return csv_text(history, dag, history.ended or now, numbers)
     if arguments.format == "json":
-        return json_text(history, dag, history.ended or now)
+        return json_text(history, dag, history.ended or now, numbers)
     if arguments.format == "wfformat":
         if dag is None:
             raise PydagmanError(
@@ -134,12 +151,14 @@ def _text(
     picture, no_picture = "", ""
     if not arguments.no_picture and dag is not None:
         picture, no_picture = _picture(dag, history, found.name)
+    all_runs_option = " --all-runs" if seen is not None else ""
     subject = Subject(
         found.name, found.state.value, history, dag, now, _clock, _tick, problem, picture,
         no_picture, _excerpts(found, history, dag), _subdags(found, dag),
         _notices(found, history, dag, now),
         most_rows=arguments.rows or ALL_ROWS,
-        for_all_rows=f"condor_pydagman report {found.name} --rows 0",
+        for_all_rows=f"condor_pydagman report {found.name}{all_runs_option} --rows 0",
+        all_runs=seen,
     )  # fmt: skip
     return html_report(subject)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.graph.model import LEFT_OUT, Dag
-from condor_pydagman.report.spans import job_parts
+from condor_pydagman.report.spans import attempts_of, has_failed, job_parts
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.shown_states import why_done
+from condor_pydagman.vocabulary import NodeStatus
 
 FIELDS = (
     "node", "attempt", "status", "description", "job", "jobs", "value", "reason",
@@ -21,6 +22,7 @@ FIELDS = (
     "cpus_requested", "memory_mb_requested", "memory_mb_used", "disk_kb_requested", "disk_kb_used",
     "site",
 )  # fmt: skip
+RUN = "run"  # a further field, if there are attempts of several runs
 _RESOURCES = (
     ("cpus", "Cpus", ("requested",)),
     ("memory_mb", "Memory (MB)", ("requested", "used")),
@@ -28,28 +30,44 @@ _RESOURCES = (
 )
 
 
-def rows(run: Run, dag: Dag | None, now: float) -> Iterator[dict[str, Any]]:
+def rows(
+    run: Run, dag: Dag | None, now: float, numbers: Mapping[int, int] | None = None
+) -> Iterator[dict[str, Any]]:
     """The rows, with all FIELDS; None where nothing is known. Times are seconds since the epoch.
 
     Args:
         now: end of what goes on.
+        numbers: of the runs of all attempts (`all_runs.AllRuns`), for another field; None if they
+            are all of one.
     """
     for node in run.nodes.values():
         description = _description(node.name, dag)
-        for attempt in node.attempts:
-            yield _row(node, attempt, description, now)
+        for attempt, following in attempts_of(node):
+            row = _row(node, attempt, description, now)
+            if following is not None:
+                failed = has_failed(node, attempt, following)
+                row["status"] = (NodeStatus.ERROR if failed else NodeStatus.DONE).name
+            if numbers is not None:
+                row[RUN] = numbers[id(attempt)]
+            yield row
         if not node.attempts:
             told = {"node": node.name, "status": node.status.name, "description": description}
             told["reason"] = _why_done(node, dag) or None
-            yield {**dict.fromkeys(FIELDS), **told}
+            yield {**dict.fromkeys(_fields(numbers)), **told}
 
 
-def csv_text(run: Run, dag: Dag | None, now: float) -> Iterator[str]:
+def _fields(numbers: Mapping[int, int] | None) -> tuple[str, ...]:
+    return FIELDS if numbers is None else (*FIELDS, RUN)
+
+
+def csv_text(
+    run: Run, dag: Dag | None, now: float, numbers: Mapping[int, int] | None = None
+) -> Iterator[str]:
     """As CSV with a head (RFC 4180), line by line."""
     buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, FIELDS)
+    writer = csv.DictWriter(buffer, _fields(numbers))
     writer.writeheader()
-    for row in rows(run, dag, now):
+    for row in rows(run, dag, now, numbers):
         writer.writerow({**row, "hosts": " ".join(row["hosts"] or ())})
         if buffer.tell() > 1 << 16:
             yield buffer.getvalue()
@@ -58,9 +76,11 @@ def csv_text(run: Run, dag: Dag | None, now: float) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def json_text(run: Run, dag: Dag | None, now: float) -> Iterator[str]:
+def json_text(
+    run: Run, dag: Dag | None, now: float, numbers: Mapping[int, int] | None = None
+) -> Iterator[str]:
     """As JSON, one object a line."""
-    for row in rows(run, dag, now):
+    for row in rows(run, dag, now, numbers):
         yield json.dumps(row) + "\n"
 
 
@@ -79,7 +99,7 @@ def _description(name: str, dag: Dag | None) -> str | None:
 def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(FIELDS)
     row.update(node=node.name, attempt=attempt.number, description=description)
-    row["status"] = node.status.name if attempt is node.attempts[-1] else "ERROR"
+    row["status"] = node.status.name
     row.update(job=attempt.job, jobs=attempt.procs, value=attempt.value)
     row["reason"] = attempt.reason or (why_done(node) if attempt is node.attempts[-1] else "")
     for kind, script in (("pre", attempt.pre), ("post", attempt.post)):

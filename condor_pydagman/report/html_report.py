@@ -9,6 +9,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of, printable, size_text
 from condor_pydagman.report import feature_words
+from condor_pydagman.report.all_runs import AllRuns, Repeated, ends, ran_s, repeated, time_lost
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path
@@ -32,6 +33,12 @@ from condor_pydagman.words import duration, number
 MAX_TABLE_ROWS = 25
 MAX_PATH_ROWS = 60
 ALL_ROWS = 1 << 62
+_OF_EARLIER_RUNS = (
+    "Of runs before the last, only what .dagman.out says of attempts is known: times and results,"
+    " but no hosts, resources, reasons of holds, or commands to nodes."
+)
+_RUN_HEAD = ("run", "began", "took", "ended", "began from", "starts of DAGMan", "attempts",
+             "jobs ran", "nodes done")  # fmt: skip
 _LEGEND = ("idle", "held", "run", "pre", "post")
 _PATH_HEAD = ("node", "total", "of the run", "before", "waiting", "held", "running",
               "scripts", "between")  # fmt: skip
@@ -58,6 +65,7 @@ class Subject(NamedTuple):
         subdags: commands that report the DAGs of SUBDAG EXTERNAL nodes, by their nodes.
         most_rows: of a table; ALL_ROWS for all.
         for_all_rows: the command that shows all rows.
+        all_runs: all runs of the DAG, if the report is about them: `run` is the whole then.
     """
 
     name: str
@@ -75,6 +83,7 @@ class Subject(NamedTuple):
     notices: Sequence[Notice] = ()
     most_rows: int = MAX_TABLE_ROWS
     for_all_rows: str = "condor_pydagman report --rows 0"
+    all_runs: AllRuns | None = None
 
 
 def html_report(subject: Subject) -> Iterator[str]:
@@ -92,6 +101,7 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{title}</title><style>{STYLE}</style></head><body>\n"
     yield from _summary(subject, begin, end)
+    yield from _runs(subject)
     yield from _failures(subject)
     yield from _interventions(subject)
     if found:
@@ -141,11 +151,13 @@ def _notes(subject: Subject) -> Iterator[str]:
         )
     if subject.dag is None:
         yield f"The DAG can't be read, so there is no critical path: {subject.dag_problem}"
-    if run.rescue_read:
+    if subject.all_runs is not None:
+        yield _OF_EARLIER_RUNS
+    elif run.rescue_read:
         yield f"The run started from {run.rescue_read}: nodes that were done did not run again."
     if run.rescue_written:
         yield f"The run wrote {run.rescue_written}: to run the rest, submit the DAG again."
-    if len(run.starts) > 1:
+    if len(run.starts) > 1 and subject.all_runs is None:
         times = ", ".join(subject.clock(start.time) for start in run.starts)
         yield f"DAGMan was started {len(run.starts)} times: {times}"
     for halt in run.halts:
@@ -176,16 +188,17 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
         return
     states = [node.status for node in counted_nodes(run, subject.dag)]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
+    again = ("retry", "retries") if subject.all_runs is None else ("repeat", "repeats")
     jobs = sum(attempt.procs for attempt in attempts)
     cpu = sum(attempt.cpu_s for attempt in attempts)
-    yield duration(end - begin), "makespan"
+    yield duration(end - begin), "makespan" if subject.all_runs is None else "all runs"
     yield f"{states.count(NodeStatus.DONE):,} of {len(states):,}", "nodes done"
     for status, word in ((NodeStatus.ERROR, "failed"), (NodeStatus.FUTILE, "futile")):
         if states.count(status):
             yield f"{states.count(status):,}", word
     yield f"{jobs:,}", "job" if jobs == 1 else "jobs"
     for count, one, many in (
-        (sum(max(len(node.attempts) - 1, 0) for node in run.nodes.values()), "retry", "retries"),
+        (sum(max(len(node.attempts) - 1, 0) for node in run.nodes.values()), *again),
         (sum(len(attempt.holds) for attempt in attempts), "hold", "holds"),
         (sum(attempt.evictions for attempt in attempts), "eviction", "evictions"),
     ):
@@ -194,6 +207,57 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     yield duration(cpu), "CPU time of jobs"
     if run.placements:
         yield size_text(total(run.placements).moved), "moved by DATA nodes"
+
+
+def _runs(subject: Subject) -> Iterator[str]:
+    """Each run of the DAG, and what the later ones have repeated."""
+    seen, clock = subject.all_runs, subject.clock
+    if seen is None:
+        return
+    now = subject.run.ended or subject.now
+    lost = time_lost(seen, now)
+    yield "<h2 id='runs'>Runs</h2>\n"
+    share = f" ({100 * lost.again / lost.ran:.0f} %)" if lost.ran else ""
+    yield f"<p>{number_of(len(seen.runs), 'run')}: {duration(lost.in_runs)} in runs,"
+    yield f" {duration(lost.between)} between them. Jobs ran {duration(lost.ran)} in all,"
+    yield f" {duration(lost.again)}{share} of it in attempts that were repeated later.</p>\n"
+    rows = [
+        (
+            str(number),
+            clock(run.begun),
+            duration(end - run.begun),
+            *_course(run, now, subject.state if run is seen.runs[-1] else "interrupted"),
+        )
+        for number, (run, end) in enumerate(zip(seen.runs, ends(seen, now)), 1)
+    ]
+    shown = rows[-subject.most_rows :]
+    yield from _table("Oldest first", _RUN_HEAD, shown, (3, 4))
+    yield from _more(subject, len(rows) - len(shown))
+    yield from _repeated(subject, repeated(seen, now))
+
+
+def _course(run: Run, now: float, otherwise: str) -> Iterator[str]:
+    """How a run ended and began, and what it did; `otherwise`: how, if no end is known."""
+    attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
+    how = otherwise if run.exit_code is None else f"exit code {run.exit_code}"
+    yield _text("removed, " * run.removed + how)
+    yield _text(run.rescue_read)
+    yield f"{len(run.starts):,}"
+    yield f"{len(attempts):,}"
+    yield duration(sum(ran_s(attempt, now) for attempt in attempts))
+    yield f"{run.counts[1]:,} of {run.counts[0]:,}" if run.counts else ""
+
+
+def _repeated(subject: Subject, again: Sequence[Repeated]) -> Iterator[str]:
+    if again:
+        rows = [
+            (_text(one.node), ", ".join(map(str, one.runs)), f"{one.attempts:,}", duration(one.ran))
+            for one in again[: subject.most_rows]
+        ]
+        caption = f"{number_of(len(again), 'node')} that began in several runs"
+        head = ("node", "in runs", "attempts", "ran in all but the last")
+        yield from _table(caption, head, rows, (0, 1))
+        yield from _more(subject, len(again) - len(rows))
 
 
 def _failures(subject: Subject) -> Iterator[str]:

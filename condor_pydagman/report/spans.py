@@ -46,18 +46,24 @@ def spans(run: Run, now: float) -> list[Span]:
     found = [
         span
         for node in run.nodes.values()
-        for attempt in node.attempts
-        for span in _span(node, attempt, now)
+        for attempt, following in attempts_of(node)
+        for span in _span(node, attempt, following, now)
     ]
     return sorted(found, key=lambda span: (span.begin, span.node, span.number))
 
 
-def _span(node: NodeRun, attempt: Attempt, now: float) -> Iterator[Span]:
+def attempts_of(node: NodeRun) -> Iterator[tuple[Attempt, Attempt | None]]:
+    """Its attempts, each with the one that followed."""
+    return zip(node.attempts, [*node.attempts[1:], None])
+
+
+def _span(node: NodeRun, attempt: Attempt, following: Attempt | None, now: float) -> Iterator[Span]:
     parts = [*_script("pre", attempt.pre, now), *job_parts(attempt, now)]
     parts += _script("post", attempt.post, now)
     if parts:
         begin, end = min(part[1] for part in parts), max(part[2] for part in parts)
-        yield Span(node.name, attempt.number, begin, end, tuple(parts), _has_failed(node, attempt))
+        failed = has_failed(node, attempt, following) if attempt.over else None
+        yield Span(node.name, attempt.number, begin, end, tuple(parts), failed)
 
 
 def _script(kind: str, script: ScriptRun | None, now: float) -> Iterator[tuple[str, float, float]]:
@@ -105,9 +111,17 @@ def _waited(attempt: Attempt, since: float, until: float) -> Iterator[tuple[str,
         yield "idle", since, max(until, since)
 
 
-def _has_failed(node: NodeRun, attempt: Attempt) -> bool | None:
-    if not attempt.over:
-        return None
-    if attempt is not node.attempts[-1]:
+def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bool:
+    """Whether an attempt that is over has failed.  Of the last one of an earlier run only the
+    results of its job and POST script are known.
+
+    Args:
+        following: the next one, None if there is none.
+    """
+    if following is None:
+        return node.status is not NodeStatus.DONE
+    if following.number:
         return True  # or there would be no other
-    return node.status is not NodeStatus.DONE
+    if attempt.post is not None and attempt.post.value is not None:
+        return bool(attempt.post.value)
+    return attempt.value != 0 or bool(attempt.reason)

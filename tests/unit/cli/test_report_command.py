@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,46 @@ def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert pydagman.main(["report", "--format", "wfformat"]) == 0
     assert json.loads(capsys.readouterr().out)["schemaVersion"] == "1.6"
+
+
+def rescued(logs: DagLogs) -> None:
+    """After a run of A, as `logs` has it and `.dagman.out` tells of it, one of A and S."""
+    when = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(logs.now))
+    logs.start()
+    for what in ("SUBMIT", "EXECUTE", "JOB_TERMINATED"):
+        logs.say(f"Event: ULOG_{what} for HTCondor Node A (9.0.0) {{{when}}}")
+    logs.say("Node A job proc (9.0.0) failed with status 4.")
+    logs.end(1)
+    logs.now += 100
+    logs.start(rescue="t.dag.rescue001")
+    logs.submit("A", 11)
+    logs.execute(11)
+    logs.now += 5
+    logs.terminate(11)
+    logs.end(0)
+
+
+def test_all_runs(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
+    rescued(logs)
+    assert pydagman.main(["report", "--all-runs", "--format", "csv"]) == 0
+    table = csv.DictReader(capsys.readouterr().out.splitlines())
+    found = [(row["run"], row["job"], row["status"], row["value"]) for row in table if row["job"]]
+    assert found == [("2", "9.0", "ERROR", "4"), ("3", "11.0", "DONE", "0")]
+    assert pydagman.main(["report", "--all-runs", "--no-picture"]) == 0
+    assert capsys.readouterr().out == "t.dag.report.html: 3 nodes, 3 runs\n"
+    text = Path("t.dag.report.html").read_text()
+    assert "id='runs'" in text
+    assert "t.dag.rescue001" in text
+
+
+def test_the_last_run_alone_is_the_default(
+    logs: DagLogs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rescued(logs)
+    assert pydagman.main(["report", "--format", "csv"]) == 0
+    table = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [row["job"] for row in table if row["job"]] == ["11.0"]
+    assert "run" not in table[0]
 
 
 def test_files_that_are_transferred(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from condor_pydagman.report import charts
+from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.charts import NAMES
 from condor_pydagman.report.html_report import ALL_ROWS, Subject, html_report
 from condor_pydagman.report.style_sheet import STYLE
@@ -106,6 +107,30 @@ def test_what_people_and_features_have_done() -> None:
     for words in ("bob: look first", "resumed", "brake sick", "2 nodes failed", "nodes added"):
         assert words in made.text
     assert made.text.index("bob: look first") < made.text.index("resumed")
+
+
+def test_all_runs() -> None:
+    last = make_run()
+    first, interrupted = make_run(), Run()
+    first.begun, first.ended, first.removed, first.counts = 800.0, 850.0, True, (4, 3)
+    interrupted.begun = interrupted.last = 900.0
+    last.rescue_read = "t.rescue001"
+    for node in first.nodes.values():
+        for one in node.attempts:
+            one.submitted, one.started, one.ended = 810.0, 811.0, 820.0
+            one.pre = one.post = None
+            one.holds = []
+    seen = all_runs([first, interrupted], last, make_dag())
+    made = page(seen.whole, all_runs=seen)
+    assert made.ids[:2] == ["runs", "failures"]
+    for words in (
+        "3 runs: 1 min 30 s in runs, 2 min 30 s between them", "removed, exit code 1", "3 of 4",
+        "interrupted", "t.rescue001", "4 nodes that began in several runs", "1, 3",
+        "Of runs before the last",
+    ):  # fmt: skip
+        assert words in made.text
+    assert "did not run again" not in made.text
+    assert "DAGMan was started" not in made.text
 
 
 def test_more_rows_than_a_table_has() -> None:

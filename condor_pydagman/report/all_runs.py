@@ -1,0 +1,132 @@
+"""All runs of a DAG as one history: what was done again, and how much time that took."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
+
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.report.spans import job_parts
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
+from condor_pydagman.vocabulary import NodeKind
+
+
+class AllRuns(NamedTuple):
+    """Runs of a DAG.
+
+    Attributes:
+        runs: oldest first.
+        whole: the last, with the attempts of all.
+        numbers: the number of the run of each attempt, from 1, by `id` of the attempt.
+        always: nodes that run in each run anyhow: FINAL, PROVISIONER, SERVICE.
+    """
+
+    runs: Sequence[Run]
+    whole: Run
+    numbers: Mapping[int, int]
+    always: Collection[str] = ()
+
+
+class TimeLost(NamedTuple):
+    """Seconds.
+
+    Attributes:
+        between: from the end of a run to the begin of the next.
+        in_runs: in which DAGMan ran, or was to be started again.
+        ran: that jobs ran, all together.
+        again: of these, of all attempts but the last one of each node.
+    """
+
+    between: float
+    in_runs: float
+    ran: float
+    again: float
+
+
+class Repeated(NamedTuple):
+    """A node that was begun in several runs.
+
+    Attributes:
+        node: its name.
+        runs: the numbers of these.
+        attempts: in all of them.
+        ran: seconds that its jobs ran in all attempts but the last.
+    """
+
+    node: str
+    runs: tuple[int, ...]
+    attempts: int
+    ran: float
+
+
+def all_runs(past: Sequence[Run], last: Run, dag: Dag | None) -> AllRuns:
+    """Runs of a DAG together.
+
+    Args:
+        past: those before the last, oldest first.
+        dag: as it is now; None if it can't be read.
+    """
+    runs = [*past, last]
+    numbers = {
+        id(attempt): number
+        for number, run in enumerate(runs, 1)
+        for node in run.nodes.values()
+        for attempt in node.attempts
+    }
+    whole = copy(last)
+    whole.nodes = {name: _together(name, runs) for run in (last, *past) for name in run.nodes}
+    whole.starts = [start for run in runs for start in run.starts]
+    whole.halts = [halt for run in runs for halt in run.halts]
+    whole.begun = next((run.begun for run in runs if run.begun), 0.0)
+    return AllRuns(runs, whole, numbers, _always(dag) if dag is not None else ())
+
+
+def _always(dag: Dag) -> Collection[str]:
+    kinds = NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE
+    return {dag.names[node] for kind in kinds for node in dag.of_kind(kind)}
+
+
+def _together(name: str, runs: Sequence[Run]) -> NodeRun:
+    own = [run.nodes[name] for run in runs if name in run.nodes]
+    whole = copy(runs[-1].nodes.get(name, NodeRun(name)))
+    whole.attempts = [attempt for node in own for attempt in node.attempts]
+    return whole
+
+
+def ends(seen: AllRuns, now: float) -> list[float]:
+    """When each run ended: `now` if the last one goes on; of an earlier one of which no end is
+    known, when its last line was written."""
+    earlier = [run.ended or run.last for run in seen.runs[:-1]]
+    return [*earlier, seen.runs[-1].ended or now]
+
+
+def time_lost(seen: AllRuns, now: float) -> TimeLost:
+    """How much time went by, and what it was used for."""
+    runs, ended = seen.runs, ends(seen, now)
+    between = sum(max(run.begun - end, 0.0) for end, run in zip(ended, runs[1:]))
+    in_runs = sum(max(end - run.begun, 0.0) for end, run in zip(ended, runs))
+    ran = again = 0.0
+    for node in seen.whole.nodes.values():
+        seconds = [ran_s(attempt, now) for attempt in node.attempts]
+        ran += sum(seconds)
+        again += sum(seconds[:-1]) if node.name not in seen.always else 0.0
+    return TimeLost(between, in_runs, ran, again)
+
+
+def repeated(seen: AllRuns, now: float) -> list[Repeated]:
+    """The nodes that were begun in several runs, those first that have cost most time."""
+    return sorted(_repeated(seen, now), key=lambda one: -one.ran)
+
+
+def _repeated(seen: AllRuns, now: float) -> Iterator[Repeated]:
+    for node in seen.whole.nodes.values():
+        runs = tuple(dict.fromkeys(seen.numbers[id(attempt)] for attempt in node.attempts))
+        if len(runs) > 1 and node.name not in seen.always:
+            ran = sum(ran_s(attempt, now) for attempt in node.attempts[:-1])
+            yield Repeated(node.name, runs, len(node.attempts), ran)
+
+
+def ran_s(attempt: Attempt, now: float) -> float:
+    """Seconds in which a job of an attempt ran."""
+    return sum(end - begin for kind, begin, end in job_parts(attempt, now) if kind == "run")
