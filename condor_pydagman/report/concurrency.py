@@ -28,7 +28,7 @@ class Concurrency(NamedTuple):
 def concurrency(found: Iterable[Span], axis: TimeAxis) -> Concurrency:
     """Numbers over the times of an axis."""
     step = max(axis.length / BUCKETS, 1e-3)
-    at = axis.at
+    at = axis.at if axis.cuts else (-float(axis.begin)).__add__  # there may be millions of times
     seconds = {part: [0.0] * BUCKETS for part in PARTS}
     changes: dict[str, list[tuple[float, int]]] = {part: [] for part in PARTS}
     for span in found:

@@ -54,7 +54,7 @@ def spans(run: Run, now: float) -> list[Span]:
 
 def attempts_of(node: NodeRun) -> Iterator[tuple[Attempt, Attempt | None]]:
     """Its attempts, each with the one that followed."""
-    return zip(node.attempts, [*node.attempts[1:], None])
+    return zip(node.attempts, (*node.attempts[1:], None))
 
 
 def _span(node: NodeRun, attempt: Attempt, following: Attempt | None, now: float) -> Iterator[Span]:

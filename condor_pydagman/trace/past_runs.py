@@ -21,8 +21,8 @@ from condor_pydagman.trace.out_job_lines import (
     JobLine,
 )
 from condor_pydagman.trace.out_log_text import OutKind, OutLine
-from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Start
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
+from condor_pydagman.trace.run_history import Attempt, Halted, Hold, NodeRun, Run, ScriptRun, Start
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus
 
 _Job = tuple[int, int, int]
 CUT_OFF = "its jobs had not ended when DAGMan did"
@@ -54,6 +54,10 @@ class PastRuns:
             OutKind.COUNTS: self._counts,
             OutKind.ABORT: self._abort,
             OutKind.REMOVED: self._removed,
+            OutKind.HALT: self._halt,
+            OutKind.HALT_REASON: self._halt_reason,
+            OutKind.RESUME: self._resume,
+            OutKind.STATUS: self._status,
         }
 
     def take(self, lines: Iterable[OutLine | JobLine]) -> None:
@@ -125,6 +129,25 @@ class PastRuns:
 
     def _removed(self, run: Run, _line: OutLine) -> None:
         run.removed = True
+
+    def _halt(self, run: Run, line: OutLine) -> None:
+        if not run.halted:
+            run.halts.append(Halted(line.time))
+
+    def _halt_reason(self, run: Run, line: OutLine) -> None:
+        if run.halted:
+            run.halts[-1] = run.halts[-1]._replace(reason=line.text)
+
+    def _resume(self, run: Run, line: OutLine) -> None:
+        if run.halted:
+            run.halts[-1] = run.halts[-1]._replace(ended=line.time)
+
+    def _status(self, run: Run, line: OutLine) -> None:
+        """All that the stock DAGMan writes of a halt by file."""
+        if line.number == DagStatus.HALTED:
+            self._halt(run, line)
+        elif line.number in (DagStatus.OK, DagStatus.NODE_FAILED):
+            self._resume(run, line)
 
     # Scripts.
 

@@ -9,7 +9,7 @@ from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.out_job_lines import job_lines
 from condor_pydagman.trace.out_log_text import out_lines
 from condor_pydagman.trace.past_runs import CUT_OFF, PastRuns
-from condor_pydagman.trace.run_history import Attempt, Run
+from condor_pydagman.trace.run_history import Attempt, Halted, Run
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
 TIMES = LocalTimes(lambda text, utc: 0.0 + 60 * int(text[-2:]) + 6000, 2026)
@@ -57,6 +57,15 @@ def test_runs_and_their_ends() -> None:
     assert (second.begun, second.ended, second.exit_code) == (6010, 6030, 2)
     assert (second.rescue_read, second.removed) == ("t.dag.rescue001", True)
     assert [start.recovering for start in second.starts] == [False, True]
+
+
+def test_halts() -> None:
+    (run,) = runs(
+        (0, START), (0, NEW), (1, "Halting DAGMan progess..."), (1, "Halt reason: look first"),
+        (2, "DAG status: 6 (DAG_STATUS_HALTED)"), (3, "Resuming DAG progress..."),
+        (4, "DAG status: 6 (DAG_STATUS_HALTED)"), (5, "DAG status: 0 (DAG_STATUS_OK)"),
+    )  # fmt: skip
+    assert run.halts == [Halted(6001, 6003, "look first"), Halted(6004, 6005)]
 
 
 def test_attempts_and_what_a_recovery_tells_again() -> None:
