@@ -9,9 +9,9 @@ from operator import attrgetter
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, out_lines
+from condor_pydagman.records.dagman_out_jobs import job_lines
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.out_job_lines import job_lines
-from condor_pydagman.trace.out_log_text import BEGIN_OF_RUN, out_lines
 from condor_pydagman.trace.past_runs import PastRuns
 from condor_pydagman.trace.run_history import Run
 
@@ -29,6 +29,6 @@ def earlier_runs(found: FoundDag) -> list[Run]:
         data = file.read(min(_BLOCK_BYTES, end - begin))
         if not data:
             break
-        told = out_lines(data, begin, times), job_lines(data, begin, times)
+        told = out_lines(data, begin, times.seconds), job_lines(data, begin, times.seconds)
         runs.take(heapq.merge(*told, key=attrgetter("end")))
     return runs.close()

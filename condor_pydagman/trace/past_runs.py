@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from condor_pydagman.trace.out_job_lines import (
+from condor_pydagman.records.dagman_out import OutKind, OutLine
+from condor_pydagman.records.dagman_out_jobs import (
     ABORTED,
     EVICTED,
     EXECUTE,
@@ -20,7 +21,6 @@ from condor_pydagman.trace.out_job_lines import (
     TERMINATED,
     JobLine,
 )
-from condor_pydagman.trace.out_log_text import OutKind, OutLine
 from condor_pydagman.trace.run_history import Attempt, Halted, Hold, NodeRun, Run, ScriptRun, Start
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus
 

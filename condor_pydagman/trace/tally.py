@@ -75,6 +75,7 @@ class Tally:
         if not left_out.count(1):
             return 0
         return sum(map(and_, left_out, self._engine.run.nodes.states.translate(_DONE)))
+
     def startable(self) -> Iterator[int]:
         """Nodes that wait for nothing but the start of their PRE script, or to be submitted."""
         states = (State.PRE_WAIT, State.READY)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from operator import attrgetter
 
+from condor_pydagman.records.dagman_out import out_lines
+from condor_pydagman.records.dagman_out_jobs import job_lines
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.out_job_lines import job_lines
-from condor_pydagman.trace.out_log_text import out_lines
 from condor_pydagman.trace.past_runs import CUT_OFF, PastRuns
 from condor_pydagman.trace.run_history import Attempt, Halted, Run
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
@@ -30,7 +30,7 @@ def runs(*lines: tuple[int, str]) -> list[Run]:
     """Of a log with these lines, seconds from its begin."""
     data = "".join(f"{stamp(second)} {text}\n" for second, text in lines).encode()
     past = PastRuns()
-    told = out_lines(data, 0, TIMES), job_lines(data, 0, TIMES)
+    told = out_lines(data, 0, TIMES.seconds), job_lines(data, 0, TIMES.seconds)
     past.take(heapq.merge(*told, key=attrgetter("end")))
     return past.close()
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.records.dagman_out_jobs import RESULT, JobLine, job_lines
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.out_job_lines import RESULT, JobLine, job_lines
 
 TIMES = LocalTimes(lambda text, utc: 60.0, 2026)
 HEAD = "11/26/26 17:48:30 "
 
 
 def read(text: str) -> list[JobLine]:
-    return list(job_lines(f"{HEAD}{text}\n".encode(), 100, TIMES))
+    return list(job_lines(f"{HEAD}{text}\n".encode(), 100, TIMES.seconds))
 
 
 @pytest.mark.parametrize("more", ["", " [recovery mode]"])

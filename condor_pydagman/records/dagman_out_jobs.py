@@ -7,10 +7,9 @@ programs write the same lines, unless DAGMAN_VERBOSITY is below its default.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.trace.local_times import LocalTimes
 
 SUBMIT, EXECUTE, TERMINATED, ABORTED = "SUBMIT", "EXECUTE", "JOB_TERMINATED", "JOB_ABORTED"
 HELD, RELEASED, EVICTED = "JOB_HELD", "JOB_RELEASED", "JOB_EVICTED"
@@ -48,14 +47,15 @@ class JobLine(NamedTuple):
     end: int
 
 
-def job_lines(data: bytes, begin: int, times: LocalTimes) -> Iterator[JobLine]:
-    """The lines that tell of jobs, of a part of the file that begins at offset `begin`."""
+def job_lines(data: bytes, begin: int, seconds: Callable[[str], float]) -> Iterator[JobLine]:
+    """The lines that tell of jobs, of a part of the file that begins at offset `begin`; `seconds`
+    gives those since the epoch of a time stamp."""
     for found in re.finditer(rb"[^\n]*\n", data):
         line, end = found[0], begin + found.end()
         event = _EVENT.search(line) if b"Event: ULOG_" in line else None
         if event is not None:
             what, node, *ids, stamp = event.groups()
-            time = times.seconds(stamp.decode("ascii", "replace"))
+            time = seconds(stamp.decode("ascii", "replace"))
             yield JobLine(what.decode(), time, _name(node), _job(ids), 0, end)
         elif b" job proc (" in line:
             result = _RESULT.search(line)
