@@ -52,7 +52,7 @@ def name_of(kept: Path) -> str:
 @pytest.mark.parametrize("kept", RUNS, ids=name_of)
 def test_a_run_is_read_and_continued(kept: Path) -> None:
     expected = json.loads((kept / "expected.json").read_text())
-    wanted = updated(expected, kept.parent.name, kept.name)
+    wanted = updated(expected, kept)
     assert json_text(expectations(kept)).splitlines() == json_text(wanted).splitlines()
 
 
