@@ -210,13 +210,14 @@ class History:
         node.status, node.since = status, time
         if self._changed is not None:
             self._changed[node.name] = node
-        if status in _ENDED and node.attempts:
+        has_tried = bool(node.attempts) and not node.attempts[-1].over
+        if status in _ENDED and has_tried:
             node.attempts[-1].over = True
         if number not in self.state.nodes.services:  # which DAGMan does not count either
             self._count(node, status, time)
         data = self._reasons.get(node.name) if self._reasons else None
         if data is None and status in _ENDED:
-            data = self._what_led_to(number, node, status)
+            data = self._what_led_to(number, node, status, has_tried=has_tried)
         if data:
             node.why, node.cached = str(data.get("reason") or ""), "cached" in data
         elif node.why or node.cached:
@@ -247,7 +248,11 @@ class History:
             while run.ends[0] < time - WINDOW_S:
                 run.ends.popleft()
 
-    def _what_led_to(self, number: int, node: NodeRun, status: NodeStatus) -> dict[str, Any]:
+    def _what_led_to(
+        self, number: int, node: NodeRun, status: NodeStatus, *, has_tried: bool
+    ) -> dict[str, Any]:
+        if status is NodeStatus.ERROR and not has_tried:
+            return {"reason": self.state.nodes.errors.get(number, "")}
         if status is NodeStatus.ERROR:
             value, reason = node.failure()
             return {"value": value, "reason": reason}

@@ -323,13 +323,7 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
 
 def failure_of(node: NodeRun) -> Failure:
     """How a node has failed, by its last attempt."""
-    attempt = node.attempts[-1] if node.attempts else None
-    if attempt is None or node.cancelled_by:
-        cancelled = f"cancelled by {node.cancelled_by}" if node.cancelled_by else ""
-        return Failure(node.name, node.since, len(node.attempts), None, cancelled)
-    value, reason = attempt.value, attempt.reason
-    if attempt.post is not None and attempt.post.value:
-        value, reason = attempt.post.value, "POST script"
-    elif attempt.pre is not None and attempt.pre.value and not attempt.procs:
-        value, reason = attempt.pre.value, "PRE script"
+    value, reason = node.failure()
+    if node.cancelled_by:
+        value, reason = None, f"cancelled by {node.cancelled_by}"
     return Failure(node.name, node.since, len(node.attempts), value, reason)

@@ -279,7 +279,7 @@ class NodeRun:
         and what that is, or why, in words."""
         attempt = self.attempts[-1] if self.attempts else None
         if attempt is None:
-            return None, ""
+            return None, self.why
         if attempt.post is not None and attempt.post.value:
             return attempt.post.value, "POST script"
         if attempt.pre is not None and attempt.pre.value and not attempt.procs:

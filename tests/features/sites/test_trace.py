@@ -93,6 +93,16 @@ def test_a_group_without_a_site(bench: Bench) -> None:
     assert GroupSites.of(run).groups == {"g": GroupSite(reason="none fits", since=run.last)}
 
 
+def test_nodes_fail_since_their_group_gets_no_site(bench: Bench) -> None:
+    bench.record(JournalRecord.NO_SITE, 3, text="none fits")
+    run = bench.follow(GROUP)
+    states = [event.data for event in bench.told("node.state")]
+    assert [(one["status"], one["reason"]) for one in states] == [
+        ("ERROR", "No site for group g: none fits")
+    ] * 2
+    assert run.nodes["A"].failure() == (None, "No site for group g: none fits")
+
+
 def test_records_of_groups_without_the_dag(bench: Bench) -> None:
     bench.record(MATCHED, 1, text="d1 north")
     bench.submit("A", 7)
