@@ -29,6 +29,7 @@ from condor_pydagman.follow.unknown_dag import (
 )
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.trace.dag_events import DagEvent
@@ -395,16 +396,38 @@ class Follower:
         node = run.dag.find(line.node)
         if node is None:
             return True
+        self._begin_unlogged(node, line.time)
         wanted = State.READY if self.plan.is_unknown else told.state
-        if run.nodes.states[node] != wanted:
+        if run.nodes.states[node] not in (wanted, State.RETRY_WAIT):
             return False
-        record = told.record
-        value, text = (line.number, "") if record is JournalRecord.PRE_ENDED else (0, line.text)
-        retry = run.nodes.retries.get(node, 0)
-        kind = int(EventKind.GENERIC)
-        fields = (kind, -1, -1, 0, line.time, "", line.node, value, record, retry, text)
-        self._take(tuple.__new__(ReadEvent, fields))
+        if told.record is JournalRecord.PRE_ENDED:
+            self._take_record(told.record, node, line.time, value=line.number)
+        else:
+            self._take_record(told.record, node, line.time, text=line.text)
         return True
+
+    def _begin_unlogged(self, node: int, time: float) -> None:
+        """That something of the node has ended shows that the PROVISIONER is ready, or that the
+        FINAL node has begun, if nothing else goes on."""
+        run = self.engine.run
+        is_final = node == run.final
+        if run.provisioner.holds_back(node) and not (is_final or node in run.nodes.services):
+            assert run.provisioner.node is not None
+            self._take_record(JournalRecord.PROVISIONED, run.provisioner.node, time)
+        if is_final and run.final_waits:
+            report = self.engine.report()
+            if not (report.queued or report.post):
+                failed = int(report.failed > 0)
+                self._take_record(JournalRecord.FINAL_STARTED, node, time, value=failed)
+
+    def _take_record(
+        self, record: JournalRecord, node: int, time: float, value: int = 0, text: str = ""
+    ) -> None:
+        """Take what our DAGMan would have written."""
+        run, kind = self.engine.run, int(EventKind.GENERIC)
+        name = logged_name(run.dag.names[node])
+        rest = name, value, record, run.nodes.retries.get(node, 0), text
+        self._take(tuple.__new__(ReadEvent, (kind, -1, -1, 0, time, "", *rest)))
 
     def _take_early(self, time: float) -> None:
         """What lines tell, of whole seconds, follows from events of their seconds."""

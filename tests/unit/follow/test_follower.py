@@ -141,6 +141,39 @@ def test_a_retry_of_a_pre_script_and_a_condition_that_forbids_it() -> None:
         assert follower.run.nodes["A"].status is status
 
 
+def test_the_pre_script_of_a_final_node_of_the_stock_program(bench: Bench) -> None:
+    bench.follow(f"{A}FINAL F x\nSCRIPT PRE F x\n")
+    follower = bench.follower
+    told = line(OutKind.SCRIPT_END, int(bench.now) + 1, "F", 1, "PRE")
+    assert names(follower, told) == ["node.state", "script.end", "node.state"]
+    node = follower.run.nodes["F"]
+    assert (node.status, node.failure()) == (NodeStatus.ERROR, (1, "PRE script"))
+
+
+def test_a_final_node_begins_when_nothing_else_goes_on(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.follow(f"{A}FINAL F x\nSCRIPT PRE F x\n")
+    names(bench.follower, line(OutKind.SCRIPT_END, int(bench.now), "F", 1, "PRE"))
+    assert bench.follower.run.nodes["F"].status is NodeStatus.NOT_READY
+
+
+def test_a_pre_script_shows_that_the_provisioner_is_ready(bench: Bench) -> None:
+    bench.submit("P", 7)
+    bench.follow(f"PROVISIONER P p.sub\n{A}{PRE}")
+    follower = bench.follower
+    assert names(follower, line(OutKind.SCRIPT_END, bench.now + 1, "A", 1, "PRE"))
+    assert follower.run.nodes["A"].status is NodeStatus.ERROR
+
+
+def test_a_pre_script_shows_that_the_delay_of_a_retry_is_over(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7, value=1)
+    bench.follow(f"{A}{PRE}RETRY A 1 DELAY 9\n")
+    assert names(bench.follower, line(OutKind.SCRIPT_END, bench.now + 1, "A", 4, "PRE"))
+    node = bench.follower.run.nodes["A"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.ERROR, 2)
+
+
 def test_the_end_of_a_dag() -> None:
     follower = follower_of()
     told = names(
