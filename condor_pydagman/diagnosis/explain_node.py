@@ -23,6 +23,7 @@ from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
+from condor_pydagman.trace.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import duration, result
 
@@ -62,14 +63,16 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         *_itself(facts, state, number, status),
         *unknown_findings(facts),
     ]
-    stands = _STATES[status]
-    is_old = status is NodeStatus.DONE and not (run.attempts or run.cached or run.skipped)
-    since = _done_before(facts, number) if is_old else _since(facts, run)
+    stands, since = _STATES[status], _since(facts, run)
+    if status is NodeStatus.DONE:
+        since = _how_done(facts, number, run)
+    elif status is NodeStatus.READY and shown_state(run) is Shown.RETRY:
+        stands = "is waiting for its retry"
     if _is_unneeded(state, number, run):
         stands, since = "is not needed", ""
         findings += unneeded_findings(facts, run)
-    elif state is not None and number is not None:
-        stands = _state(state, number)
+    elif state is not None and number in state.hopeless:
+        stands = state.hopeless[number]
     headline = f"Node {message(name)} of {facts.name} {stands}{since}."
     if not facts.run.complete:
         headline = f"The state of node {message(name)} of {facts.name} is not known."
@@ -93,10 +96,17 @@ def _is_unneeded(state: GraphState | None, number: int | None, run: NodeRun) -> 
     return state.is_unneeded(number)
 
 
-def _done_before(facts: Facts, number: int | None) -> str:
-    """Of a node that has not run."""
-    if facts.dag is not None and number is not None and facts.dag.flags[number] & LEFT_OUT:
-        return ": CHOOSE leaves it out"
+def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
+    """Of a node that counts as done: why it has not run, if so."""
+    flags = facts.dag.flags[number] if facts.dag is not None and number is not None else 0
+    is_left_out = bool(flags & LEFT_OUT)
+    why = why_done(run, is_left_out=is_left_out)
+    if why:
+        state = shown_state(run, is_left_out=is_left_out)
+        is_said = state in (Shown.DONE, Shown.LEFT_OUT)
+        return f": {why}" if is_said else f" ({LOOKS[state].word}): {why}"
+    if run.attempts:
+        return ""
     if facts.run.rescue_read:
         return f" since an earlier run: {facts.run.rescue_read}, or the DAG file, says so"
     return ": the DAG file says so"

@@ -222,6 +222,10 @@ class History:
             node.why, node.cached = str(data.get("reason") or ""), "cached" in data
         elif node.why or node.cached:
             node.why, node.cached = "", False
+        if status is NodeStatus.DONE and node.skipped_by:
+            self.run.skipped.add(node.name)
+        else:
+            self.run.skipped.discard(node.name)
         self._tell_status(node, status, time, data or {})
 
     def _tell_status(
@@ -298,7 +302,7 @@ class History:
     def begins_anew(self, number: int) -> None:
         """It is to run as if it never had."""
         node = self.of(number)
-        node.cached, node.cancelled_by = False, ""
+        node.cached, node.cancelled_by, node.skipped_by = False, "", ""
         if node.attempts:
             node.attempts[-1].over = True
 

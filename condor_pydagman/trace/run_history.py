@@ -221,6 +221,7 @@ class NodeRun:
         since: when it came into its state.
         attempts: oldest first; empty if it has not been started.
         cached: it is done without having run, since nothing of it has changed (CACHE).
+        skipped_by: the person for whom it counts as done without having run; '' if there is none.
         cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
         why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
         place: the marks of all nodes (`node_states`), and its number among them; None if it has
@@ -234,6 +235,7 @@ class NodeRun:
         "name",
         "place",
         "since",
+        "skipped_by",
         "status",
         "told",
         "why",
@@ -245,7 +247,7 @@ class NodeRun:
         self.since = 0.0
         self.attempts: list[Attempt] = []
         self.cached = False
-        self.cancelled_by = self.why = ""
+        self.cancelled_by = self.skipped_by = self.why = ""
         self.place: tuple[bytearray, int] | None = None
 
     def marks(self) -> int:
@@ -255,9 +257,11 @@ class NodeRun:
     @property
     def skipped(self) -> bool:
         """Whether it counts as done without having run to its end: its PRE script returned
-        PRE_SKIP, its RUN_IF is false, or an ENOUGH does not need it."""
-        is_done = self.status is NodeStatus.DONE
-        return is_done and (self.is_pre_skipped or bool(self.marks() & (SKIPPED | NOT_NEEDED)))
+        PRE_SKIP, its RUN_IF is false, an ENOUGH does not need it, or a person wants it so."""
+        if self.status is not NodeStatus.DONE:
+            return False
+        is_marked = bool(self.marks() & (SKIPPED | NOT_NEEDED))
+        return is_marked or self.is_pre_skipped or bool(self.skipped_by)
 
     @property
     def is_pre_skipped(self) -> bool:
@@ -363,6 +367,7 @@ class Run:
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
+        skipped: names of nodes that a person has skipped.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, oldest first, of a while before the newest.
         interventions: what people and features have done to it; halts are in `halts`.
@@ -375,6 +380,7 @@ class Run:
         self.interventions = Interventions()
         self.placements: dict[str, NodePlacements] = {}
         self.nodes: dict[str, NodeRun] = {}
+        self.skipped: set[str] = set()
         self.in_queue: dict[str, NodeRun] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
         self.ends: deque[float] = deque()

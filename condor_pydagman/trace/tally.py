@@ -55,8 +55,9 @@ class Tally:
             return {}
         marks = self._engine.run.nodes.marks
         cached = self.feature("cache")
+        skipped = _with_mark(marks, _SKIPPED) + self._pre_skipped() + len(self.run.skipped)
         counts = {
-            Shown.SKIPPED: _with_mark(marks, _SKIPPED) + self._pre_skipped(),
+            Shown.SKIPPED: skipped,
             Shown.CACHED: len(cached.cached) if cached is not None else 0,
             Shown.NOT_NEEDED: _with_mark(marks, _NOT_NEEDED),
             Shown.LEFT_OUT: self._left_out(),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.trace.shown_states import Shown, shown_state, why_done
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
-from tests.unit.follow.bench import Bench
+from tests.unit.follow.bench import A, Bench
 
 DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
 
@@ -78,3 +79,14 @@ def test_who_did_what_is_kept_for_the_report(bench: Bench) -> None:
     assert [(one.by, one.what, one.nodes) for one in kept] == [
         ("ann", "hold", ("A",)), ("ann", "cancel retry", ("A",))
     ]  # fmt: skip
+
+
+def test_a_node_that_a_person_has_skipped_is_told_apart(bench: Bench) -> None:
+    steered(bench, "ann skip")
+    tally = bench.tally(A)
+    node = tally.run.nodes["A"]
+    assert (shown_state(node), why_done(node)) == (Shown.SKIPPED, "skip by ann")
+    assert (node.skipped, tally.not_run()) == (True, {"skipped": 1})
+    bench.record(JournalRecord.STEERED, 2, text="bob rerun")
+    tally = bench.tally(A)
+    assert (shown_state(tally.run.nodes["A"]), tally.not_run()) == (Shown.READY, {})

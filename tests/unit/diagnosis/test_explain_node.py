@@ -145,4 +145,6 @@ def test_a_skipped_node_is_not_done_by_the_dag_file() -> None:
     facts = facts_of(CHAIN, {"N0": (NodeStatus.DONE, [])})
     assert explain_node(facts, "N0").headline == ("Node N0 of t.dag is done: the DAG file says so.")
     mark(facts.run.nodes["N0"], SKIPPED)
-    assert explain_node(facts, "N0").headline == "Node N0 of t.dag is done."
+    assert explain_node(facts, "N0").headline == (
+        "Node N0 of t.dag is done (skipped): it was skipped in an earlier run."
+    )
