@@ -71,7 +71,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     if _is_unneeded(state, number, run):
         stands, since = "is not needed", ""
         findings += unneeded_findings(facts, run)
-    elif state is not None and number in state.hopeless:
+    elif state is not None and number is not None and number in state.hopeless:
         stands = state.hopeless[number]
     headline = f"Node {message(name)} of {facts.name} {stands}{since}."
     if not facts.run.complete:

@@ -9,6 +9,7 @@ has ended, that jobs could not be submitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from condor_pydagman import features
@@ -96,13 +97,17 @@ class _Followed(NamedTuple):
     is_unknown: bool
 
 
-class _Unlogged(NamedTuple):
-    """What only a line of `.dagman.out` tells of a node, as the record that ours writes of it, and
-    the state in which the node is then."""
+class _Early(NamedTuple):
+    """A line of `.dagman.out`, which has whole seconds, that follows from an event of its second
+    which has not been read.
+
+    Attributes:
+        line: the line.
+        take: takes it if its node has come so far; given whether its second is over.
+    """
 
     line: OutLine
-    record: JournalRecord
-    state: State
+    take: Callable[[bool], bool]
 
 
 class Follower:
@@ -115,6 +120,8 @@ class Follower:
     Attributes:
         run: is kept up to date; another one as soon as another run begins.
         wanted: whether events are told, see `hear`.
+        late: of what `take` has returned last, what an early line has told: by its index, the
+            offset behind that line.
     """
 
     def __init__(self, read_plan: Callable[[], Plan] = unknown_plan) -> None:
@@ -125,7 +132,8 @@ class Follower:
         self._total = 0
         self._coming: Sequence[NodesLogEvent] = ()
         self._followed: _Followed | None = None
-        self._early: list[_Unlogged] = []  # lines that were read before what led to them
+        self._early: list[_Early] = []
+        self.late: dict[int, int] = {}
         self._in_list, self._listed = False, ""  # of failed nodes, and the last of it
         self._is_ours = False  # whether the nodes log has records of our DAGMan
         self._do: dict[OutKind, Callable[[OutLine], None]] = {
@@ -202,6 +210,8 @@ class Follower:
 
     def take(self, entry: NodesLogEvent | OutLine) -> list[DagEvent]:
         """Take in the next entry of one of the logs; returns what has happened."""
+        if self.late:
+            self.late = {}
         if isinstance(entry, NodesLogEvent):
             return self.take_job_event(entry)
         return self.take_out_line(entry)
@@ -224,11 +234,11 @@ class Follower:
         return self._taken()
 
     def settle(self) -> None:
-        """No entry comes at once: find out what has been left open.  What happens by that is told
-        with the next entry, as to somebody who reads on without a pause."""
+        """No entry comes at once: find out what has been left open.  It is shown, and told with the
+        next entry, as to somebody who reads on without a pause."""
         if self._followed is not None:
             self._followed.engine.settle()
-            self._followed.history.settle(self.run.last)
+            self._followed.history.preview(self.run.last)
 
     def _take(self, event: ReadEvent) -> None:
         _, engine, history, is_unknown = self._followed or self._following()
@@ -323,13 +333,19 @@ class Follower:
     def _script_start(self, line: OutLine) -> None:
         self._learn(line.node)
         if line.text == "PRE":
-            history = self._following().history
-            history.pre_started(line.node, line.time)
-            history.settle(line.time)  # of nodes without parents nothing has been told
+            self._when_due(line, partial(self._pre_starts, line))
         elif line.text == "POST":
             self._following().history.post_started(line.node, line.time)
         else:
             self._following().history.told_of_script(line.node, "script.start", line.time)
+
+    def _pre_starts(self, line: OutLine, is_due: bool) -> bool:
+        history, starts = self._following().history, self.run.starts
+        if not is_due and history.is_trying(line.node, starts[-1].time if starts else 0.0):
+            return False  # it is of the next attempt
+        history.pre_started(line.node, line.time)
+        history.settle(line.time)  # of nodes without parents nothing has been told
+        return True
 
     def _script_end(self, line: OutLine) -> None:
         self._learn(line.node)
@@ -339,7 +355,7 @@ class Follower:
             self.run.said_failed.pop(line.node, None)
         if line.text == "PRE":
             if not self._is_pre_skip(line):  # of which an event is in the nodes log
-                self._unlogged(_Unlogged(line, JournalRecord.PRE_ENDED, State.PRE_WAIT))
+                self._unlogged(line, JournalRecord.PRE_ENDED, State.PRE_WAIT)
         elif line.text == "HOLD":
             self._following().history.told_of_script(
                 line.node, "script.end", line.time, value=line.number
@@ -353,7 +369,7 @@ class Follower:
     def _submit_failure(self, line: OutLine) -> None:
         self._learn(line.node)
         self._say_failed(line.node, f"can't be submitted: {line.text}")
-        self._unlogged(_Unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY))
+        self._unlogged(line, JournalRecord.SUBMIT_FAILED, State.READY)
 
     def _job_failure(self, line: OutLine) -> None:
         self._say_failed(line.node, f"job {line.text}")
@@ -385,26 +401,31 @@ class Follower:
     def _list_end(self, _line: OutLine) -> None:
         self._in_list = False
 
-    def _unlogged(self, told: _Unlogged) -> None:
-        """Something of a node that the stock program does not write to the nodes log."""
-        if not self._is_ours and not self._has_taken(told):
-            self._early.append(told)
+    def _unlogged(self, line: OutLine, record: JournalRecord, state: State) -> None:
+        """Something of a node, in that state, that the stock program does not write to the nodes
+        log; ours has a record of it."""
+        if not self._is_ours:
+            self._when_due(line, partial(self._takes_as, record, state, line))
 
-    def _has_taken(self, told: _Unlogged) -> bool:
-        """Take it if the node has come so far."""
-        line, run = told.line, self.engine.run
+    def _takes_as(self, record: JournalRecord, state: State, line: OutLine, _is_due: bool) -> bool:
+        run = self.engine.run
         node = run.dag.find(line.node)
         if node is None:
             return True
         self._begin_unlogged(node, line.time)
-        wanted = State.READY if self.plan.is_unknown else told.state
+        wanted = State.READY if self.plan.is_unknown else state
         if run.nodes.states[node] not in (wanted, State.RETRY_WAIT):
             return False
-        if told.record is JournalRecord.PRE_ENDED:
-            self._take_record(told.record, node, line.time, value=line.number)
+        if record is JournalRecord.PRE_ENDED:
+            self._take_record(record, node, line.time, value=line.number)
         else:
-            self._take_record(told.record, node, line.time, text=line.text)
+            self._take_record(record, node, line.time, text=line.text)
         return True
+
+    def _when_due(self, line: OutLine, take: Callable[[bool], bool]) -> None:
+        """Take a line now, or when an event of its second has led to it."""
+        if not take(False):
+            self._early.append(_Early(line, take))
 
     def _begin_unlogged(self, node: int, time: float) -> None:
         """That something of the node has ended shows that the PROVISIONER is ready, or that the
@@ -432,9 +453,11 @@ class Follower:
     def _take_early(self, time: float) -> None:
         """What lines tell, of whole seconds, follows from events of their seconds."""
         waiting, self._early = self._early, []
-        for told in waiting:
-            if time < told.line.time + 1 and not self._has_taken(told):
-                self._early.append(told)
+        for early in waiting:
+            is_due, begin = time >= early.line.time + 1, len(self._events)
+            if not early.take(is_due) and not is_due:
+                self._early.append(early)
+            self.late.update(dict.fromkeys(range(begin, len(self._events)), early.line.end))
 
     def _script_deferred(self, line: OutLine) -> None:
         self._learn(line.node)

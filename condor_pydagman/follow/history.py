@@ -105,6 +105,7 @@ class History:
         self._is_unknown = is_unknown(state.dag)
         self._published = _OF_UNKNOWN if self._is_unknown else _PUBLISHED
         self._moved: dict[int, None] = {}  # since the last `settle`
+        self._shown: dict[int, tuple[NodeStatus, float]] = {}  # what `preview` has changed
         self._idle: dict[int, int] = {}  # by node, procs that wait in the queue
 
     # What the engine and the features are given.
@@ -167,6 +168,7 @@ class History:
                     self._moved[number] = None  # its parents are done: that is to be told
                 elif self._moved:
                     self._moved.pop(number, None)
+                    self._shown.pop(number, None)
 
     def take(self, event: ReadEvent) -> None:
         """An event of the log is about to be given to the engine."""
@@ -193,10 +195,24 @@ class History:
         """Whether `settle` has something to do."""
         return bool(self._moved or self._reasons)
 
+    def preview(self, time: float) -> None:
+        """Show the states into which nodes have come, which `settle` tells with the next entry."""
+        for number in self._moved:
+            node, status = self.of(number), self._published[self.state.nodes.states[number]]
+            if status is not node.status:
+                self._shown.setdefault(number, (node.status, node.since))
+                node.status, node.since = status, time
+                if self._changed is not None:
+                    self._changed[node.name] = node
+
     def settle(self, time: float) -> None:
         """The engine has taken it: tell of the states into which nodes have come."""
         states, published = self.state.nodes.states, self._published
         moved, self._moved = self._moved, {}
+        for number, (status, since) in self._shown.items():
+            node = self.of(number)
+            node.status, node.since = status, since
+        self._shown.clear()
         for number in moved:
             node, status = self._nodes.get(number) or self.of(number), published[states[number]]
             if status is not node.status or status is NodeStatus.PRERUN is not node.told:
@@ -313,6 +329,16 @@ class History:
             node.place = None
 
     # Scripts.
+
+    def is_trying(self, name: str, begun: float) -> bool:
+        """Whether an attempt of the node is going on that began after that time, so that another
+        PRE script is of the next one."""
+        node = self.node(name)
+        last = node.attempts[-1] if node is not None and node.attempts else None
+        if last is None or last.over:
+            return False
+        has_pre = last.pre is not None and begun <= last.pre.started and last.pre.value is None
+        return bool(last.procs) or has_pre
 
     def pre_started(self, name: str, time: float) -> None:
         """Its PRE script has started; its end may have been told before."""

@@ -165,7 +165,15 @@ class DagMonitor:
         ids = [str(Position(*before, letter, count)) for count in range(1, len(events))]
         ids.append(str(Position(*self._place())))
         named = [event.placed(text, self.found.name) for event, text in zip(events, ids)]
-        return named[self._number_known(letter, source.taken) :]
+        known, late = self._number_known(letter, source.taken), self._follower.late
+        if not late:
+            return named[known:]
+        out = self._known.out
+        return [
+            event
+            for index, event in enumerate(named)
+            if (late[index] > out if index in late else index >= known)
+        ]
 
     def _place(self) -> tuple[int, int, int, int]:
         """Behind the entries that were taken: the first fields of a Position."""

@@ -304,3 +304,40 @@ def test_errors_are_those_since_the_last_start() -> None:
     )
     assert next(iter(follower.run.errors)) == "ERROR: at the start"
     assert len(follower.run.errors) == 5
+
+
+def test_the_pre_script_of_a_retry_that_begins_in_the_second_of_the_failure(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.follow(f"{A}{PRE}RETRY A 1\n")
+    follower, second = bench.follower, float(int(bench.now))
+    begins = line(OutKind.SCRIPT_START, second, node="A", text="PRE")
+    assert names(follower, begins) == []
+    known = len(bench.read())
+    bench.terminate(7, value=3)
+    told = [event for one in bench.read()[known:] for event in follower.take(one)]
+    assert [event.name for event in told][-1] == "script.start"
+    assert list(follower.late) == [len(told) - 1]
+    first, second_try = follower.run.nodes["A"].attempts
+    assert first.pre is None
+    assert second_try.pre is not None
+    assert second_try.pre.started == second
+
+
+def test_a_pre_script_that_runs_once_more_after_a_crash() -> None:
+    follower = follower_of(A + PRE)
+    begins = line(OutKind.SCRIPT_START, node="A", text="PRE")
+    names(follower, line(OutKind.START), begins, line(OutKind.START, 5.0))
+    again = line(OutKind.SCRIPT_START, 6.0, node="A", text="PRE")
+    assert names(follower, again) == ["script.start"]
+
+
+def test_what_is_shown_while_nothing_comes_is_told_with_the_next_entry() -> None:
+    follower = follower_of(A + PRE)
+    assert names(follower, line(OutKind.START)) == ["dag.start"]
+    assert follower.plan
+    follower.settle()
+    assert follower.run.nodes["A"].status is NodeStatus.PRERUN
+    assert names(follower, line(OutKind.LIMIT, text="DAGMan_MaxJobs")) == ["dag.limits"]
+    assert names(follower, line(OutKind.NEW_RUN)) == []
+    begins = line(OutKind.SCRIPT_START, node="A", text="PRE")
+    assert names(follower, begins) == ["script.start", "node.state"]
