@@ -14,6 +14,7 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.config import Config
+from condor_pydagman.engine import rerun
 from condor_pydagman.engine.engine import NOTHING, Engine
 from condor_pydagman.engine.inputs import Begin
 from condor_pydagman.engine.node_states import State
@@ -32,7 +33,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.records.dagman_out import OutKind, OutLine
+from condor_pydagman.records.dagman_out import OutKind, OutLine, knobs_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
@@ -103,11 +104,12 @@ class _Early(NamedTuple):
 
     Attributes:
         line: the line.
-        take: takes it if its node has come so far; given whether its second is over.
+        take: takes it if its node has come so far; given the line, the node, and whether the line's
+            second is over.
     """
 
     line: OutLine
-    take: Callable[[bool], bool]
+    take: Callable[[OutLine, int, bool], bool]
 
 
 class Follower:
@@ -132,7 +134,9 @@ class Follower:
         self._total = 0
         self._coming: Sequence[NodesLogEvent] = ()
         self._followed: _Followed | None = None
-        self._early: list[_Early] = []
+        self._early: dict[int, list[_Early]] = {}  # by their nodes
+        self._early_since = 0.0  # time of the oldest
+        self._failed_unlogged: set[int] = set()
         self.late: dict[int, int] = {}
         self._in_list, self._listed = False, ""  # of failed nodes, and the last of it
         self._is_ours = False  # whether the nodes log has records of our DAGMan
@@ -141,7 +145,8 @@ class Follower:
             OutKind.VERSION: self._version,
             OutKind.NEW_RUN: self._new_run,
             OutKind.RECOVERY: self._recovery,
-            OutKind.TOLERANCE: self._tolerance,
+            OutKind.TOLERANCE: self._knob,
+            OutKind.KNOB: self._knob,
             OutKind.RESCUE_FROM: self._rescue_from,
             OutKind.RESCUE_READ: self._rescue_read,
             OutKind.RESCUE_TO: self._rescue_to,
@@ -276,7 +281,7 @@ class Follower:
         """What is followed, from the first time on that it is needed: to read a DAG takes time."""
         if self._followed is None:
             plan = self._read_plan()
-            config = Config(node_job_failure_tolerance=self.run.failures_allowed)
+            config = Config(**self.run.knobs)
             given = plan.given
             engine = Engine(plan.dag, config, Throttles(), mode=Mode.FOLLOW, given=given)
             engine.handle(Begin(recovering=True), self.run.begun)
@@ -305,20 +310,35 @@ class Follower:
         self.run.begun = self.run.starts[0].time if self.run.starts else line.time
         self.run.last, self.run.limits = line.time, before.limits
         self.run.errors = before.errors
-        self.run.failures_allowed = before.failures_allowed
+        self.run.failures_allowed, self.run.knobs = before.failures_allowed, before.knobs
         self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
-        self._followed, self._is_ours, self._early = None, False, []
+        self._followed, self._is_ours, self._early = None, False, {}
+        self._failed_unlogged = set()
         self.expect(self._coming)
 
     def _recovery(self, line: OutLine) -> None:
         if self.run.starts:
             self.run.starts[-1] = self.run.starts[-1]._replace(recovering=True)
+        self._forget_unlogged(line.time)
 
-    def _tolerance(self, line: OutLine) -> None:
-        self.run.failures_allowed = line.number
+    def _forget_unlogged(self, time: float) -> None:
+        """What the stock program has not logged it does not know when it is started again: nodes
+        that have failed by that run anew."""
+        nodes, self._failed_unlogged = self._failed_unlogged, set()
+        for node in nodes:
+            run = self.engine.run
+            if run.nodes.states[node] == State.FAILED:
+                rerun.run_again(run, node, with_descendants=False)
+        if nodes:
+            self.engine.settle()
+            self._following().history.settle(time)
+
+    def _knob(self, line: OutLine) -> None:
+        """What the log says of knobs goes before it; the stock program's log says nothing."""
+        self.run.knobs.update(knobs_of(line))
+        self.run.failures_allowed = self.run.knobs.get("node_job_failure_tolerance", 0)
         if self._followed is not None and not self._followed.engine.run.log.config:
-            config = Config(node_job_failure_tolerance=line.number)
-            self._followed.engine.run.set_config(config)
+            self._followed.engine.run.set_config(Config(**self.run.knobs))
 
     def _rescue_from(self, line: OutLine) -> None:
         self.run.rescued_from = line.number
@@ -333,16 +353,18 @@ class Follower:
     def _script_start(self, line: OutLine) -> None:
         self._learn(line.node)
         if line.text == "PRE":
-            self._when_due(line, partial(self._pre_starts, line))
+            self._when_due(line, self._pre_starts)
         elif line.text == "POST":
             self._following().history.post_started(line.node, line.time)
         else:
             self._following().history.told_of_script(line.node, "script.start", line.time)
 
-    def _pre_starts(self, line: OutLine, is_due: bool) -> bool:
+    def _pre_starts(self, line: OutLine, node: int, is_due: bool) -> bool:
         history, starts = self._following().history, self.run.starts
         if not is_due and history.is_trying(line.node, starts[-1].time if starts else 0.0):
             return False  # it is of the next attempt
+        if not self._is_ours:
+            self._begin_unlogged(node, line.time)
         history.pre_started(line.node, line.time)
         history.settle(line.time)  # of nodes without parents nothing has been told
         return True
@@ -405,13 +427,12 @@ class Follower:
         """Something of a node, in that state, that the stock program does not write to the nodes
         log; ours has a record of it."""
         if not self._is_ours:
-            self._when_due(line, partial(self._takes_as, record, state, line))
+            self._when_due(line, partial(self._takes_as, record, state))
 
-    def _takes_as(self, record: JournalRecord, state: State, line: OutLine, _is_due: bool) -> bool:
+    def _takes_as(
+        self, record: JournalRecord, state: State, line: OutLine, node: int, _is_due: bool
+    ) -> bool:
         run = self.engine.run
-        node = run.dag.find(line.node)
-        if node is None:
-            return True
         self._begin_unlogged(node, line.time)
         wanted = State.READY if self.plan.is_unknown else state
         if run.nodes.states[node] not in (wanted, State.RETRY_WAIT):
@@ -420,12 +441,17 @@ class Follower:
             self._take_record(record, node, line.time, value=line.number)
         else:
             self._take_record(record, node, line.time, text=line.text)
+        if run.nodes.states[node] == State.FAILED:
+            self._failed_unlogged.add(node)
         return True
 
-    def _when_due(self, line: OutLine, take: Callable[[bool], bool]) -> None:
+    def _when_due(self, line: OutLine, take: Callable[[OutLine, int, bool], bool]) -> None:
         """Take a line now, or when an event of its second has led to it."""
-        if not take(False):
-            self._early.append(_Early(line, take))
+        node = self.engine.run.dag.find(line.node)
+        if node is None or take(line, node, False):
+            return
+        self._early_since = min(self._early_since, line.time) if self._early else line.time
+        self._early.setdefault(node, []).append(_Early(line, take))
 
     def _begin_unlogged(self, node: int, time: float) -> None:
         """That something of the node has ended shows that the PROVISIONER is ready, or that the
@@ -451,13 +477,27 @@ class Follower:
         self._take(tuple.__new__(ReadEvent, (kind, -1, -1, 0, time, "", *rest)))
 
     def _take_early(self, time: float) -> None:
-        """What lines tell, of whole seconds, follows from events of their seconds."""
-        waiting, self._early = self._early, []
-        for early in waiting:
+        """What lines tell, of whole seconds, follows from events of their seconds: look at nodes
+        that have moved, and at those whose second is over."""
+        early, moved = self._early, self._following().history.moved_last
+        if time < self._early_since + 1:
+            for node in (*moved, self.engine.run.final):
+                if node in early:
+                    self._take_early_of(node, time)
+            return
+        for node in list(early):
+            self._take_early_of(node, time)
+        self._early_since = min((one[0].line.time for one in early.values()), default=0.0)
+
+    def _take_early_of(self, node: int, time: float) -> None:
+        waiting = self._early.pop(node, [])
+        for at, early in enumerate(waiting):
             is_due, begin = time >= early.line.time + 1, len(self._events)
-            if not early.take(is_due) and not is_due:
-                self._early.append(early)
+            has_taken = early.take(early.line, node, is_due)
             self.late.update(dict.fromkeys(range(begin, len(self._events)), early.line.end))
+            if not (has_taken or is_due):
+                self._early[node] = waiting[at:]
+                return
 
     def _script_deferred(self, line: OutLine) -> None:
         self._learn(line.node)

@@ -104,6 +104,7 @@ class History:
         self._changed: dict[str, NodeRun] | None = None  # if somebody wants to know
         self._is_unknown = is_unknown(state.dag)
         self._published = _OF_UNKNOWN if self._is_unknown else _PUBLISHED
+        self.moved_last: dict[int, None] = {}  # by the last entry
         self._moved: dict[int, None] = {}  # since the last `settle`
         self._shown: dict[int, tuple[NodeStatus, float]] = {}  # what `preview` has changed
         self._idle: dict[int, int] = {}  # by node, procs that wait in the queue
@@ -164,9 +165,7 @@ class History:
                 node = self.of(number)
                 node.status = status = published[states[number]]
                 node.told = status if status in _ENDED else NodeStatus.NOT_READY
-                if status is NodeStatus.PRERUN:
-                    self._moved[number] = None  # its parents are done: that is to be told
-                elif self._moved:
+                if self._moved:
                     self._moved.pop(number, None)
                     self._shown.pop(number, None)
 
@@ -208,14 +207,15 @@ class History:
     def settle(self, time: float) -> None:
         """The engine has taken it: tell of the states into which nodes have come."""
         states, published = self.state.nodes.states, self._published
-        moved, self._moved = self._moved, {}
+        moved = self.moved_last = self._moved
+        self._moved = {}
         for number, (status, since) in self._shown.items():
             node = self.of(number)
             node.status, node.since = status, since
         self._shown.clear()
         for number in moved:
             node, status = self._nodes.get(number) or self.of(number), published[states[number]]
-            if status is not node.status or status is NodeStatus.PRERUN is not node.told:
+            if status is not node.status:
                 self._set_status(number, node, status, time)
         if self._reasons:
             self._reasons.clear()
@@ -352,7 +352,13 @@ class History:
         elif last is None or not last.procs or last.over:
             self.attempt(number).pre = ScriptRun(time)
         self.tell("script.start", time, node, script="PRE")
+        self._tell_pre_run(node, time)
         self._seen_of_unknown(number, NodeStatus.PRERUN, time)
+
+    def _tell_pre_run(self, node: NodeRun, time: float) -> None:
+        """It is at its PRE script: of nodes without parents nothing has been told yet."""
+        if node.status is NodeStatus.PRERUN:
+            self._tell_status(node, NodeStatus.PRERUN, time, {})
 
     def pre_ended(self, number: int, value: int, time: float) -> None:
         """Its PRE script has ended, as the nodes log says."""
@@ -360,6 +366,7 @@ class History:
         if attempt.pre is None:
             attempt.pre = ScriptRun()
         if attempt.pre.value is None:
+            self._tell_pre_run(node, time)
             attempt.pre.ended, attempt.pre.value = time, value
             self.tell("script.end", time, node, script="PRE", value=value)
             status = NodeStatus.ERROR if value else NodeStatus.READY

@@ -22,7 +22,7 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
-from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, out_lines
+from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import log_events
 from condor_pydagman.vocabulary import JournalRecord
@@ -78,7 +78,7 @@ def _read(found: FoundDag, rescue: str) -> Dag:
         allow_any_node_name_characters=True,
         use_dag_dir=found.options.use_dag_dir,
         cwd=found.directory,
-        munge_node_names=len(found.files) < 2 or _recorded_config(found).munge_node_names,
+        munge_node_names=len(found.files) < 2 or _is_munged(found),
     )
     was_enabled = gc.isenabled()
     gc.disable()  # nothing that is built here is garbage, and looking for it takes time
@@ -99,14 +99,18 @@ def _read(found: FoundDag, rescue: str) -> Dag:
     return dag
 
 
-def _recorded_config(found: FoundDag) -> Config:
-    """The knobs that decide states, as the nodes log says at its beginning."""
+def _is_munged(found: FoundDag) -> bool:
+    """Whether names of nodes of several DAG files have prefixes: as the nodes log says at its
+    beginning, or else, as the stock program's does not, `.dagman.out`."""
     text = FollowedFile(found.nodes_log, b"\n...\n").read(HEAD_BYTES)
     for event in log_events(text, 0, LocalTimes(logged_minute, 0)):
         read = log_event(event)
         if read is not None and read.record is JournalRecord.CONFIG:
-            return Config().with_deciding(read.text)
-    return Config()
+            return Config().with_deciding(read.text).munge_node_names
+    told: dict[str, int] = {}
+    for line in _first_lines(found):
+        told.update(knobs_of(line))
+    return bool(told.get("munge_node_names", True))
 
 
 def rescue_of_last_run(found: FoundDag) -> str:

@@ -29,6 +29,7 @@ class OutKind(Enum):
     NEW_RUN = "new_run"  # the nodes log is emptied: what was before is another run's
     RECOVERY = "recovery"  # the nodes log is replayed
     TOLERANCE = "tolerance"  # number: of a node's jobs that may fail by the configuration
+    KNOB = "knob"  # text: its name, or an option in its place; number: 1 for True
     RESCUE_FROM = "rescue_from"  # number: of the rescue file that is read
     RESCUE_READ = "rescue_read"  # text: its name
     RESCUE_TO = "rescue_to"  # text: name of the rescue file that is written
@@ -59,7 +60,7 @@ class OutKind(Enum):
 
 # Kinds on which no ids of events rest: those that people hold are from before these were read.
 UNCOUNTED = frozenset((
-    *(OutKind.NODES_LOG, OutKind.JOB_FAILURE, OutKind.ERROR),
+    *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
 ))  # fmt: skip
 
@@ -98,6 +99,7 @@ _SCRIPT_END = (
     r" [Ss]cript of [Nn]ode (?P<node>.+?) (?:completed successfully\.?"
     r"|failed with status (?P<number>-?\d{1,10})|died on (?P<signal>.+))"
 )
+_KNOB = r"(?P<text>DAGMAN_[A-Z_]{1,60}) setting: (?:(?P<yes>True)|False)"
 # What a line begins with, what it tells, and its form.
 _FORMS = (
     (
@@ -191,6 +193,10 @@ _FORMS = (
         OutKind.TOLERANCE,
         r"DAGMAN_NODE_JOB_FAILURE_TOLERANCE setting: (?P<number>\d{1,9})",
     ),
+    ("DAGMAN_ALWAYS_RUN_P", OutKind.KNOB, _KNOB),
+    ("DAGMAN_PUT_FAILED", OutKind.KNOB, _KNOB),
+    ("DAGMAN_MUNGE", OutKind.KNOB, _KNOB),
+    ("argv[", OutKind.KNOB, r'argv\[\d{1,3}\] == "-(?P<text>(?:Dont)?AlwaysRunPost)"'),
     ("Running in", OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
     ("****", OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),
 )
@@ -240,9 +246,28 @@ def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine
         number = -_signal(groups["signal"])
     elif kind is OutKind.START and text:
         kind = OutKind.VERSION
+    elif groups.get("yes") or text == "AlwaysRunPost":
+        number = 1
     elif kind is OutKind.LIMIT:
         text = LIMITS.get(text, text)
     return OutLine(kind, time, groups.get("node") or "", number, text, end)
+
+
+def knobs_of(line: OutLine) -> dict[str, int]:
+    """What a TOLERANCE or KNOB line says, by fields of Config; of others nothing."""
+    if line.what is OutKind.TOLERANCE:
+        return {"node_job_failure_tolerance": line.number}
+    field = _FIELDS.get(line.text) if line.what is OutKind.KNOB else None
+    return {} if field is None else {field: line.number}
+
+
+_FIELDS = {
+    "DAGMAN_ALWAYS_RUN_POST": "always_run_post",
+    "AlwaysRunPost": "always_run_post",
+    "DontAlwaysRunPost": "always_run_post",
+    "DAGMAN_PUT_FAILED_JOBS_ON_HOLD": "put_failed_jobs_on_hold",
+    "DAGMAN_MUNGE_NODE_NAMES": "munge_node_names",
+}
 
 
 def _signal(words: str) -> int:

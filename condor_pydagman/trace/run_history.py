@@ -364,6 +364,7 @@ class Run:
         said_failed: how nodes have failed, in DAGMan's words, for those who have no nodes log: by
             name, of a thousand nodes at most.  It decides no state.
         is_list: whether `said_failed` is DAGMan's own list, which it writes at the end.
+        knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
@@ -393,6 +394,7 @@ class Run:
         self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
         self.failures_allowed = 0
+        self.knobs: dict[str, int] = {}
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = ""
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)

@@ -134,7 +134,8 @@ def a_dag_that_is_held_or_removed_keeps_no_place_without_a_job(s: Scene) -> None
     assert "2 nodes are waiting for the shared limit few: 3 of 3 jobs are in use, 3 by " in told
     assert "waiting for few" in shared.command("ls")
     seen = " ".join(shared.command("watch", "--once", str(shared.clusters["b"])).split())
-    assert "shared limit few: 3 of 3 jobs in use, 0 by this DAG, 2 nodes are waiting" in seen
+    assert "shared limit few: 3 of 3 jobs in use, 0 by this DAG" in seen
+    assert "2 nodes are waiting for the shared limit few: 3 of 3 jobs are in use." in seen
     s.run("condor_hold", str(shared.clusters["a"]))
     shared.until(lambda: not shared.pid("a"), "DAGMan to leave")
     s.run(

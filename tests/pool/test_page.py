@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -146,7 +147,7 @@ def a_group_and_its_sites(s: Scene) -> None:
     )
     s.until(lambda: lines(s.work, "ended.txt"), "A1 to end")
     with sites.monitored() as next_round, opened(s) as page:
-        page.get_by_label("A2: running, at north").wait_for(state="attached")
+        page.get_by_label(re.compile("A2: running, .*at north")).wait_for(state="attached")
         page.get_by_role("tab", name="Sites").click()
         rows = page.locator(".groups .rows .row:visible")
         rows.filter(has_text="1 is full").filter(has_text="waiting for a site").wait_for()

@@ -256,10 +256,10 @@ def goes_on_behind_each_event(s: Scene, told: list[dict[str, Any]]) -> None:
     middle = len(told) // 2
     assert events(s, "--since", told[middle]["id"]) == told[middle + 1 :]
     found = find_dag(str(s.work / "t.dag"), ask=False)
-    plans = read_plan(found).nodes
+    plan = read_plan(found)
     ids = [event["id"] for event in told]
     for number, last in enumerate(ids):
-        monitor = DagMonitor(found, since=last, plans=plans)
+        monitor = DagMonitor(found, since=last, read_plan=lambda: plan)
         assert [event.id for event in monitor.poll()] == ids[number + 1 :], told[number]
 
 

@@ -15,7 +15,7 @@ from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.plan import known_plan
-from condor_pydagman.records.dagman_out import out_lines
+from condor_pydagman.records.dagman_out import OutKind, out_lines
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.nodes_log_text import log_events
@@ -54,7 +54,9 @@ def steps(rng: Random, logs: dict[str, bytes]) -> list[dict[str, int]]:
     lines = [(one.time + 1, one.end) for one in out_lines(logs[OUT], 0, times.seconds)]
     begin, end = (choose(time for time, _ in events + lines) for choose in (min, max))
     moments = sorted(rng.uniform(begin, end) for _ in range(8))
-    found, written = [], 0
+    found: list[dict[str, int]] = []
+    begun = (one.end for one in out_lines(logs[OUT], 0) if one.what is OutKind.NEW_RUN)
+    written = max(begun, default=0)  # DAGMan has no jobs before
     for moment in moments:
         written = max(written, behind(lines, moment - rng.random()))
         found.append({LOG: behind(events, moment), OUT: written})

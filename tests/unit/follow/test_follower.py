@@ -341,3 +341,42 @@ def test_what_is_shown_while_nothing_comes_is_told_with_the_next_entry() -> None
     assert names(follower, line(OutKind.NEW_RUN)) == []
     begins = line(OutKind.SCRIPT_START, node="A", text="PRE")
     assert names(follower, begins) == ["script.start", "node.state"]
+
+
+# What the stock program does not log.
+
+
+@pytest.mark.parametrize(("knob", "number"), [("DAGMAN_ALWAYS_RUN_POST", 1), ("AlwaysRunPost", 1)])
+def test_a_post_script_after_a_failed_pre_script(knob: str, number: int, bench: Bench) -> None:
+    bench.follow(f"{A}{PRE}SCRIPT POST A x\n")
+    follower = bench.follower
+    names(follower, line(OutKind.KNOB, text=knob, number=number))
+    names(follower, line(OutKind.SCRIPT_END, bench.now, "A", 1, "PRE"))
+    assert follower.run.nodes["A"].status is NodeStatus.POSTRUN
+
+
+def test_a_restart_runs_anew_what_had_failed_without_a_record() -> None:
+    follower = follower_of(f"{A}{PRE}JOB B x\nPARENT A CHILD B\n")
+    start = line(OutKind.START)
+    names(follower, start, line(OutKind.SCRIPT_END, 2.0, "A", 1, "PRE"))
+    nodes = follower.run.nodes
+    assert (nodes["A"].status, nodes["B"].status) == (NodeStatus.ERROR, NodeStatus.FUTILE)
+    names(follower, line(OutKind.START, 5.0), line(OutKind.RECOVERY, 5.0))
+    assert (nodes["A"].status, nodes["B"].status) == (NodeStatus.PRERUN, NodeStatus.NOT_READY)
+    names(follower, line(OutKind.SCRIPT_END, 7.0, "A", 0, "PRE"))
+    assert nodes["A"].status is NodeStatus.READY
+
+
+def test_many_lines_of_one_second_are_not_looked_at_again_and_again(bench: Bench) -> None:
+    nodes = range(300)
+    text = "".join(f"JOB N{n} x\nSCRIPT PRE N{n} x\n" for n in nodes)
+    bench.follow(f"{A}{text}PARENT A CHILD {' '.join(f'N{n}' for n in nodes)}\n")
+    follower, second = bench.follower, float(int(bench.now))
+    for node in nodes:
+        names(follower, line(OutKind.SCRIPT_END, second, f"N{node}", 0, "PRE"))
+    bench.submit("A", 7)
+    bench.terminate(7)
+    for event in bench.read():
+        follower.take(event)
+    states = {follower.run.nodes[f"N{node}"].status for node in nodes}
+    assert states == {NodeStatus.READY}
