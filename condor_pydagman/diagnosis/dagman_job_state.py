@@ -67,7 +67,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
 
 def _rescue_to_come(facts: Facts) -> list[Notice]:
     failed = [name for name, run in facts.run.nodes.items() if run.status is NodeStatus.ERROR]
-    if not failed:
+    if not failed or facts.run.halted:
         return []
     others = "".join(f" and {one}" for one in going_on(facts))
     sentence = (
@@ -137,7 +137,11 @@ def _removed(facts: Facts) -> Iterator[Notice]:
     why = f": {message(reason)}" if reason else ""
     sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
     source = f"{facts.name}.dagman.log" if job.left else facts.out
-    evidence = (Evidence(source, message(reason) or "Received SIGUSR1", when),)
+    said = message(reason) or "Received SIGUSR1"
+    if not (reason or facts.run.removed):
+        sentence = "The DAG was told to end, and DAGMan removed the jobs of its nodes."
+        source, said = facts.out, "asks for the DAG: cancel-all"
+    evidence = (Evidence(source, said, when),)
     yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 

@@ -31,6 +31,7 @@ _DERIVED = re.compile(
     r"|(?:_multi)?rescue\d{3})$"
 )
 _OUT_VARIABLE = "_CONDOR_DAGMAN_LOG"
+_REMOVED = 3  # JobStatus
 _ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
 
 
@@ -71,6 +72,15 @@ class FoundDag(NamedTuple):
     def files(self) -> tuple[str, ...]:
         """The DAG files, as DAGMan was given them."""
         return self.options.dag_files
+
+    @property
+    def left_queue_at(self) -> float:
+        """When DAGMan's job left the queue, seconds since the epoch; 0.0 if it has not, or nobody
+        knows.  One that was removed has no CompletionDate."""
+        left = self.ad.get("CompletionDate")
+        if not left and self.ad.get("JobStatus") == _REMOVED:
+            left = self.ad.get("EnteredCurrentStatus")
+        return float(left or 0)
 
     @property
     def ended(self) -> bool:

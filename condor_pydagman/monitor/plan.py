@@ -126,7 +126,7 @@ def begin_of_last_run(found: FoundDag) -> float:
 
 def is_of_earlier_run(found: FoundDag) -> bool:
     """Whether the logs are of a later run than that of the DAGMan job, which has ended."""
-    left = found.ad.get("CompletionDate") or 0
+    left = found.left_queue_at
     return bool(found.ended and left) and begin_of_last_run(found) > left + 1
 
 

@@ -194,9 +194,9 @@ class WatchedDag:
         self._state = state
 
     def _is_of_this_run(self) -> bool:
-        run, ad = self._monitor.run, self.found.ad
+        run = self._monitor.run
         newest = run.starts[-1].time if run.starts else run.begun  # of a huge log, the end was read
-        ended = float(ad.get("CompletionDate") or 0) if self.found.exit_code is not None else 0.0
+        ended = self.found.left_queue_at
         return newest >= int(self.found.submitted) and not (ended and newest > ended)
 
     def _is_time_to_ask(self) -> bool:

@@ -129,7 +129,7 @@ def _begun(known: Known) -> float:
 
 def _why_halted(known: Known, by: HaltedBy | None) -> tuple[Evidence, ...]:
     reason = message(known.run.halts[-1].reason) if known.run.halted else ""
-    said = f"Halt reason: {reason}" if reason else "Halting DAGMan"
+    said = f"Halt reason: {reason}" if reason else "the DAG is halted"
     file = (Evidence(known.halt_file, "exists"),) if known.has_halt_file else ()
     begun = Evidence(known.out, said, _begun(known))
     return (*(by.evidence if by is not None else ()), begun, *file)

@@ -12,6 +12,7 @@ from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import DagState, NodeRun
 from condor_pydagman.words import duration
 
+_BY_STEER = "(condor_pydagman steer)"  # what HoldReason ends with
 MAX_EXAMPLES = 3
 MAX_JOBS = 5  # in a command
 _IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
@@ -44,13 +45,19 @@ def logged_holds(nodes: Iterable[NodeRun]) -> Iterator[QueuedJob]:
                 )
 
 
+def _meaning(code: int, jobs: Sequence[QueuedJob]) -> str:
+    if all(job.reason.endswith(_BY_STEER) for job in jobs):
+        return "someone used condor_pydagman steer hold"
+    return hold_code(code).meaning
+
+
 def _notice(code: int, jobs: Sequence[QueuedJob], known: Known) -> Notice:
     nodes = tuple(dict.fromkeys(job.node for job in jobs))
     oldest = min((job.since for job in jobs if job.since), default=0.0)
     since = f" for {duration(known.now - oldest)}" if oldest else ""
     sentence = (
         f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {does(len(jobs), 'be')} held"
-        f"{since}: {hold_code(code).meaning} (HoldReasonCode {code})."
+        f"{since}: {_meaning(code, jobs)} (HoldReasonCode {code})."
     )
     listed = " ".join(job.job for job in jobs[:MAX_JOBS])
     if len(jobs) > MAX_JOBS and known.cluster:

@@ -73,5 +73,9 @@ def test_a_job_whose_logs_are_those_of_a_later_run(
     monkeypatch.setattr(queue, "dagman_ad", lambda cluster: ad)
     with pytest.raises(FileError, match="of a later run than job 5"):
         dag_events(5)
+    removed = {"CompletionDate": 0, "JobStatus": 3, "EnteredCurrentStatus": int(logs.now) - 50}
+    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**ad, **removed})
+    with pytest.raises(FileError, match="of a later run than job 5"):
+        dag_events(5)
     monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**ad, "CompletionDate": logs.now + 9})
     assert read_run(5).nodes["A"].attempts

@@ -46,6 +46,13 @@ def test_the_schedd_knows_better() -> None:
     assert "see the reason (HoldReasonCode 999)" in other.sentence
 
 
+def test_a_person_who_has_steered() -> None:
+    by = "put on hold by ann (condor_pydagman steer)"
+    job = QueuedJob("5.0", "A", HELD, NOW, by, 1)
+    (one,) = held_job_notices(known(facts_of(TEXT, {}, jobs=(job,))))
+    assert "someone used condor_pydagman steer hold" in one.sentence
+
+
 # HoldReasonCode.
 
 
