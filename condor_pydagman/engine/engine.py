@@ -35,6 +35,7 @@ from condor_pydagman.engine import (
 )
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, begin_features, observe, table_with, want
+from condor_pydagman.engine.nodes import IllegalMove
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
@@ -123,7 +124,12 @@ class Engine:
         """Take an event of the log in `Mode.FOLLOW`, in which nothing is asked for."""
         run = self.run
         run.now = event.time
-        log_events.on_event(run, event)
+        try:
+            log_events.on_event(run, event)
+        except IllegalMove as error:  # events are missing: what follows from this one can't be
+            if self.check:
+                raise
+            run.log.can_not_be(error.node, f"{event.cluster}.{event.proc}")
         if self.check:
             validate(run)
         run.out.clear()

@@ -27,7 +27,15 @@ MAX_REMEMBERED_MOVES = 2000  # how many moves of all nodes are remembered for er
 
 class IllegalMove(AssertionError):
     """A node was to make a move that is not in the table: a bug of ours, with the moves that led to
-    it."""
+    it; or a log is followed of which events are missing.
+
+    Attributes:
+        node: the node.
+    """
+
+    def __init__(self, text: str, node: int) -> None:
+        super().__init__(text)
+        self.node = node
 
 
 class Nodes:
@@ -173,7 +181,8 @@ class Nodes:
         old = self.states[node]
         new = _NEXT[old * _CAUSES + cause]
         if new < 0:
-            raise IllegalMove(f"{State(old).name} + {cause.name}: {self.move_history(node)}")
+            text = f"{State(old).name} + {cause.name}: {self.move_history(node)}"
+            raise IllegalMove(text, node)
         self.states[node] = new
         counts = self.service_counts if node in self.services else self.counts
         counts[old] -= 1

@@ -226,7 +226,9 @@ class Follower:
         self.run.begun = self.run.begun or event.time
         read = log_event(event)
         if read is not None:
-            self._is_ours = self._is_ours or read.record is not None
+            if read.record is not None:
+                self._is_ours = True
+                self._failed_unlogged.discard(self.plan.dag.find(read.node) or -1)
             self._take(read)
         return self._taken()
 
@@ -298,6 +300,8 @@ class Follower:
         self.run.errors.clear()
         self.run.rescued_from, self.run.rescue_read = 0, ""
         self.run.begun = self.run.begun or line.time
+        # The stock program may go on with a DAG of ours.
+        self._is_ours = any(is_record(one) for one in self._coming if one.time >= line.time)
         self._tell("dag.start", line.time)
 
     def _version(self, line: OutLine) -> None:

@@ -431,6 +431,7 @@ class History:
                 self.pre_ended(number, value, event.time)
             self.attempt(number).skipped = True
             self.because(self.of(number), skipped=True)
+            self._seen_of_unknown(number, NodeStatus.DONE, event.time)
 
     # Jobs.
 

@@ -76,3 +76,24 @@ def _lose_line(rng: Random, data: bytes) -> bytes:
 
 
 _WAYS = (_cut, _lose_event, _repeat_event, _shuffle, _put_bytes, _lose_line)
+
+
+@pytest.mark.parametrize("kept", [kept for kept in RUNS if kept.name == "sites"], ids=str)
+def test_without_the_end_of_a_job(
+    kept: Path, work_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONDOR_CONFIG", os.devnull)
+    lay_out(kept, work_directory)
+    monkeypatch.chdir(work_directory)
+    log = Path("t.dag.nodes.log")
+    events, doubts = log.read_bytes().split(END), set()
+    found = find_dag("t.dag", ask=False)
+    for index, event in enumerate(events):
+        if event.startswith((b"005", b"009")):
+            log.write_bytes(END.join(events[:index] + events[index + 1 :]))
+            monitor = DagMonitor(found, read_plan=lambda: known_plan(found))
+            monitor.read()
+            doubts.update(monitor.doubts)
+    assert "By the nodes log, nodes began whose parents in the DAG files have not ended" in str(
+        doubts
+    )

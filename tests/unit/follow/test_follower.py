@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.follow.follower import order
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.trace.run_history import Attempt, Halted, Run
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
 
 
@@ -380,3 +380,12 @@ def test_many_lines_of_one_second_are_not_looked_at_again_and_again(bench: Bench
         follower.take(event)
     states = {follower.run.nodes[f"N{node}"].status for node in nodes}
     assert states == {NodeStatus.READY}
+
+
+def test_the_stock_program_goes_on_with_a_dag_of_ours(bench: Bench) -> None:
+    bench.record(JournalRecord.PRE_ENDED)
+    bench.follow(f"{A}{PRE}JOB B x\nSCRIPT PRE B x\n")
+    follower, later = bench.follower, bench.now + 10
+    names(follower, line(OutKind.START, later), line(OutKind.RECOVERY, later))
+    names(follower, line(OutKind.SCRIPT_END, later + 1, "B", 3, "PRE"))
+    assert follower.run.nodes["B"].status is NodeStatus.ERROR
