@@ -56,11 +56,13 @@ def rescue_findings(facts: Facts) -> list[Notice]:
         return [_note(sentence, (), f"To run it again: {facts.submit_command}")]
     total = len(facts.dag) if facts.dag is not None else 0
     of_all = f" of {total}" if total else ""
+    are_done = "is done and does" if facts.rescue.done == 1 else "are done and do"
     sentence = (
         f"If you submit the DAG again, it continues from {facts.rescue.path}: {facts.rescue.done}"
-        f"{of_all} nodes are done and do not run again."
+        f"{of_all} nodes {are_done} not run again."
     )
-    evidence = Evidence(facts.rescue.path, f"{facts.rescue.done} DONE lines", facts.rescue.time)
+    lines = number_of(facts.rescue.done, "DONE line")
+    evidence = Evidence(facts.rescue.path, lines, facts.rescue.time)
     advice = f"When you have fixed the cause: {facts.submit_command}"
     return [_note(sentence, (evidence,), advice)]
 

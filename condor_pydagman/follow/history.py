@@ -35,6 +35,7 @@ _OF_UNKNOWN = [*_PUBLISHED]  # of nodes of which nobody knows whether they are t
 _OF_UNKNOWN[State.RETRY_WAIT] = NodeStatus.ERROR
 # States that follow from those of other nodes; of a node that has not begun they are not told.
 _FOLLOWING = (NodeStatus.READY, NodeStatus.FUTILE)
+REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
 WINDOW_S = 600.0  # of which the rate is told
 _TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
 
@@ -99,6 +100,7 @@ class History:
         self._say = say
         self._nodes: dict[int, NodeRun] = {}
         self._reasons: dict[str, dict[str, Any]] = {}
+        self._evicted: dict[tuple[int, int], float] = {}  # procs that have not run since, and when
         self._holds: dict[tuple[int, int], int] = {}  # number of a proc's hold in its attempt
         self._event = ReadEvent(0)
         self._changed: dict[str, NodeRun] | None = None  # if somebody wants to know
@@ -458,6 +460,8 @@ class History:
         if change is Change.SUBMITTED:
             self._of_job("job.submit", event, seen)
         elif change is Change.RUNS:
+            if self._evicted:
+                self._evicted.pop((event.cluster, event.proc), None)
             if event.kind == EventKind.EXECUTE:
                 self._runs(seen, attempt, event)
         elif change is Change.ENDED:
@@ -466,6 +470,7 @@ class History:
         elif change is Change.IDLE:
             if event.kind in _TAKEN and runs < ran:
                 attempt.evictions += 1
+                self._evicted[event.cluster, event.proc] = event.time
                 why = log_text.eviction_reason(_said(event))
                 self._of_job("job.evict", event, seen, reason=why)
         elif change is Change.HELD:
@@ -510,6 +515,9 @@ class History:
             self._of_job("job.terminate", event, node)
         else:
             attempt.end_with(RETURN_JOB_ABORTED)
+            evicted = self._evicted.pop((event.cluster, event.proc), 0.0)
+            if evicted and event.time <= evicted + REMOVAL_S:
+                attempt.evictions -= 1  # it was taken from there to be removed
             if event.kind == EventKind.JOB_ABORTED:
                 attempt.reason = attempt.reason or event.text
                 self._of_job("job.abort", event, node, reason=event.text)

@@ -173,8 +173,8 @@ def test_rescue_files() -> None:
     rescue = RescueFile("t.dag.rescue001", 1, NOW)
     about = {"state": DagState.FAILED, "submit_command": "condor_submit_dag t.dag"}
     (finding,) = rescue_findings(facts_of(TEXT, FAILED, rescue=rescue, **about))
-    assert "continues from t.dag.rescue001: 1 of 2 nodes are done" in finding.sentence
-    assert texts(finding) == ["t.dag.rescue001: 1 DONE lines"]
+    assert "continues from t.dag.rescue001: 1 of 2 nodes is done" in finding.sentence
+    assert texts(finding) == ["t.dag.rescue001: 1 DONE line"]
     assert finding.advice == ("When you have fixed the cause: condor_submit_dag t.dag",)
     (finding,) = rescue_findings(facts_of(TEXT, FAILED, **about))
     assert "There is no rescue file" in finding.sentence

@@ -273,3 +273,15 @@ def test_jobs_that_are_of_no_node(bench: Bench) -> None:
     bench.terminate(7)
     assert bench.follow().nodes == {}
     assert bench.events == []
+
+
+def test_a_job_that_is_removed_while_it_runs_is_not_evicted(bench: Bench) -> None:
+    evicted = "Job was evicted.\n\t(0) CPU times\n"
+    for cluster, pause, count in ((7, 1, 0), (8, 60, 1)):
+        bench.submit("A", cluster)
+        bench.execute(cluster)
+        bench.event(4, evicted, f"{cluster:03d}.000.000")
+        bench.now += pause
+        bench.abort(cluster)
+        attempts = bench.node("RETRY A 9\n").attempts
+        assert attempts[-1].evictions == count
