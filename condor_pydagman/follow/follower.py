@@ -228,7 +228,8 @@ class Follower:
         if read is not None:
             if read.record is not None:
                 self._is_ours = True
-                self._failed_unlogged.discard(self.plan.dag.find(read.node) or -1)
+                node = self.plan.dag.find(read.node)
+                self._failed_unlogged -= {node}
             self._take(read)
         return self._taken()
 

@@ -389,3 +389,16 @@ def test_the_stock_program_goes_on_with_a_dag_of_ours(bench: Bench) -> None:
     names(follower, line(OutKind.START, later), line(OutKind.RECOVERY, later))
     names(follower, line(OutKind.SCRIPT_END, later + 1, "B", 3, "PRE"))
     assert follower.run.nodes["B"].status is NodeStatus.ERROR
+
+
+@pytest.mark.parametrize("first", ["A", "B"])
+def test_what_has_a_record_stays_failed(first: str, bench: Bench) -> None:
+    other = "B" if first == "A" else "A"
+    bench.follow("".join(f"JOB {name} x\nSCRIPT PRE {name} x\n" for name in (first, other)))
+    follower, later = bench.follower, bench.now + 10
+    names(follower, line(OutKind.SCRIPT_END, bench.now, "A", 1, "PRE"))  # read before its record
+    bench.record(JournalRecord.PRE_ENDED, 1)
+    for event in bench.read():
+        follower.take(event)
+    names(follower, line(OutKind.START, later), line(OutKind.RECOVERY, later))
+    assert follower.run.nodes["A"].status is NodeStatus.ERROR
