@@ -231,8 +231,6 @@ class History:
         has_tried = bool(node.attempts) and not node.attempts[-1].over
         if status in _ENDED and has_tried:
             node.attempts[-1].over = True
-        if number not in self.state.nodes.services:  # which DAGMan does not count either
-            self._count(node, status, time)
         data = self._reasons.get(node.name) if self._reasons else None
         if data is None and status in _ENDED:
             data = self._what_led_to(number, node, status, has_tried=has_tried)
@@ -240,7 +238,10 @@ class History:
             node.why, node.cached = str(data.get("reason") or ""), "cached" in data
         elif node.why or node.cached:
             node.why, node.cached = "", False
-        if status is NodeStatus.DONE and node.skipped_by:
+        node.told_skipped = status is NodeStatus.DONE and bool(data and data.get("skipped"))
+        if number not in self.state.nodes.services:  # which DAGMan does not count either
+            self._count(node, status, time)
+        if node.told_skipped and not node.marks() & (SKIPPED | NOT_NEEDED):
             self.run.skipped.add(node.name)
         else:
             self.run.skipped.discard(node.name)
@@ -320,7 +321,7 @@ class History:
     def begins_anew(self, number: int) -> None:
         """It is to run as if it never had."""
         node = self.of(number)
-        node.cached, node.cancelled_by, node.skipped_by = False, "", ""
+        node.cached, node.cancelled_by = False, ""
         if node.attempts:
             node.attempts[-1].over = True
 

@@ -221,7 +221,7 @@ class NodeRun:
         since: when it came into its state.
         attempts: oldest first; empty if it has not been started.
         cached: it is done without having run, since nothing of it has changed (CACHE).
-        skipped_by: the person for whom it counts as done without having run; '' if there is none.
+        told_skipped: it is done since a person, or its PRE script, has had it skipped.
         cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
         why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
         place: the marks of all nodes (`node_states`), and its number among them; None if it has
@@ -235,9 +235,9 @@ class NodeRun:
         "name",
         "place",
         "since",
-        "skipped_by",
         "status",
         "told",
+        "told_skipped",
         "why",
     )
 
@@ -246,8 +246,8 @@ class NodeRun:
         self.status = self.told = status
         self.since = 0.0
         self.attempts: list[Attempt] = []
-        self.cached = False
-        self.cancelled_by = self.skipped_by = self.why = ""
+        self.cached = self.told_skipped = False
+        self.cancelled_by = self.why = ""
         self.place: tuple[bytearray, int] | None = None
 
     def marks(self) -> int:
@@ -261,7 +261,7 @@ class NodeRun:
         if self.status is not NodeStatus.DONE:
             return False
         is_marked = bool(self.marks() & (SKIPPED | NOT_NEEDED))
-        return is_marked or self.is_pre_skipped or bool(self.skipped_by)
+        return is_marked or self.told_skipped or self.is_pre_skipped
 
     @property
     def is_pre_skipped(self) -> bool:
@@ -368,7 +368,7 @@ class Run:
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
-        skipped: names of nodes that a person has skipped.
+        skipped: names of nodes that are told to be skipped, and have no mark that says so.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, oldest first, of a while before the newest.
         interventions: what people and features have done to it; halts are in `halts`.

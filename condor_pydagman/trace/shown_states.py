@@ -204,7 +204,7 @@ def _done(node: NodeRun, is_left_out: bool) -> Shown:
     marks = node.marks() & _APART
     if marks & NOT_NEEDED:
         return Shown.NOT_NEEDED
-    if marks or node.is_pre_skipped or node.skipped_by:
+    if marks or node.told_skipped or node.is_pre_skipped:
         return Shown.SKIPPED
     return Shown.LEFT_OUT if is_left_out and not node.attempts else Shown.DONE
 

@@ -55,7 +55,7 @@ class Tally:
             return {}
         marks = self._engine.run.nodes.marks
         cached = self.feature("cache")
-        skipped = _with_mark(marks, _SKIPPED) + self._pre_skipped() + len(self.run.skipped)
+        skipped = _with_mark(marks, _SKIPPED) + len(self.run.skipped)
         counts = {
             Shown.SKIPPED: skipped,
             Shown.CACHED: len(cached.cached) if cached is not None else 0,
@@ -63,11 +63,6 @@ class Tally:
             Shown.LEFT_OUT: self._left_out(),
         }
         return {LOOKS[state].key: count for state, count in counts.items() if count}
-
-    def _pre_skipped(self) -> int:
-        dag, known = self.dag, self.run.nodes
-        found = (known.get(self.name(node)) for node in (dag.pre_skips if dag is not None else ()))
-        return sum(node is not None and node.skipped and not node.marks() for node in found)
 
     def _left_out(self) -> int:
         """Of those that a person has let run, none that has not ended well."""

@@ -24,8 +24,6 @@ def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
     asked = " ".join((command.value, *options)).rstrip()
     tracker.run.interventions.add(time, words.by, asked, node=node.name)
     why = f"{command.value} by {words.by}"
-    if command is NodeCommand.SKIP and node.status not in _ENDED:
-        node.skipped_by = words.by
     if command in (NodeCommand.DONE, NodeCommand.SKIP):
         tracker.because(node, skipped=command is NodeCommand.SKIP, reason=why)
     elif command is NodeCommand.CANCEL and node.status not in _ENDED:

@@ -91,3 +91,18 @@ def test_a_node_that_a_person_has_skipped_is_told_apart(bench: Bench) -> None:
     bench.record(JournalRecord.STEERED, 2, text="bob rerun")
     tally = bench.tally(A)
     assert (shown_state(tally.run.nodes["A"]), tally.not_run()) == (Shown.READY, {})
+
+
+def test_a_skip_that_comes_too_late_skips_nothing(bench: Bench) -> None:
+    bench.submit("A", 7)
+    steered(bench, "ann skip")
+    bench.terminate(7)
+    tally = bench.tally(A)
+    node = tally.run.nodes["A"]
+    assert (shown_state(node), node.skipped, tally.not_run()) == (Shown.DONE, False, {})
+
+
+def test_a_node_with_pre_skip_that_a_person_has_skipped_counts_once(bench: Bench) -> None:
+    steered(bench, "ann skip")
+    tally = bench.tally(f"{A}SCRIPT PRE A x\nPRE_SKIP A 5\n")
+    assert tally.not_run() == {"skipped": 1}
