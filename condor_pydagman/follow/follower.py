@@ -36,7 +36,7 @@ from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine, knobs_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.nodes_log_text import NodesLogEvent
-from condor_pydagman.trace.run_history import Halted, NodeRun, Run, Start
+from condor_pydagman.trace.run_history import NodeRun, Run, Start
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 from condor_pydagman.words import result
 
@@ -315,7 +315,7 @@ class Follower:
         self.run.begun = self.run.starts[0].time if self.run.starts else line.time
         self.run.last, self.run.limits = line.time, before.limits
         self.run.errors = before.errors
-        self.run.failures_allowed, self.run.knobs = before.failures_allowed, before.knobs
+        self.run.knobs = before.knobs
         self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
         self._followed, self._is_ours, self._early = None, False, {}
         self._failed_unlogged = set()
@@ -341,7 +341,6 @@ class Follower:
     def _knob(self, line: OutLine) -> None:
         """What the log says of knobs goes before it; the stock program's log says nothing."""
         self.run.knobs.update(knobs_of(line))
-        self.run.failures_allowed = self.run.knobs.get("node_job_failure_tolerance", 0)
         if self._followed is not None and not self._followed.engine.run.log.config:
             self._followed.engine.run.set_config(Config(**self.run.knobs))
 
@@ -514,17 +513,14 @@ class Follower:
                 lines[line.what](self.run, line)
 
     def _halt(self, line: OutLine) -> None:
-        if not self.run.halted:
-            self.run.halts.append(Halted(line.time))
+        if self.run.halt(line.time):
             self._tell("dag.halt", line.time)
 
     def _halt_reason(self, line: OutLine) -> None:
-        if self.run.halted:
-            self.run.halts[-1] = self.run.halts[-1]._replace(reason=line.text)
+        self.run.halted_because(line.text)
 
     def _resume(self, line: OutLine) -> None:
-        if self.run.halted:
-            self.run.halts[-1] = self.run.halts[-1]._replace(ended=line.time)
+        if self.run.resume(line.time):
             self._tell("dag.resume", line.time)
 
     def _limit(self, line: OutLine) -> None:

@@ -321,12 +321,6 @@ class Dag:
         """Such nodes; those that wait for the end of all their parents come first."""
         return sorted(self.decided, key=self.decided.__getitem__)
 
-    def strong_successors(self, vertex: int) -> Iterator[int]:
-        """Vertices that a failure of `vertex` makes futile."""
-        for after, weak in zip(self.successors(vertex), self.edges.weak_marks(vertex)):
-            if not weak and not self.is_decided(after):
-                yield after
-
     def has_weak_children_only(self, node: int) -> bool:
         """Whether there are nodes that wait for this one, all of them weakly."""
         return self.edges.any_weak and self.has_children(node) and all(self.edges.weak_marks(node))

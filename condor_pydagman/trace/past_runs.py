@@ -21,7 +21,7 @@ from condor_pydagman.records.dagman_out_jobs import (
     TERMINATED,
     JobLine,
 )
-from condor_pydagman.trace.run_history import Attempt, Halted, Hold, NodeRun, Run, ScriptRun, Start
+from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Start
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus
 
 _Job = tuple[int, int, int]
@@ -131,16 +131,13 @@ class PastRuns:
         run.removed = True
 
     def _halt(self, run: Run, line: OutLine) -> None:
-        if not run.halted:
-            run.halts.append(Halted(line.time))
+        run.halt(line.time)
 
     def _halt_reason(self, run: Run, line: OutLine) -> None:
-        if run.halted:
-            run.halts[-1] = run.halts[-1]._replace(reason=line.text)
+        run.halted_because(line.text)
 
     def _resume(self, run: Run, line: OutLine) -> None:
-        if run.halted:
-            run.halts[-1] = run.halts[-1]._replace(ended=line.time)
+        run.resume(line.time)
 
     def _status(self, run: Run, line: OutLine) -> None:
         """All that the stock DAGMan writes of a halt by file."""

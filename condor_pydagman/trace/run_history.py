@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
 from condor_pydagman.features import home
-from condor_pydagman.graph.parts import Tolerance
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.interventions import Interventions
 from condor_pydagman.trace.node_placements import NodePlacements
@@ -40,35 +39,6 @@ class DagState(Enum):
     FAILED = "failed"
     REMOVED = "removed"
     UNKNOWN = "unknown"
-
-
-class NodePlan(NamedTuple):
-    """What the DAG says of a node, as far as its states depend on it.
-
-    Attributes:
-        retries: how many further attempts RETRY allows.
-        has_pre, has_post: whether it has such scripts.
-        is_subdag: whether its job is a DAGMan (SUBDAG EXTERNAL).
-        done: the DAG file or a rescue file says that it is done.
-        tolerance: how many of its procs may fail, None if the configuration says so.
-        unless_exit, only_if: values of a failed attempt after which RETRY makes no other one, or
-            only after which it does, if there are any.
-        abort_on: value that ends the whole DAG (ABORT-DAG-ON), None if there is none.
-        pre_skip: exit code of the PRE script that makes it done, None if there is none.
-        group: name of its group of nodes that run at one site, '' if it is in none.
-    """
-
-    retries: int = 0
-    has_pre: bool = False
-    has_post: bool = False
-    is_subdag: bool = False
-    done: bool = False
-    tolerance: Tolerance | None = None
-    unless_exit: tuple[int, ...] = ()
-    only_if: tuple[int, ...] = ()
-    abort_on: int | None = None
-    pre_skip: int | None = None
-    group: str = ""
 
 
 class ScriptRun:
@@ -357,13 +327,6 @@ class Run:
         rescue_written: name of the rescue file that it wrote, '' if none.
         aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did.
         removed: whether DAGMan's job was removed (condor_rm).
-        failures_allowed: jobs of a node that may fail if it has no TOLERANCE
-            (DAGMAN_NODE_JOB_FAILURE_TOLERANCE).
-        errors: the last lines in which DAGMan has said that something is an error, since it was
-            started last.
-        said_failed: how nodes have failed, in DAGMan's words, for those who have no nodes log: by
-            name, of a thousand nodes at most.  It decides no state.
-        is_list: whether `said_failed` is DAGMan's own list, which it writes at the end.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
@@ -393,7 +356,6 @@ class Run:
         self.dag_status: int | None = None
         self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
-        self.failures_allowed = 0
         self.knobs: dict[str, int] = {}
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = ""
@@ -406,3 +368,28 @@ class Run:
     def halted(self) -> bool:
         """Whether the DAG is halted."""
         return bool(self.halts) and not self.halts[-1].ended
+
+    @property
+    def failures_allowed(self) -> int:
+        """Jobs of a node that may fail if it has no TOLERANCE
+        (DAGMAN_NODE_JOB_FAILURE_TOLERANCE)."""
+        return self.knobs.get("node_job_failure_tolerance", 0)
+
+    def halt(self, time: float) -> bool:
+        """The DAG is halted; whether that is news."""
+        is_news = not self.halted
+        if is_news:
+            self.halts.append(Halted(time))
+        return is_news
+
+    def halted_because(self, reason: str) -> None:
+        """What was said about the halt."""
+        if self.halted:
+            self.halts[-1] = self.halts[-1]._replace(reason=reason)
+
+    def resume(self, time: float) -> bool:
+        """The DAG is halted no more; whether that is news."""
+        is_news = self.halted
+        if is_news:
+            self.halts[-1] = self.halts[-1]._replace(ended=time)
+        return is_news

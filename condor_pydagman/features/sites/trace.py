@@ -47,11 +47,6 @@ class GroupSite(NamedTuple):
     reason: str = ""
     since: float = 0.0
 
-    @property
-    def is_nowhere(self) -> bool:
-        """Whether nothing of it is at a site, or about to leave one."""
-        return not (self.site or self.old or self.leaving)
-
     def as_json(self) -> dict[str, Any]:
         """Fields of the events `group.*`, and of what tools print in JSON."""
         told = {"site": self.site or self.old, "round": self.round}
