@@ -140,9 +140,10 @@ def _removed(facts: Facts) -> Iterator[Notice]:
     sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
     source = f"{facts.name}.dagman.log" if job.left else facts.out
     said = message(reason) or "Received SIGUSR1"
-    if not (reason or facts.run.removed):
-        sentence = "The DAG was told to end, and DAGMan removed the jobs of its nodes."
-        source, said = facts.out, "asks for the DAG: cancel-all"
+    if not (reason or facts.run.removed):  # by a command, or by an error at the start
+        sentence = "DAGMan ended the DAG before its end; it removed the jobs of its nodes."
+        code = facts.run.exit_code
+        source, said = facts.out, "" if code is None else f"exit code {code}"
     evidence = (Evidence(source, said, when),)
     yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 

@@ -121,7 +121,8 @@ class Engine:
         return out
 
     def follow(self, event: inputs.LogEvent) -> None:
-        """Take an event of the log in `Mode.FOLLOW`, in which nothing is asked for."""
+        """Take an event of the log in `Mode.FOLLOW`, in which nothing is asked for; one that can't
+        be is noted in `run.log.impossible`."""
         run = self.run
         run.now = event.time
         try:

@@ -41,10 +41,10 @@ from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 from condor_pydagman.words import result
 
 COUNTS = ("total", "done", "pre", "queued", "post", "ready", "unready", "failed", "futile")
-# Of nodes that the DAG does not have, and of those whose parents have not ended.
+# Of nodes that the DAG does not have, and of those that can't have done what the log says.
 _DOUBTS = (
     "The nodes log names nodes that the DAG files, and what was added to them, do not have",
-    "By the nodes log, nodes began whose parents in the DAG files have not ended",
+    "The nodes log tells what can't have happened to nodes of the DAG, as its files are now",
 )
 _NAMED = 3  # of such nodes
 # What follows from events of the nodes log, mostly of the same second.

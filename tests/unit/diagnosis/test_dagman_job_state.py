@@ -151,6 +151,14 @@ def test_a_dag_that_succeeds_though_nodes_have_failed() -> None:
     assert (finding.cause, finding.weight) == ("dagman.succeeded", Weight.NOTE)
 
 
+def test_a_dag_that_was_ended_though_its_job_was_not_removed() -> None:
+    facts = facts_of(TEXT, {}, state=DagState.REMOVED)
+    facts.run.exit_code = 2
+    (finding,) = said(facts)
+    assert "removed;" not in finding.sentence
+    assert texts(finding) == ["t.dag.dagman.out: exit code 2"]
+
+
 def test_a_dagman_that_was_removed_and_has_not_ended() -> None:
     """It runs its FINAL node."""
     facts = facts_of(TEXT, FAILED)

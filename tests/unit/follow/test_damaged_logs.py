@@ -94,6 +94,7 @@ def test_without_the_end_of_a_job(
             monitor = DagMonitor(found, read_plan=lambda: known_plan(found))
             monitor.read()
             doubts.update(monitor.doubts)
-    assert "By the nodes log, nodes began whose parents in the DAG files have not ended" in str(
-        doubts
+    assert (
+        "The nodes log tells what can't have happened to nodes of the DAG, as its files are now"
+        in str(doubts)
     )

@@ -244,7 +244,7 @@ def test_nodes_that_began_too_early(bench: Bench) -> None:
     run = bench.follow("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
     assert run.nodes["B"].status is NodeStatus.NOT_READY
     assert bench.follower.doubts == [
-        "By the nodes log, nodes began whose parents in the DAG files have not ended: B."
+        "The nodes log tells what can't have happened to nodes of the DAG, as its files are now: B."
     ]
 
 
