@@ -114,7 +114,7 @@ def test_containers(place: Path, work: Path) -> None:
 
 def test_several_access_points(access_point: AccessPoint, place: Path, work: Path) -> None:
     """With a second personal pool; a copy of a directory is made as the page's rsync makes it."""
-    with running_pool(place / "second") as pool:
+    with running_pool(place / "second_access_point") as pool:
         second = AccessPoint(pool)
         there = second.run("condor_status", "-schedd", "-af", "Name").stdout.strip()
         there += " " + second.run("condor_status", "-collector", "-af", "MyAddress").stdout.strip()

@@ -80,7 +80,7 @@ def test_the_example_submits_and_tells(
 
 
 AGAIN = """\
-import json
+import json, os
 from condor_pydagman import dag_events, dag_status, submit_dag, subscribe
 for options in ({"force": True}, {}):  # anew, and with the rescue file
     cluster = submit_dag("my.dag", **options).cluster
@@ -90,8 +90,11 @@ for options in ({"force": True}, {}):  # anew, and with the rescue file
     by_job = [event.name for event in dag_events(cluster, follow=True)]
     assert sorted(by_file) == sorted(by_job), (by_file, by_job)
     print(json.dumps([by_file.count(name) for name in ("dag.start", "job.submit", "dag.end")]))
+os.remove("go")
 submit_dag("my.dag")
-print([event["event"] for event in subscribe("my.dag")][-1])
+for event in subscribe("my.dag"):
+    open("go", "a").close()  # its job has waited for somebody to listen
+print(event["event"])
 """
 
 

@@ -58,18 +58,6 @@ def test_retries_are_attempts(bench: Bench) -> None:
     assert bench.node("RETRY A 1\n").status is ERROR
 
 
-def test_of_an_unknown_dag_an_attempt_after_a_failure_is_a_retry(bench: Bench) -> None:
-    bench.submit("A", 7)
-    bench.terminate(7, value=3)
-    assert bench.follow().nodes["A"].status is ERROR
-    assert not bench.told("node.retry")
-    bench.submit("A", 8)
-    bench.events.clear()
-    node = bench.follow().nodes["A"]
-    assert (node.status, len(node.attempts)) == (NodeStatus.SUBMITTED, 2)
-    assert [event.data["retry"] for event in bench.told("node.retry")] == [1]
-
-
 def test_a_post_script_decides(bench: Bench) -> None:
     bench.submit("A", 7)
     bench.terminate(7, value=3)
