@@ -21,7 +21,9 @@ from condor_pydagman.diagnosis.known_facts import DagmanJob, Excerpt, Facts, Res
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.event_facts import hold_codes, reason
 from condor_pydagman.follow.follower import Plan, unknown_plan
+from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
@@ -33,7 +35,6 @@ from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
 from condor_pydagman.monitor.queue import queued_dagman_ad
 from condor_pydagman.records.rescue import newest
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import hold_codes, log_events, reason
 from condor_pydagman.trace.run_history import DagState, Hold, NodeRun, Run
 from condor_pydagman.vocabulary import EventKind, NodeKind, NodeStatus
 
@@ -233,13 +234,13 @@ def _dagman_job(found: FoundDag) -> DagmanJob:
         if event.kind == EventKind.SUBMIT:
             job = DagmanJob(event.cluster, event.time)
         elif event.kind == EventKind.JOB_HELD:
-            code, subcode = hold_codes(event.text)
+            code, subcode = hold_codes(event.said)
             name = f"{event.cluster}.{event.proc}"
-            job = job._replace(hold=Hold(event.time, reason(event.text), code, subcode, name))
+            job = job._replace(hold=Hold(event.time, reason(event.said), code, subcode, name))
         elif event.kind == EventKind.JOB_RELEASED:
             job = job._replace(hold=None)
         elif event.kind == EventKind.JOB_ABORTED:
-            job = job._replace(removed=reason(event.text), left=event.time)
+            job = job._replace(removed=reason(event.said), left=event.time)
         elif event.kind == EventKind.JOB_TERMINATED:
             job = job._replace(left=event.time)
     return job

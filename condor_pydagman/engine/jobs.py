@@ -50,6 +50,7 @@ class Jobs:
         procs: flags by proc id.
         codes: what each ended proc returned: exit code, negative signal, None if aborted.
         failed: how many procs failed.
+        idle: how many wait in the queue, those on hold included.
         held: how many are on hold.
         value: return value so far: that of the first failure, but 0 again after a success that
             follows failures which are tolerated (stock rule).
@@ -72,6 +73,7 @@ class Jobs:
         "failed",
         "failed_proc",
         "held",
+        "idle",
         "last_proc",
         "lost",
         "node",
@@ -90,6 +92,7 @@ class Jobs:
         self.procs: dict[int, int] = {}
         self.codes: dict[int, int | None] = {}
         self.failed = 0
+        self.idle = 0
         self.held = 0
         self.value = 0
         self.last_proc = only or 0
@@ -318,6 +321,7 @@ class JobTable:
         if not flags & ENDED and bool(flags & IDLE) != idle:
             jobs.procs[proc] = flags ^ IDLE
             self.idle += 1 if idle else -1
+            jobs.idle += 1 if idle else -1
             for changed in self.idle_changed:
                 changed(jobs.node, 1 if idle else -1)
             self.changes += 1
@@ -375,6 +379,7 @@ class JobTable:
         jobs.procs[proc] = flags
         self.submitted += 1
         self.idle += 1
+        jobs.idle += 1
         for changed in self.idle_changed:
             changed(jobs.node, 1)
         self.changes += 1

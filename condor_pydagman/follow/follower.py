@@ -16,17 +16,16 @@ from condor_pydagman import features
 from condor_pydagman.config import Config
 from condor_pydagman.engine import rerun
 from condor_pydagman.engine.engine import NOTHING, Engine
-from condor_pydagman.engine.inputs import Begin
+from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.follow.history import History, Observer
-from condor_pydagman.follow.log_event import ReadEvent, is_record, log_event
+from condor_pydagman.follow.nodes_log import NodesLogEvent
 from condor_pydagman.follow.unknown_dag import (
     add_nodes,
     begin_anew,
     is_unknown,
-    named,
     unknown_dag,
 )
 from condor_pydagman.graph.model import Dag
@@ -35,7 +34,6 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine, knobs_of
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 from condor_pydagman.trace.run_history import NodeRun, Run, Start
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 from condor_pydagman.words import result
@@ -211,7 +209,7 @@ class Follower:
         """These are the next events of the nodes log: they may have records of our DAGMan.  Of a
         DAG that can't be read, they name nodes, and to add many at once takes less time."""
         self._coming = coming
-        self._is_ours = self._is_ours or any(map(is_record, coming))
+        self._is_ours = self._is_ours or any(event.record for event in coming)
 
     def take(self, entry: NodesLogEvent | OutLine) -> list[DagEvent]:
         """Take in the next entry of one of the logs; returns what has happened."""
@@ -224,13 +222,11 @@ class Follower:
     def take_job_event(self, event: NodesLogEvent) -> list[DagEvent]:
         """Take in the next event of the nodes log; returns what has happened."""
         self.run.begun = self.run.begun or event.time
-        read = log_event(event)
-        if read is not None:
-            if read.record is not None:
+        if event.value is not None:
+            if event.record is not None:
                 self._is_ours = True
-                node = self.plan.dag.find(read.node)
-                self._failed_unlogged -= {node}
-            self._take(read)
+                self._failed_unlogged -= {self.plan.dag.find(event.node)}
+            self._take(event)
         return self._taken()
 
     def take_out_line(self, line: OutLine) -> list[DagEvent]:
@@ -248,7 +244,7 @@ class Follower:
             self._followed.engine.settle()
             self._followed.history.preview(self.run.last)
 
-    def _take(self, event: ReadEvent) -> None:
+    def _take(self, event: LogEvent) -> None:
         _, engine, history, is_unknown = self._followed or self._following()
         if is_unknown and event.node:
             self._learn(event.node)
@@ -265,7 +261,7 @@ class Follower:
         plan, engine, history, _ = self._following()
         if plan.is_unknown and plan.dag.find(name) is None:
             known = len(plan.dag)
-            add_nodes(engine.run, [*map(named, self._coming), name])
+            add_nodes(engine.run, [*(event.node for event in self._coming), name])
             self._coming = ()
             history.grown(range(known, len(plan.dag)))
 
@@ -302,7 +298,7 @@ class Follower:
         self.run.rescued_from, self.run.rescue_read = 0, ""
         self.run.begun = self.run.begun or line.time
         # The stock program may go on with a DAG of ours.
-        self._is_ours = any(is_record(one) for one in self._coming if one.time >= line.time)
+        self._is_ours = any(one.record for one in self._coming if one.time >= line.time)
         self._tell("dag.start", line.time)
 
     def _version(self, line: OutLine) -> None:
@@ -477,8 +473,8 @@ class Follower:
         """Take what our DAGMan would have written."""
         run, kind = self.engine.run, int(EventKind.GENERIC)
         name = logged_name(run.dag.names[node])
-        rest = name, value, record, run.nodes.retries.get(node, 0), text
-        self._take(tuple.__new__(ReadEvent, (kind, -1, -1, 0, time, "", *rest)))
+        retry = run.nodes.retries.get(node, 0)
+        self._take(LogEvent(kind, -1, -1, 0, time, "", name, value, record, retry, text))
 
     def _take_early(self, time: float) -> None:
         """What lines tell, of whole seconds, follows from events of their seconds: look at nodes

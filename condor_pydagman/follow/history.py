@@ -8,6 +8,7 @@ were held, what they used.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman import features
@@ -16,19 +17,20 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.follow.log_event import ReadEvent
+from condor_pydagman.follow import event_facts
+from condor_pydagman.follow.nodes_log import NodesLogEvent
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.trace import nodes_log_text as log_text
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.node_placements import NodePlacements, event_fields
 from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord, NodeStatus
 
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _PUBLISHED = [PUBLISHED[state] for state in State]
 _OF_UNKNOWN = [*_PUBLISHED]  # of nodes of which nobody knows whether they are tried again
@@ -51,7 +53,6 @@ class Observer(Feature):
         self.jobs_seen = history.jobs_seen  # type: ignore[method-assign]
         self.job_event = history.job_event  # type: ignore[method-assign]
         self.node_moved = history.node_moved  # type: ignore[method-assign]
-        self.idle_changed = history.idle_changed  # type: ignore[method-assign]
         self._history = history
 
     def node_moved(self, node: int, old: int, new: int) -> None:
@@ -61,9 +62,6 @@ class Observer(Feature):
         """See `Feature`."""
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
-        """See `Feature`."""
-
-    def idle_changed(self, node: int, change: int) -> None:
         """See `Feature`."""
 
     def retried(self, node: int) -> None:
@@ -102,14 +100,13 @@ class History:
         self._reasons: dict[str, dict[str, Any]] = {}
         self._evicted: dict[tuple[int, int], float] = {}  # procs that have not run since, and when
         self._holds: dict[tuple[int, int], int] = {}  # number of a proc's hold in its attempt
-        self._event = ReadEvent(0)
+        self._event: LogEvent = LogEvent(0)
         self._changed: dict[str, NodeRun] | None = None  # if somebody wants to know
         self._is_unknown = is_unknown(state.dag)
         self._published = _OF_UNKNOWN if self._is_unknown else _PUBLISHED
         self.moved_last: dict[int, None] = {}  # by the last entry
         self._moved: dict[int, None] = {}  # since the last `settle`
         self._shown: dict[int, tuple[NodeStatus, float]] = {}  # what `preview` has changed
-        self._idle: dict[int, int] = {}  # by node, procs that wait in the queue
 
     # What the engine and the features are given.
 
@@ -148,9 +145,12 @@ class History:
         """What is known of a node."""
         found = self._nodes.get(number)
         if found is None:
-            name = logged_name(self.state.dag.names[number])
-            found = self._nodes[number] = self.run.nodes.setdefault(name, NodeRun(name))
-            found.place = self.state.nodes.marks, number
+            name, nodes = logged_name(self.state.dag.names[number]), self.run.nodes
+            found = nodes.get(name)
+            if found is None:
+                found = nodes[name] = NodeRun(name)
+            self._nodes[number] = found
+            found.all_marks, found.number = self.state.nodes.marks, number
         return found
 
     # The course of an event.
@@ -165,13 +165,15 @@ class History:
         for number in numbers:
             if names[number]:
                 node = self.of(number)
-                node.status = status = published[states[number]]
-                node.told = status if status in _ENDED else NodeStatus.NOT_READY
-                if self._moved:
-                    self._moved.pop(number, None)
-                    self._shown.pop(number, None)
+                status = published[states[number]]
+                if status is not node.status:
+                    node.status = status
+                    node.told = status if status in _ENDED else NodeStatus.NOT_READY
+        for number in self._moved.keys() & set(numbers) if self._moved else ():
+            del self._moved[number]
+            self._shown.pop(number, None)
 
-    def take(self, event: ReadEvent) -> None:
+    def take(self, event: LogEvent) -> None:
         """An event of the log is about to be given to the engine."""
         self._event = event
         if event.time > self.run.last:
@@ -186,10 +188,6 @@ class History:
     def node_moved(self, node: int, old: int, new: int) -> None:
         """A node has another state; only that at the end of an event is told."""
         self._moved[node] = None
-
-    def idle_changed(self, node: int, change: int) -> None:
-        """So many procs more of the node wait in the queue, those on hold included."""
-        self._idle[node] = self._idle.get(node, 0) + change
 
     @property
     def unsettled(self) -> bool:
@@ -211,12 +209,14 @@ class History:
         states, published = self.state.nodes.states, self._published
         moved = self.moved_last = self._moved
         self._moved = {}
-        for number, (status, since) in self._shown.items():
-            node = self.of(number)
-            node.status, node.since = status, since
-        self._shown.clear()
+        if self._shown:
+            for number, (status, since) in self._shown.items():
+                node = self.of(number)
+                node.status, node.since = status, since
+            self._shown.clear()
+        nodes = self._nodes
         for number in moved:
-            node, status = self._nodes.get(number) or self.of(number), published[states[number]]
+            node, status = nodes[number], published[states[number]]
             if status is not node.status:
                 self._set_status(number, node, status, time)
         if self._reasons:
@@ -228,24 +228,30 @@ class History:
         node.status, node.since = status, time
         if self._changed is not None:
             self._changed[node.name] = node
-        has_tried = bool(node.attempts) and not node.attempts[-1].over
-        if status in _ENDED and has_tried:
-            node.attempts[-1].over = True
-        data = self._reasons.get(node.name) if self._reasons else None
-        if data is None and status in _ENDED:
-            data = self._what_led_to(number, node, status, has_tried=has_tried)
-        if data:
-            node.why, node.cached = str(data.get("reason") or ""), "cached" in data
-        elif node.why or node.cached:
-            node.why, node.cached = "", False
-        node.told_skipped = status is NodeStatus.DONE and bool(data and data.get("skipped"))
+        data: Mapping[str, Any] = NOTHING
+        if not self._reasons and status in _FOLLOWING and node.told is NodeStatus.NOT_READY:
+            return
+        if self._reasons:
+            data = self._reasons.get(node.name, NOTHING)
+        if status in _ENDED:
+            has_tried = bool(node.attempts) and not node.attempts[-1].over
+            if has_tried:
+                node.attempts[-1].over = True
+            data = data or self._what_led_to(number, node, status, has_tried=has_tried)
+        if data or node.why or node.cached or node.told_skipped:
+            self._explain(node, data)
         if number not in self.state.nodes.services:  # which DAGMan does not count either
             self._count(node, status, time)
+        self._tell_status(node, status, time, data)
+
+    def _explain(self, node: NodeRun, data: Mapping[str, Any]) -> None:
+        """Why a node has come into its state."""
+        node.why, node.cached = str(data.get("reason") or ""), "cached" in data
+        node.told_skipped = node.status is NodeStatus.DONE and bool(data.get("skipped"))
         if node.told_skipped and not node.marks() & (SKIPPED | NOT_NEEDED):
             self.run.skipped.add(node.name)
         else:
             self.run.skipped.discard(node.name)
-        self._tell_status(node, status, time, data or {})
 
     def _tell_status(
         self, node: NodeRun, status: NodeStatus, time: float, data: Mapping[str, Any]
@@ -263,7 +269,8 @@ class History:
         if status is NodeStatus.SUBMITTED:
             run.in_queue[node.name] = node
             return
-        run.in_queue.pop(node.name, None)
+        if node.attempts:
+            run.in_queue.pop(node.name, None)
         if status is NodeStatus.ERROR:
             run.failures.append(node)
         elif status is NodeStatus.DONE and node.attempts and not node.skipped:
@@ -273,7 +280,7 @@ class History:
 
     def _what_led_to(
         self, number: int, node: NodeRun, status: NodeStatus, *, has_tried: bool
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, Any]:
         if status is NodeStatus.ERROR and not has_tried:
             return {"reason": self.state.nodes.errors.get(number, "")}
         if status is NodeStatus.ERROR:
@@ -281,7 +288,7 @@ class History:
             return {"value": value, "reason": reason}
         if status is NodeStatus.DONE and self.state.nodes.marks[number] & (SKIPPED | NOT_NEEDED):
             return {"skipped": True, "reason": self._why_skipped(number)}
-        return {}
+        return NOTHING
 
     def _why_skipped(self, number: int) -> str:
         for details in self.state.hooks.details:
@@ -329,7 +336,7 @@ class History:
         """The node has left the DAG: its number may be another's."""
         node = self._nodes.pop(number, None)
         if node is not None:
-            node.place = None
+            node.all_marks = b""
 
     # Scripts.
 
@@ -406,7 +413,7 @@ class History:
         if node is not None:
             self.tell(what, time, node, script="HOLD", **data)
 
-    def _post_ended(self, event: ReadEvent) -> None:
+    def _post_ended(self, event: LogEvent) -> None:
         number = self.state.dag.find(event.node)
         if number is None:
             return
@@ -426,7 +433,7 @@ class History:
         if self._is_unknown and node.status is not status:
             self._set_status(number, node, status, time)
 
-    def _pre_skipped(self, event: ReadEvent) -> None:
+    def _pre_skipped(self, event: LogEvent) -> None:
         number = self.state.dag.find(event.node)
         if number is not None:
             value = self.state.dag.pre_skips.get(number)
@@ -444,7 +451,6 @@ class History:
         attempt.cluster, attempt.noop = jobs.cluster, jobs.subproc
         attempt.proc = event.proc if event.kind == EventKind.SUBMIT else jobs.only or 0
         attempt.submitted, attempt.reason = event.time, ""
-        self._idle[node] = 0
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """A proc of the node does something else."""
@@ -455,37 +461,39 @@ class History:
         ran, held = attempt.running, attempt.held
         attempt.procs, attempt.ended_procs = procs, ended = len(jobs.procs), len(jobs.codes)
         attempt.failed_procs, attempt.held = jobs.failed, jobs.held
-        runs = attempt.running = procs - ended - self._idle[node]
+        runs = attempt.running = procs - ended - jobs.idle
         if ran == 0 != runs or runs == 0 != ran:
             _note_pause(attempt, runs, event.time)
         if change is Change.SUBMITTED:
-            self._of_job("job.submit", event, seen)
+            if self._say is not None:
+                self._of_job("job.submit", event, seen)
         elif change is Change.RUNS:
-            if self._evicted:
-                self._evicted.pop((event.cluster, event.proc), None)
             if event.kind == EventKind.EXECUTE:
                 self._runs(seen, attempt, event)
+            if self._evicted:
+                self._evicted.pop((event.cluster, event.proc), None)
         elif change is Change.ENDED:
-            self._released(attempt, event)
+            if attempt.holds:
+                self._released(attempt, event)
             self._ended(seen, attempt, event)
         elif change is Change.IDLE:
             if event.kind in _TAKEN and runs < ran:
                 attempt.evictions += 1
                 self._evicted[event.cluster, event.proc] = event.time
-                why = log_text.eviction_reason(_said(event))
+                why = event_facts.eviction_reason(_said(event))
                 self._of_job("job.evict", event, seen, reason=why)
         elif change is Change.HELD:
             self._held(seen, attempt, event)
         elif change is Change.RELEASED and attempt.held < held:
             self._released(attempt, event)
-            self._of_job("job.release", event, seen, reason=log_text.reason(_said(event)))
+            self._of_job("job.release", event, seen, reason=event_facts.reason(_said(event)))
 
     def _of_job(self, name: str, event: LogEvent, node: NodeRun, **data: Any) -> None:
         if self._say is not None:
             self.tell(name, event.time, node, _job(event), **data)
 
     def _runs(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
-        host = log_text.host(_said(event))
+        host = event_facts.host(_said(event))
         attempt.hosts += (host,)
         attempt.started = attempt.started or event.time
         if self._say is not None:
@@ -493,15 +501,15 @@ class History:
 
     def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         said = _said(event)
-        hold = Hold(event.time, log_text.reason(said), *log_text.hold_codes(said), _job(event))
+        hold = Hold(
+            event.time, event_facts.reason(said), *event_facts.hold_codes(said), _job(event)
+        )
         self._holds[event.cluster, event.proc] = len(attempt.holds)
         attempt.holds.append(hold)
         data = {"reason": hold.reason, "code": hold.code, "subcode": hold.subcode}
         self._of_job("job.hold", event, node, **data)
 
     def _released(self, attempt: Attempt, event: LogEvent) -> None:
-        if not attempt.holds:
-            return
         number = self._holds.pop((event.cluster, event.proc), None)
         if number is not None and number < len(attempt.holds):
             attempt.holds[number] = attempt.holds[number]._replace(released=event.time)
@@ -527,12 +535,12 @@ class History:
 
     def _used(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         said = _said(event)
-        usage = log_text.usage(said)
-        attempt.cpu_s += log_text.cpu_s(said)
-        sent, received = log_text.transferred(said)
+        usage = event_facts.usage(said)
+        attempt.cpu_s += event_facts.cpu_s(said)
+        sent, received = event_facts.transferred(said)
         attempt.bytes_sent += sent
         attempt.bytes_received += received
-        attempt.usage = log_text.larger(attempt.usage, usage)
+        attempt.usage = event_facts.larger(attempt.usage, usage)
         if self._say is not None:
             data: dict[str, Any] = {"value": event.value}
             if usage:
@@ -541,7 +549,7 @@ class History:
 
     # Records.
 
-    def _record(self, event: ReadEvent) -> None:
+    def _record(self, event: LogEvent) -> None:
         """One of DAGMan's own records, or a note of a DATA node's worker."""
         if event.record is None:
             if event.text:
@@ -565,8 +573,8 @@ class History:
             attempt.reason = why
             self.tell("node.submit_failed", time, node, reason=why)
 
-    def _placement(self, event: ReadEvent) -> None:
-        noted = parse_event(event.said)
+    def _placement(self, event: LogEvent) -> None:
+        noted = parse_event(_said(event))
         node = None if noted is None else self.node(noted.node)
         if noted is None or node is None:
             return
@@ -577,7 +585,7 @@ class History:
 
 
 def _said(event: LogEvent) -> str:
-    return event.said if isinstance(event, ReadEvent) else ""
+    return event.said if isinstance(event, NodesLogEvent) else ""
 
 
 def _job(event: LogEvent) -> str:

@@ -18,15 +18,12 @@ from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.records.own_events import parse_record
-from condor_pydagman.trace.nodes_log_text import NodesLogEvent, node_name
 from condor_pydagman.vocabulary import EventKind
 
 _FILE = "unknown.dag"
 _FOR_EVER = 1 << 30  # retries, and seconds before the next of them
 _OPTIONS = BuildOptions(allow_any_node_name_characters=True)
 _SUBMISSIONS = (EventKind.SUBMIT, EventKind.CLUSTER_SUBMIT)
-_NAMING = (*_SUBMISSIONS, EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED)
 
 
 def unknown_dag() -> Dag:
@@ -37,16 +34,6 @@ def unknown_dag() -> Dag:
 def is_unknown(dag: Dag) -> bool:
     """Whether it is such a DAG."""
     return dag.files == [_FILE]
-
-
-def named(event: NodesLogEvent) -> str:
-    """The node that an event names; '' if none."""
-    if event.kind in _NAMING:
-        return node_name(event.text)
-    if event.kind == EventKind.GENERIC and event.cluster < 0:
-        read = parse_record(event.text.partition("\n")[0])
-        return read.node if read is not None else ""
-    return ""
 
 
 def begin_anew(run: RunState, event: LogEvent) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.follow.follower import Follower, Plan, order, unknown_plan
+from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
 from condor_pydagman.monitor.awaited_run import AwaitedRun
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -19,7 +20,6 @@ from condor_pydagman.monitor.source import Source, in_order
 from condor_pydagman.records.dagman_out import OutKind, out_lines
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import NodesLogEvent, log_events
 from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import EXIT_RESTART
 
@@ -148,7 +148,10 @@ class DagMonitor:
         self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
         events: list[DagEvent] = []
         for source in in_order(self._lines, self._jobs):
-            events += self._taken(source)
+            if self._follower.wanted:
+                events += self._taken(source)
+            else:
+                self._follower.take(source.pop())
         self.more = self._lines.more or self._jobs.more
         self.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened yet)
         if not self.more:
@@ -159,7 +162,7 @@ class DagMonitor:
         """Take the next entry of a log; what has happened, unless that is known already."""
         before = self._place()
         events = self._follower.take(source.pop())
-        if not events or not self._follower.wanted:
+        if not events:
             return []
         letter = OUT_LOG if source is self._lines else JOB_LOG
         ids = [str(Position(*before, letter, count)) for count in range(1, len(events))]

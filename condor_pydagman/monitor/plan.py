@@ -14,7 +14,7 @@ from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.follow.follower import Plan, unknown_plan
-from condor_pydagman.follow.log_event import log_event
+from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
@@ -24,7 +24,6 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import log_events
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second
@@ -104,9 +103,8 @@ def _is_munged(found: FoundDag) -> bool:
     beginning, or else, as the stock program's does not, `.dagman.out`."""
     text = FollowedFile(found.nodes_log, b"\n...\n").read(HEAD_BYTES)
     for event in log_events(text, 0, LocalTimes(logged_minute, 0)):
-        read = log_event(event)
-        if read is not None and read.record is JournalRecord.CONFIG:
-            return Config().with_deciding(read.text).munge_node_names
+        if event.record is JournalRecord.CONFIG:
+            return Config().with_deciding(event.text).munge_node_names
     told: dict[str, int] = {}
     for line in _first_lines(found):
         told.update(knobs_of(line))

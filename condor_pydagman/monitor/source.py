@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union
 
+from condor_pydagman.follow.nodes_log import NodesLogEvent
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.records.dagman_out import UNCOUNTED, OutLine
-from condor_pydagman.trace.nodes_log_text import NodesLogEvent
 
 Entry = Union[NodesLogEvent, OutLine]
 _ALL = float("inf")

@@ -200,7 +200,10 @@ _FORMS = (
     ("Running in", OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
     ("****", OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),
 )
-_PREFIXES = tuple(prefix.encode() for prefix, _, _ in _FORMS)
+_BY_FIRST: dict[int, list[tuple[bytes, OutKind, str]]] = {}  # forms, by the byte they begin with
+for _prefix, _kind, _form in _FORMS:
+    _BY_FIRST.setdefault(ord(_prefix[0]), []).append((_prefix.encode(), _kind, _form))
+_PREFIXES = {first: tuple(form[0] for form in forms) for first, forms in _BY_FIRST.items()}
 _compiled = cache(re.compile)  # a form when a line of it is met first
 
 
@@ -222,21 +225,24 @@ def out_lines(
         if head is None and seconds is not None:
             continue
         start = head.end() if head is not None else 0
-        if line.startswith(_PREFIXES, start):
-            time = seconds(head[1].decode()) if seconds is not None and head is not None else 0.0
-            text = line[start:].decode("utf-8", "surrogateescape").rstrip("\r")
-            found = _out_line(text, time, at)
+        first = line[start] if start < len(line) else 0
+        if first in _PREFIXES and line.startswith(_PREFIXES[first], start):
+            kind, found = _form_of(line[start:])
             if found is not None:
-                yield found
+                stamp = head[1].decode() if head is not None else ""
+                time = seconds(stamp) if seconds is not None else 0.0
+                yield _told(kind, time, found, at)
 
 
-def _out_line(text: str, time: float, end: int) -> OutLine | None:
-    for prefix, kind, form in _FORMS:
-        if text.startswith(prefix):
+def _form_of(line: bytes) -> tuple[OutKind, re.Match[str] | None]:
+    """Which form a line has that begins as one of them."""
+    text = line.decode("utf-8", "surrogateescape").rstrip("\r")
+    for prefix, kind, form in _BY_FIRST[line[0]]:
+        if line.startswith(prefix):
             found = _compiled(form).fullmatch(text)
             if found is not None:
-                return _told(kind, time, found, end)
-    return None
+                return kind, found
+    return OutKind.PLACE, None
 
 
 def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine:

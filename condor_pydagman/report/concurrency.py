@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import PARTS, Span
@@ -29,34 +31,43 @@ def concurrency(found: Iterable[Span], axis: TimeAxis) -> Concurrency:
     """Numbers over the times of an axis."""
     step = max(axis.length / BUCKETS, 1e-3)
     at = axis.at if axis.cuts else (-float(axis.begin)).__add__  # there may be millions of times
-    seconds = {part: [0.0] * BUCKETS for part in PARTS}
-    changes: dict[str, list[tuple[float, int]]] = {part: [] for part in PARTS}
+    begins: dict[str, list[float]] = {part: [] for part in PARTS}
+    ends: dict[str, list[float]] = {part: [] for part in PARTS}
     for span in found:
         for part, since, until in span.parts:
-            _spread(seconds[part], at(since) / step, at(until) / step)
-            changes[part] += ((since, 1), (until, -1))
-    return Concurrency(step, seconds, {part: _most(changes[part]) for part in PARTS})
+            begins[part].append(since)
+            ends[part].append(until)
+    for times in (*begins.values(), *ends.values()):
+        times.sort()
+    counts = {
+        part: _averages(list(map(at, begins[part])), list(map(at, ends[part])), step)
+        for part in PARTS
+    }
+    return Concurrency(step, counts, {part: _most(begins[part], ends[part]) for part in PARTS})
 
 
-def _spread(values: list[float], since: float, until: float) -> None:
-    """Add the share of each bucket that lies between two times, both in buckets."""
-    since, until = max(since, 0.0), min(until, float(len(values)))
-    first, last = int(since), min(int(until), len(values) - 1)
-    if until <= since:
-        return
-    if first == last:
-        values[first] += until - since
-        return
-    values[first] += first + 1 - since
-    for bucket in range(first + 1, last):
-        values[bucket] += 1.0
-    values[last] += until - last
+def _averages(begins: list[float], ends: list[float], step: float) -> list[float]:
+    """How many go on in each step on average; begins and ends are seconds of the axis, sorted."""
+    edges = [step * number for number in range(BUCKETS + 1)]
+    begun, ended = _before(begins, edges), _before(ends, edges)
+    return [
+        (begun[number + 1] - begun[number] - ended[number + 1] + ended[number]) / step
+        for number in range(BUCKETS)
+    ]
 
 
-def _most(changes: list[tuple[float, int]]) -> int:
-    """The greatest number at once; at one time, ends come before begins."""
-    most = now = 0
-    for _, change in sorted(changes):
-        now += change
-        most = max(most, now)
+def _before(times: list[float], edges: Sequence[float]) -> list[float]:
+    """For each edge the seconds between all times before it and the edge, added up."""
+    sums = [0.0, *accumulate(times)]
+    counts = (bisect_left(times, edge) for edge in edges)
+    return [count * edge - sums[count] for count, edge in zip(counts, edges)]
+
+
+def _most(begins: Sequence[float], ends: Sequence[float]) -> int:
+    """The greatest number at once; at one time, ends come before begins.  Both are sorted."""
+    most = ended = 0
+    for begun, time in enumerate(begins, 1):
+        while ended < len(ends) and ends[ended] <= time:
+            ended += 1
+        most = max(most, begun - ended)
     return most

@@ -194,16 +194,17 @@ class NodeRun:
         told_skipped: it is done since a person, or its PRE script, has had it skipped.
         cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
         why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
-        place: the marks of all nodes (`node_states`), and its number among them; None if it has
-            left the DAG.
+        all_marks, number: the marks of all nodes (`node_states`), and its number among them; no
+            marks if it has left the DAG.
     """
 
     __slots__ = (
+        "all_marks",
         "attempts",
         "cached",
         "cancelled_by",
         "name",
-        "place",
+        "number",
         "since",
         "status",
         "told",
@@ -218,11 +219,12 @@ class NodeRun:
         self.attempts: list[Attempt] = []
         self.cached = self.told_skipped = False
         self.cancelled_by = self.why = ""
-        self.place: tuple[bytearray, int] | None = None
+        self.all_marks: bytearray | bytes = b""
+        self.number = 0
 
     def marks(self) -> int:
         """What features have decided of it (`node_states`)."""
-        return self.place[0][self.place[1]] if self.place is not None else 0
+        return self.all_marks[self.number] if self.all_marks else 0
 
     @property
     def skipped(self) -> bool:

@@ -11,9 +11,8 @@ import pytest
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.follow.log_event import log_event
+from condor_pydagman.follow.nodes_log import log_events, of_engine
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import log_events
 from tests.log_samples import COMMON, ODD
 from tests.old_runs.runs import RUNS
 
@@ -27,18 +26,18 @@ def by_bindings(path: Path, *, alone: bool) -> list[LogEvent]:
 
 
 def by_text(data: bytes) -> list[LogEvent]:
-    found = map(log_event, log_events(data, 0, LocalTimes(logged_minute, 2026)))
-    return [event for event in found if event is not None]
+    events = log_events(data, 0, LocalTimes(logged_minute, 2026))
+    return [event for event in events if event.value is not None]
 
 
-def of_engine(event: LogEvent) -> LogEvent:
+def in_seconds(event: LogEvent) -> LogEvent:
     """What the engine goes by, at DAGMan's time: whole seconds."""
-    return LogEvent(*event)._replace(stamp="", time=int(event.time))
+    return of_engine(event)._replace(stamp="", time=int(event.time))
 
 
 def compare(path: Path, *, alone: bool) -> None:
-    expected = [of_engine(event) for event in by_bindings(path, alone=alone)]
-    assert [of_engine(event) for event in by_text(path.read_bytes())] == expected
+    expected = [in_seconds(event) for event in by_bindings(path, alone=alone)]
+    assert [in_seconds(event) for event in by_text(path.read_bytes())] == expected
 
 
 @pytest.mark.parametrize("alone", [False, True])

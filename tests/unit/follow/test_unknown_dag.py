@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.follow.unknown_dag import named
 from condor_pydagman.records.dagman_out import OutKind
-from condor_pydagman.vocabulary import JournalRecord, NodeStatus
+from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.bench import Bench, follower_of, line, names
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
@@ -17,16 +16,6 @@ DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
-
-
-def test_the_node_that_an_event_names(bench: Bench) -> None:
-    bench.submit("A", 7)
-    bench.execute(7)
-    bench.post("B", 0)
-    bench.event(34, "PRE script return value is PRE_SKIP value\n    DAG Node: C\n", "000.2.001")
-    bench.record(JournalRecord.PRE_ENDED, node="D")
-    bench.event(8, "something else\n", "-01.-01.-01")
-    assert [named(event) for event in bench.read()] == ["A", "", "B", "C", "D", ""]
 
 
 def test_nodes_that_are_named_later_are_added_with_the_first(bench: Bench) -> None:

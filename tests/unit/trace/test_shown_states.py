@@ -98,7 +98,7 @@ def test_a_node_that_waits_for_its_next_attempt() -> None:
 
 def done(marks: int = 0, why: str = "", *, cached: bool = False) -> NodeRun:
     node = NodeRun("A", NodeStatus.DONE)
-    node.place, node.why, node.cached = (bytearray([marks]), 0), why, cached
+    node.all_marks, node.why, node.cached = bytearray([marks]), why, cached
     return node
 
 

@@ -13,10 +13,10 @@ import pytest
 from condor_pydagman.data_requests.requests import Allocate, Release
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
+from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.placement.journal_text import read_done
 from condor_pydagman.records.placement_event import parse_event
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.nodes_log_text import log_events
 from condor_pydagman.transfer.data_node import _forget_secrets
 from condor_pydagman.transfer.journal import Journal, is_still_done
 from condor_pydagman.transfer.nodes_log_notes import NodesLogNotes
@@ -72,7 +72,7 @@ def test_an_order_is_carried_out_once(node: Node) -> None:
     assert code == 0
     assert "/b: 7 bytes, " in output
     (event,) = log_events(node.log.read_bytes(), 0, LocalTimes(lambda minute, dst: 0.0, 2026))
-    noted = parse_event(event.text)
+    noted = parse_event(event.said)
     assert noted is not None
     assert (noted.node, noted.retry, noted.cluster, noted.proc) == ("in", 1, 12, 3)
     assert (noted.size, noted.files, event.cluster) == (7, 1, -1)

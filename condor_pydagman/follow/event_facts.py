@@ -1,29 +1,19 @@
-"""The nodes log as text: whole events, and what each says beyond what DAGMan needs.
+"""What the text of an event of the nodes log says beyond what the engine needs: hosts, resources,
+reasons.
 
-DAGMan's own reader (`adapters.joblog`) must give what HTCondor's bindings would give.  This one
-takes what it can get of any log, needs no bindings, and reads hosts, resources and hold codes.
 Source: manual, "Job Event Log Codes".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
+from operator import add
 
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
-from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.run_history import Usage
-from condor_pydagman.vocabulary import NOOP_CLUSTER
 
-_END = b"\n...\n"
-_HEAD = re.compile(
-    r"(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\) "
-    r"((?:\d{4}-\d\d-\d\d|\d\d/\d\d)[ T]\d\d:\d\d:\d\d\S*) ?(.*)",
-    re.DOTALL,
-)
-_ANOTHER_HEAD = re.compile(rb"\n(?=\d{3} \(-?\d{1,10}\.-?\d{1,10}\.-?\d{1,10}\) \d)")
 _NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')
 _ESCAPE = re.compile(r"(?:\\[0-3][0-7]{2})+|\\(.)")  # of a ClassAd; bytes beyond ASCII are octal
 _SLOT = re.compile(r"SlotName: (\S+)")
@@ -36,52 +26,11 @@ _CPU = re.compile(
 )
 _BYTES = re.compile(r"\t(\d+)  -  Total Bytes (Sent|Received) By Job")
 _TABLE = "\tPartitionable Resources :"
-_ROW = "\t   "
+_ROW = re.compile(r"(?m)^\t   ([^:\n]*?) *:([^\n]*)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _EVICTED = re.compile(r"\n\tReason: ([^\n]*)")
 _FLAG = re.compile(r"\([01]\) (?:CPU times$)?")  # whether there was a checkpoint
 _COLUMNS = ("Usage", "Request", "Allocated")
-
-
-class NodesLogEvent(NamedTuple):
-    """An event of the nodes log.
-
-    Attributes:
-        kind: its number (`vocabulary.EventKind`).
-        time: seconds since the epoch.
-        text: all behind the time.
-        end: offset behind it in the log, bytes.
-    """
-
-    kind: int
-    cluster: int
-    proc: int
-    subproc: int
-    time: float
-    text: str
-    end: int
-
-
-def log_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[NodesLogEvent]:
-    """The whole events of a part of a log that begins at offset `begin` with an event.
-
-    Behind the last of them may be a part of another.  What is no event is passed over.
-    """
-    at = 0
-    while True:
-        end = data.find(_END, at)
-        if end < 0:
-            return
-        block = data[at:end]
-        at = end + len(_END)
-        # the beginning of an event whose writer died stands before the next one
-        parts = _ANOTHER_HEAD.split(block) if b"\n0" in block else (block,)
-        for part in parts:
-            found = _HEAD.search(part.decode("utf-8", "surrogateescape"))
-            if found is not None:
-                kind, cluster, proc, subproc, stamp, text = found.groups()
-                ids = int(kind), int(cluster), int(proc), int(subproc)
-                yield NodesLogEvent(*ids, times.seconds(stamp), text, begin + at)
 
 
 def node_name(text: str) -> str:
@@ -143,12 +92,9 @@ def cpu_s(text: str) -> float:
     found = _CPU.search(text)
     if found is None:
         return 0.0
-    numbers = list(map(int, found.groups()))
-    return float(sum(_seconds(*numbers[first : first + 4]) for first in (0, 4)))
-
-
-def _seconds(days: int, hours: int, minutes: int, seconds: int) -> int:
-    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    numbers = list(map(int, found.groups()))  # of user, then of system
+    days, hours, minutes, seconds = map(add, numbers[:4], numbers[4:])
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
 def transferred(text: str) -> tuple[int, int]:
@@ -162,14 +108,8 @@ def usage(text: str) -> Mapping[str, Usage]:
     begin = text.find(_TABLE)
     if begin < 0:
         return {}
-    header, *lines = text[begin + len(_TABLE) :].split("\n")
-    rows = {}
-    for line in lines:
-        if not line.startswith(_ROW):
-            break
-        name, _, values = line.partition(":")
-        rows[name.strip()] = _row(values, header)
-    return rows
+    header, _, rows = text[begin + len(_TABLE) :].partition("\n")
+    return {name: _row(values, header) for name, values in _ROW.findall(rows)}
 
 
 def larger(one: Mapping[str, Usage], other: Mapping[str, Usage]) -> Mapping[str, Usage]:
@@ -195,13 +135,3 @@ def _row(text: str, header: str) -> Usage:
         if column is not None:
             values[column] = float(number[0])
     return Usage(*values)
-
-
-def noop_of(event: NodesLogEvent) -> int:
-    """What tells NOOP nodes apart, whose events have no cluster."""
-    return event.subproc if event.cluster == NOOP_CLUSTER else 0
-
-
-def job_id(event: NodesLogEvent) -> str:
-    """`cluster.proc` of the event's job, '' if it is of none."""
-    return f"{event.cluster}.{event.proc}" if event.cluster else ""

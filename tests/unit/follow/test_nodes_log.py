@@ -1,0 +1,40 @@
+"""Events of the nodes log: whole ones and damaged ones."""
+
+from __future__ import annotations
+
+from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
+from condor_pydagman.trace.local_times import LocalTimes
+from tests import log_samples
+
+TIMES = LocalTimes(lambda text, utc: 60.0, 2026)
+
+
+def read(text: str, begin: int = 0) -> list[NodesLogEvent]:
+    return list(log_events(text.encode("utf-8", "surrogateescape"), begin, TIMES))
+
+
+def test_every_common_event_is_read() -> None:
+    text = "".join(log_samples.COMMON)
+    found = read(text, 100)
+    assert len(found) == len(log_samples.COMMON)
+    assert found[-1].end == 100 + len(text.encode())
+    assert all(event.time > 60 for event in found)
+
+
+def test_a_part_of_an_event_is_left_for_later() -> None:
+    one = log_samples.event(1, "Job executing on host: <h>\n")
+    for cut in range(1, len(one)):
+        assert len(read(one + one[:cut])) == 1
+
+
+def test_garbage_and_the_beginning_of_another_event_are_passed_over() -> None:
+    one = log_samples.event(1, "Job executing on host: <h>\n", job="001.000.000")
+    other = log_samples.event(1, "Job executing on host: <h>\n", job="002.000.000")
+    assert [event.cluster for event in read(f"\0garbage\n{one}nonsense\n...\n{other}")] == [1, 2]
+    assert [event.cluster for event in read(one.replace("...\n", "") + other)] == [1, 2]
+
+
+def test_an_event_with_other_values_keeps_its_text() -> None:
+    (event,) = read(log_samples.event(1, "Job executing on host: <h>\n"))
+    other = event._replace(time=7.0, end=3)
+    assert (other.time, other.end, other.said) == (7.0, 3, event.said)
