@@ -5,8 +5,6 @@ No part of HTCondor is needed for it, nor its Python bindings.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
 from collections.abc import Iterator, Sequence
 from typing import Union
@@ -15,6 +13,7 @@ from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place, dag_error
 from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.errors import FileError
+from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph import model
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -93,7 +92,7 @@ def _read(names: Sequence[str], read: ReadText, how: BuildOptions, rescue: StrPa
 
 
 def _built(names: Sequence[str], read: ReadText, how: BuildOptions) -> model.Dag:
-    with _without_garbage_collection():
+    with collection_off():
         try:
             return build(names, read, how)
         except DagFileErrors as first:  # of one step; those of the others come along
@@ -152,17 +151,3 @@ def _cycle(dag: model.Dag, names: Sequence[str], how: BuildOptions) -> tuple[Dag
     file, _, line = (found or dag.place(cycle[0])).rpartition(":")
     message = f"a cycle exists in the dag: {describe_cycle(dag, cycle)}"
     return (DagProblem(message, Place(file, int(line or 0)), text, "PARENT"),)
-
-
-@contextlib.contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Nothing that is built while a DAG is read is garbage, and to look for it takes a third
-    longer."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
+from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
@@ -88,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     if suffix not in _WRITERS:
         raise UsageError(f"{output}: the name of the output file must end in .svg or .html")
     run_dot = find_dot()
-    gc.disable()  # nothing that is built here is garbage, and looking for it takes time
-    try:
+    with collection_off():
         dag = _dag(arguments)
         states = _states(dag, arguments)
         names = [os.path.basename(file) for file in arguments.dag_files]
@@ -103,8 +102,6 @@ def run(arguments: argparse.Namespace) -> int:
             left_to_right=arguments.direction == "LR",
         )
         write_output(output, _WRITERS[suffix](picture))
-    finally:
-        gc.enable()
     boxes = len(picture.sketch.boxes)
     print(f"{output}: {number_of(len(dag), 'node')} in {boxes:,} box{'' if boxes == 1 else 'es'}")
     return 0

@@ -12,6 +12,7 @@ from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.follow.follower import Follower, Plan, order, unknown_plan
 from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
+from condor_pydagman.garbage import collection_off
 from condor_pydagman.monitor.awaited_run import AwaitedRun
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -144,18 +145,23 @@ class DagMonitor:
         new_run = any(getattr(line, "what", None) is OutKind.NEW_RUN for line in lines)
         if new_run and self._log_is_another():
             self._jobs.restart()
-        coming = self._jobs.fill(BLOCK_BYTES)
+        with collection_off():
+            events = self._take_all()
+        self.more = self._lines.more or self._jobs.more
+        self.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened yet)
+        if not self.more:
+            self._follower.settle()
+        return events
+
+    def _take_all(self) -> list[DagEvent]:
+        """Take what is in the logs, a block of the nodes log at most."""
+        coming, events = self._jobs.fill(BLOCK_BYTES), list[DagEvent]()
         self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
-        events: list[DagEvent] = []
         for source in in_order(self._lines, self._jobs):
             if self._follower.wanted:
                 events += self._taken(source)
             else:
                 self._follower.take(source.pop())
-        self.more = self._lines.more or self._jobs.more
-        self.plan  # noqa: B018  (its nodes are part of the run, though nothing has happened yet)
-        if not self.more:
-            self._follower.settle()
         return events
 
     def _taken(self, source: Source) -> list[DagEvent]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator
 
@@ -15,6 +14,7 @@ from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.nodes_log import log_events
+from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
@@ -79,10 +79,8 @@ def _read(found: FoundDag, rescue: str) -> Dag:
         cwd=found.directory,
         munge_node_names=len(found.files) < 2 or _is_munged(found),
     )
-    was_enabled = gc.isenabled()
-    gc.disable()  # nothing that is built here is garbage, and looking for it takes time
     try:
-        with working_directory(found.directory):
+        with collection_off(), working_directory(found.directory):
             dag = build(list(found.files), DagFiles().read, options)
             if rescue and os.path.exists(rescue):
                 given = Given(dag, found.paths)
@@ -92,9 +90,6 @@ def _read(found: FoundDag, rescue: str) -> Dag:
         raise PydagmanError(errors.detail()) from None
     except OSError as error:
         raise PydagmanError(f"can't read the DAG of {found.name}: {error.strerror}") from None
-    finally:
-        if was_enabled:
-            gc.enable()
     return dag
 
 
