@@ -296,14 +296,6 @@ def test_no_module_imports_itself_through_others() -> None:
     assert not sorted(left), "move what both sides need to a module below them"
 
 
-def test_no_two_modules_have_the_same_name() -> None:
-    """But the parts of features, which are named after what they are."""
-    stems = [
-        path.stem for path in MODULES if path.stem != "__init__" and "features" not in path.parts
-    ]
-    assert not {stem for stem in stems if stems.count(stem) > 1}, "say in the name what differs"
-
-
 def impure(path: Path) -> list[str]:
     """What a file of a pure layer must not do, and does."""
     name = path.relative_to(PACKAGE)

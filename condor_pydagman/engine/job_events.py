@@ -175,26 +175,24 @@ def on_released(run: RunState, node: int, event: LogEvent) -> None:
 
 def on_terminated(run: RunState, node: int, event: LogEvent) -> None:
     """A proc ended by itself."""
-    name, job = run.dag.names[node], f"({event.cluster}.{event.proc}.{event.subproc})"
     if event.value == 0:
-        text = f"Node {name} job proc {job} completed successfully."
+        how = "completed successfully."
     elif event.value > 0:
-        text = f"Node {name} job proc {job} failed with status {event.value}."
+        how = f"failed with status {event.value}."
     else:
-        text = f"Node {name} job proc {job} failed with signal {-event.value}."
-    proc_ended(run, node, event, event.value, event.value, text)
+        how = f"failed with signal {-event.value}."
+    proc_ended(run, node, event, event.value, event.value, how)
 
 
 def on_aborted(run: RunState, node: int, event: LogEvent) -> None:
     """A proc was removed."""
-    text = f"Node {run.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) was removed"
-    proc_ended(run, node, event, None, RETURN_JOB_ABORTED, f"{text}: {event.text}")
+    proc_ended(run, node, event, None, RETURN_JOB_ABORTED, f"was removed: {event.text}")
 
 
 def proc_ended(
-    run: RunState, node: int, event: LogEvent, code: int | None, value: int, text: str
+    run: RunState, node: int, event: LogEvent, code: int | None, value: int, how: str
 ) -> None:
-    """A proc ended with `code` (None: aborted), `value` for the node; `text` says so."""
+    """A proc ended with `code` (None: aborted), `value` for the node; `how` says so."""
     jobs = _jobs(run, node)
     if jobs is None:
         run.say(f"Ignoring the end of job {event.cluster}.{event.proc}: its node has gone on")
@@ -211,9 +209,12 @@ def proc_ended(
     if run.scripts.hold.logged:
         run.scripts.hold.cancel(event.cluster, event.proc)
     _say_idle(run)
-    if value == 0 and jobs.tolerance_exceeded:
-        run.say(text[:-1] + ", but status is STATUS_ERROR")
-    run.say(text)
+    if not run.silent:
+        job = f"({event.cluster}.{event.proc}.{jobs.subproc})"
+        text = f"Node {run.dag.names[node]} job proc {job} {how}"
+        if value == 0 and jobs.tolerance_exceeded:
+            run.say(text[:-1] + ", but status is STATUS_ERROR")
+        run.say(text)
     _judge_failure(run, node, event.proc, code, value)
     if jobs.all_ended and not jobs.factory:
         _cluster_ended(run, node, jobs)
@@ -257,12 +258,12 @@ def on_cluster_removed(run: RunState, node: int, event: LogEvent) -> None:
         return
     jobs.set_removing()  # nothing is left to be removed
     for proc in jobs.live():
-        text = (
-            f"Node {run.dag.names[node]} job proc ({event.cluster}.{proc}.0) is lost: its"
-            " cluster has left the queue and its end was never logged; it counts as failed"
+        how = (
+            "is lost: its cluster has left the queue and its end was never logged; it counts as"
+            " failed"
         )
         end = event._replace(proc=proc)
-        proc_ended(run, node, end, None, RETURN_JOB_ABORTED, text)
+        proc_ended(run, node, end, None, RETURN_JOB_ABORTED, how)
     if event.value != 0 and not jobs.tolerance_exceeded:
         error = f"Cluster {event.cluster} left the queue before all its jobs were made"
         run.job_table.exceed_tolerance(jobs, event.proc, event.value, error)

@@ -128,12 +128,12 @@ def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
     if event.proc == CLUSTER_ITSELF:
         job_events.on_cluster_removed(run, node, event._replace(value=RETURN_JOB_ABORTED))
         return
-    text = (
-        f"Node {run.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) is lost:"
-        " the schedd does not know it any more and its end was never logged; it counts as failed"
+    how = (
+        "is lost: the schedd does not know it any more and its end was never logged; it counts as"
+        " failed"
     )
     if run.job_table.node_of(event.cluster, event.proc) == node:
-        job_events.proc_ended(run, node, event, None, RETURN_JOB_ABORTED, text)
+        job_events.proc_ended(run, node, event, None, RETURN_JOB_ABORTED, how)
 
 
 def _say_lost(run: RunState, node: int, event: LogEvent) -> None:
@@ -155,11 +155,8 @@ def _on_job_ended(run: RunState, node: int, event: LogEvent) -> None:
         return  # the log has shown it after all
     code = None if event.value == RETURN_JOB_ABORTED else event.value
     how = "was removed" if code is None else f"ended with {code}"
-    text = (
-        f"Node {run.dag.names[node]} job proc ({event.cluster}.{event.proc}.0) {how}, as the"
-        " schedd's history says; the nodes log does not show it"
-    )
-    job_events.proc_ended(run, node, event, code, event.value, text)
+    how += ", as the schedd's history says; the nodes log does not show it"
+    job_events.proc_ended(run, node, event, code, event.value, how)
 
 
 def record_config(run: RunState) -> None:

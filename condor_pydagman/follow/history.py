@@ -311,7 +311,7 @@ class History:
             if node.attempts and self._is_unknown:
                 self.tell("node.retry", self._event.time, node, retry=retry)
             attempt = Attempt(retry)
-            node.attempts.append(attempt)
+            node.attempts = (*node.attempts, attempt)
             if self.state.hooks.runs_at:
                 attempt.site = self.state.runs_at(number)[0]
         return node.attempts[-1]

@@ -155,7 +155,8 @@ class DagMonitor:
 
     def _take_all(self) -> list[DagEvent]:
         """Take what is in the logs, a block of the nodes log at most."""
-        coming, events = self._jobs.fill(BLOCK_BYTES), list[DagEvent]()
+        self._jobs.fill(BLOCK_BYTES)
+        coming, events = self._jobs.coming, list[DagEvent]()
         self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
         for source in in_order(self._lines, self._jobs):
             if self._follower.wanted:

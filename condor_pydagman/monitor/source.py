@@ -63,6 +63,11 @@ class Source:
         """When the next entry is due; infinity if there is none."""
         return self._waiting[0][0] if self._waiting else _ALL
 
+    @property
+    def coming(self) -> list[Entry]:
+        """The entries that have been read and not taken."""
+        return [entry for _, entry in self._waiting]
+
     def fill(self, block: int) -> list[Entry]:
         """Read blocks until there is an entry to be taken; returns what was read."""
         found: list[Entry] = []

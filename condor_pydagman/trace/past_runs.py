@@ -244,7 +244,7 @@ def _begun(run: Run, name: str) -> Attempt:
     last = node.attempts[-1] if node.attempts else None
     if last is None or last.procs or last.reason or (last.pre is not None and last.pre.value):
         last = Attempt(len(node.attempts))
-        node.attempts.append(last)
+        node.attempts = (*node.attempts, last)
     return last
 
 

@@ -10,7 +10,7 @@ Times are seconds since the epoch, 0.0 if it has not happened or is not known.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TypeVar
 
@@ -216,7 +216,7 @@ class NodeRun:
         self.name = name
         self.status = self.told = status
         self.since = 0.0
-        self.attempts: list[Attempt] = []
+        self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
         self.cached = self.told_skipped = False
         self.cancelled_by = self.why = ""
         self.all_marks: bytearray | bytes = b""

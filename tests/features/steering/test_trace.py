@@ -34,7 +34,7 @@ def test_a_node_that_has_not_begun_is_steered(
 ) -> None:
     steered(bench, f"ann {command}")
     node = bench.node()
-    assert (node.status, node.attempts) == (status, [])
+    assert (node.status, node.attempts) == (status, ())
 
 
 def test_a_cancelled_node_is_not_tried_again(bench: Bench) -> None:

@@ -104,12 +104,12 @@ def add_nodes(run: Run, dag: Dag, ends: Mapping[str, NodeStatus]) -> None:
     for number, name in enumerate(map(logged_name, dag.names)):
         status = PUBLISHED[State(engine.run.nodes.states[number])]
         run.nodes[name] = NodeRun(name, status)
-        run.nodes[name].place = bytearray([engine.run.nodes.marks[number]]), 0
+        run.nodes[name].all_marks = bytearray([engine.run.nodes.marks[number]])
 
 
 def mark(node: NodeRun, marks: int) -> None:
     """Give a node these marks (`engine.node_states`) alone."""
-    node.place = bytearray([marks]), 0
+    node.all_marks = bytearray([marks])
 
 
 def texts(finding: Notice) -> list[str]:

@@ -76,7 +76,7 @@ def test_a_node_of_which_only_the_status_is_known(status: NodeStatus) -> None:
 
 def in_queue(*, running: int = 0, held: int = 0) -> NodeRun:
     node = NodeRun("A", NodeStatus.SUBMITTED)
-    node.attempts.append(Attempt(0))
+    node.attempts = (Attempt(0),)
     node.attempts[0].running, node.attempts[0].held = running, held
     return node
 
@@ -90,7 +90,7 @@ def test_a_node_in_the_queue() -> None:
 def test_a_node_that_waits_for_its_next_attempt() -> None:
     node = NodeRun("A", NodeStatus.READY)
     assert shown_state(node) is Shown.READY
-    node.attempts.append(Attempt(0))
+    node.attempts = (Attempt(0),)
     assert shown_state(node) is Shown.READY
     node.attempts[0].over = True
     assert shown_state(node) is Shown.RETRY
@@ -123,7 +123,7 @@ def test_a_node_that_is_done(node: NodeRun, state: Shown, why: str) -> None:
 
 def test_a_node_whose_pre_script_has_returned_pre_skip() -> None:
     node = done()
-    node.attempts.append(Attempt(0))
+    node.attempts = (Attempt(0),)
     node.attempts[0].skipped = True
     assert shown_state(node) is Shown.SKIPPED
     assert why_done(node) == "its PRE script returned the value of PRE_SKIP"
@@ -133,7 +133,7 @@ def test_a_node_that_is_left_out_until_somebody_lets_it_run() -> None:
     node = done()
     assert shown_state(node, is_left_out=True) is Shown.LEFT_OUT
     assert why_done(node, is_left_out=True) == "CHOOSE leaves it out"
-    node.attempts.append(Attempt(0))
+    node.attempts = (Attempt(0),)
     assert shown_state(node, is_left_out=True) is Shown.DONE
     assert why_done(node, is_left_out=True) == ""
     assert shown_state(NodeRun("A"), is_left_out=True) is Shown.WAITING
