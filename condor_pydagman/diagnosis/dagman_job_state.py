@@ -69,7 +69,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
 
 def _rescue_to_come(facts: Facts) -> list[Notice]:
     failed = [name for name, run in facts.run.nodes.items() if run.status is NodeStatus.ERROR]
-    if not failed or facts.run.halted:
+    if not failed or facts.run.halted or facts.state is DagState.HALTED:
         return []
     others = "".join(f" and {one}" for one in going_on(facts))
     sentence = (

@@ -87,7 +87,7 @@ def explain_dag(facts: Facts) -> Explanation:
         *feature_findings(facts, state),
         *idle_job_findings(facts),
         *notices_of(known_of(facts, state)),
-        *running_findings(facts, state),
+        *running_findings(facts),
         *_running_subdags(facts, inner),
         *rescue_findings(facts),
         *unknown_findings(facts),

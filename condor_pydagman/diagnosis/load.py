@@ -12,8 +12,9 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.notices.known import HELD, Known, Load, Nodes, QueuedJob, Throttled
 from condor_pydagman.trace.run_history import Attempt, NodeRun
-from condor_pydagman.vocabulary import NodeStatus, ScriptKind
+from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
+_TO_START = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.PRERUN)
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
 
 
@@ -36,6 +37,8 @@ def known_of(facts: Facts, state: GraphState | None) -> Known:
         "HoldReason in the queue" if facts.jobs is not None else facts.nodes_log,
         _load(facts, state) if facts.is_live else None,
         facts.limit_places,
+        *_retrying(facts, state),
+        state is not None and any(_are_to_start(state)),
         state is not None and all(status in _ENDED for status in state.status),
         facts.of,
     )
@@ -53,6 +56,26 @@ def retry_delay_left(dag: Dag, node: int, run: NodeRun, now: float) -> float:
         return 0.0
     delay = retry_delay_s(retry, run.attempts[-1].number + 1, dag.names[node])
     return max(run.since + delay - now, 0.0)
+
+
+def _retrying(facts: Facts, state: GraphState | None) -> tuple[Nodes, float]:
+    """Failed nodes that wait for their next attempt, and when the first begins."""
+    if state is None:
+        return Nodes(), 0.0
+    waiting = []
+    for node in state.of_status(NodeStatus.READY):
+        run = state.run_of(node)
+        left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
+        if run is not None and left:
+            waiting.append((left, run.name))
+    waiting.sort()
+    left = waiting[0][0] if waiting else 0.0
+    return _nodes([name for _, name in waiting]), facts.now + left
+
+
+def _are_to_start(state: GraphState) -> Iterator[bool]:
+    """Of each node that waits, whether it is another one than the FINAL node."""
+    return (state.dag.kinds[node] != NodeKind.FINAL for node in state.of_status(*_TO_START))
 
 
 def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:

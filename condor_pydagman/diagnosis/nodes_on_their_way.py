@@ -1,28 +1,24 @@
-"""What goes on: jobs and scripts that run, failed nodes that wait for their next attempt."""
+"""What goes on: jobs and scripts that run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.diagnosis.failed_nodes import failure_of
-from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.load import retry_delay_left
-from condor_pydagman.notices.phrases import capitalized, nodes_named
+from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import Attempt, NodeRun
+from condor_pydagman.trace.run_history import Attempt
 from condor_pydagman.vocabulary import NodeStatus
-from condor_pydagman.words import duration, result
+from condor_pydagman.words import duration
 
 
-def running_findings(facts: Facts, state: GraphState | None) -> list[Notice]:
+def running_findings(facts: Facts) -> list[Notice]:
     """Findings of a DAG that goes on."""
     if not facts.is_live:
         return []
     scripts = [finding for kind in ("PRE", "POST") for finding in _scripts(facts, kind)]
-    retries = list(_retries(facts, state)) if state is not None else []
-    return [*retries, *scripts, *_jobs(facts)]
+    return [*scripts, *_jobs(facts)]
 
 
 def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
@@ -75,31 +71,3 @@ def _jobs(facts: Facts) -> Iterator[Notice]:
     text = f"job {attempt.job} of {message(oldest.name)} on {host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
     yield Notice("job.running", Weight.NOTE, sentence, names, evidence)
-
-
-def _retries(facts: Facts, state: GraphState) -> Iterator[Notice]:
-    waiting: list[tuple[float, NodeRun]] = []
-    for node in state.of_status(NodeStatus.READY):
-        run = state.run_of(node)
-        left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
-        if run is not None and left:
-            waiting.append((left, run))
-    if not waiting:
-        return
-    left, first = min(waiting, key=lambda pair: pair[0])
-    names = tuple(run.name for _, run in waiting)
-    sentence = (
-        f"{capitalized(nodes_named(names))} failed and {does(len(waiting), 'be')} waiting for"
-        f" the delay of RETRY; the next attempt begins in {duration(left)}."
-    )
-    evidence = (failed_attempt(first, state, facts),)
-    yield Notice("node.retry", Weight.WAITING, sentence, names, evidence)
-
-
-def failed_attempt(run: NodeRun, state: GraphState, facts: Facts) -> Evidence:
-    """How the last attempt of a node that is tried again has failed."""
-    failure = failure_of(run, state.dag)
-    how = result(failure.value) if failure.value else failure.reason or "failed"
-    attempt = run.attempts[-1]
-    text = f"attempt {attempt.number + 1} of {message(run.name)}: {how}"
-    return Evidence(facts.nodes_log, text, attempt.ended or run.since)

@@ -32,7 +32,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.records.dagman_out import OutKind, OutLine, knobs_of
+from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine, knobs_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.run_history import NodeRun, Run, Start
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
@@ -509,7 +509,7 @@ class Follower:
                 lines[line.what](self.run, line)
 
     def _halt(self, line: OutLine) -> None:
-        if self.run.halt(line.time):
+        if self.run.halt(line.time, paused=line.text == PAUSED):
             self._tell("dag.halt", line.time)
 
     def _halt_reason(self, line: OutLine) -> None:

@@ -17,6 +17,7 @@ from condor_pydagman.notices.phrases import MAX_NAMES
 from condor_pydagman.trace.overview import Overview
 from condor_pydagman.trace.run_history import DagState, NodeRun
 from condor_pydagman.trace.tally import Tally
+from condor_pydagman.vocabulary import NodeKind
 
 _MORE_TO_COME = ("running", "idle", "held", "pre", "post", "ready", "waiting")
 
@@ -29,7 +30,7 @@ def known_run(
     Args:
         seen: what that look has counted.
     """
-    counts = seen.counts
+    counts, retries = seen.counts, tally.retries()
     return Known(
         found.name,
         state,
@@ -46,9 +47,17 @@ def known_run(
         held_by=shown(found.nodes_log),
         load=_load(counts, tally),
         of=seen.of_features,
+        retrying=Nodes(len(retries), [tally.name(node) for node in islice(retries, MAX_NAMES)]),
+        next_retry=min(retries.values(), default=0.0),
+        to_start=_are_to_start(counts, tally.dag),
         may_count=False,
         all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
     )
+
+
+def _are_to_start(counts: Mapping[str, int], dag: Dag | None) -> bool:
+    last = len(dag.of_kind(NodeKind.FINAL)) if dag is not None else 0
+    return counts["waiting"] + counts["ready"] + counts["pre"] > last
 
 
 def _load(counts: Mapping[str, int], tally: Tally) -> Load:

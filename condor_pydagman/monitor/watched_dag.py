@@ -124,7 +124,7 @@ class WatchedDag:
         """How it stands now."""
         self._read()
         self._set_state()
-        tally = self.tally
+        tally, running = self.tally, self._state in _LIVE
         seen = overview(
             self.found.name,
             self._state.value,
@@ -133,15 +133,14 @@ class WatchedDag:
             exact=self._counts_exactly(tally),
             ad=self._ad,
             cluster=self.found.cluster,
-            note=self._note or self._hold_reason(),
-            running=self._state in (DagState.RUNNING, DagState.HALTED),
+            note=self._note,
+            running=running,
             subdags=self._subdags(),
             outside=self._seen_outside(),
         )
         known = known_run(self.found, self._state, seen, tally, self._ad)
-        seen = seen.with_notices(notices_of(known))
-        removal = (one.sentence for one in seen.notices if one.cause == "dagman.removed")
-        seen = seen._replace(note=seen.note or next(removal, "") or self._doubt())
+        seen = seen.with_notices(notices_of(known), moves=not running or tally.moves(seen.counts))
+        seen = seen._replace(note=seen.note or self._doubt())
         if self.over:
             return seen._replace(exit_code=self.exit_code)
         return seen._replace(exit_code=None, ended=0.0)
@@ -224,10 +223,6 @@ class WatchedDag:
         if self.found.cluster:
             return True
         return state is DagState.NOT_STARTED and not os.path.exists(self.found.out)
-
-    def _hold_reason(self) -> str:
-        reason = self._ad.get("HoldReason") if self._state is DagState.HELD else None
-        return f"DAGMan's job is held: {reason}" if reason else ""
 
     def _doubt(self) -> str:
         doubts = self._monitor.doubts if self.shows_run else []

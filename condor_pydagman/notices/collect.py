@@ -13,6 +13,7 @@ from condor_pydagman.notices.full_throttles import throttle_notices
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.notices.held_jobs import held_job_notices
 from condor_pydagman.notices.known import Known
+from condor_pydagman.notices.standstill import standstill_notices
 from condor_pydagman.trace.notice import Notice, in_order
 
 
@@ -24,6 +25,7 @@ def notices_of(known: Known) -> tuple[Notice, ...]:
             *halt_notices(known),
             *held_job_notices(known),
             *throttle_notices(known),
+            *standstill_notices(known),
             *of_features,
         )
     )

@@ -12,7 +12,7 @@ from condor_pydagman.notices.phrases import capitalized
 from condor_pydagman.printable import message
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import DagState
-from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE
+from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind
 from condor_pydagman.words import duration
 
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
@@ -35,7 +35,7 @@ def halt_notices(known: Known) -> Iterator[Notice]:
         yield _held(known)
     if known.is_live and known.run.removed:
         yield _ending(known)
-    if _is_halted(known):
+    if known.is_halted:
         yield _halted(known)
     elif _has_ended_halted(known):
         yield _ended_halted(known)
@@ -71,10 +71,6 @@ def _ending(known: Known) -> Notice:
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
-def _is_halted(known: Known) -> bool:
-    return known.state is DagState.HALTED or (known.is_live and known.run.halted)
-
-
 def _has_ended_halted(known: Known) -> bool:
     return bool(known.run.ended and known.run.halted) and known.state in _ENDED
 
@@ -84,6 +80,7 @@ def _halted(known: Known) -> Notice:
     age = f" for {duration(known.now - begun)}" if begun else ""
     sentence = (
         f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
+        f"{_end_to_come(known)}"
     )
     command = advice = ""
     if known.has_halt_file:
@@ -101,7 +98,19 @@ def _halted(known: Known) -> Notice:
         advice=(advice,) if advice else (),
         since=begun,
         command=command,
+        awaited="the DAG to be resumed",
     )
+
+
+def _end_to_come(known: Known) -> str:
+    """What becomes of a DAG that nobody resumes."""
+    if known.state is DagState.HELD:
+        return " That stays so when DAGMan's job is released."
+    if not known.to_start or (known.run.halts and known.run.halts[-1].paused):
+        return ""
+    if known.dag is not None and known.dag.of_kind(NodeKind.FINAL):
+        return " If nobody resumes it before these have ended, DAGMan runs the FINAL node and ends."
+    return " If nobody resumes it before these have ended, the DAG fails (exit code 1)."
 
 
 def _ended_halted(known: Known) -> Notice:

@@ -95,6 +95,9 @@ class Known(NamedTuple):
         held_by: what says so.
         load: what throttles count; None if nobody has counted.
         limit_places: where throttles were set, by their names in the job ad.
+        retrying: failed nodes that wait for their next attempt.
+        next_retry: when the first of these begins; 0.0 if that is not known.
+        to_start: whether nodes are left that have not begun, the FINAL node apart.
         all_ended: whether no node is left that could go on.
         of: what features know beyond the run, by their names: as they have told an explanation
             (`monitor.outside_facts`), or a glance at the DAG (`Overview.of_features`).
@@ -117,6 +120,9 @@ class Known(NamedTuple):
     held_by: str = ""
     load: Load | None = None
     limit_places: Mapping[str, str] = {}
+    retrying: Nodes = Nodes()
+    next_retry: float = 0.0
+    to_start: bool = False
     all_ended: bool = False
     of: Mapping[str, Any] = {}
     may_count: bool = True
@@ -125,3 +131,10 @@ class Known(NamedTuple):
     def is_live(self) -> bool:
         """Whether DAGMan runs, and what waits may still go on."""
         return self.state in (DagState.RUNNING, DagState.HALTED)
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether somebody or something has to resume the DAG before anything more is started."""
+        if self.state is DagState.HELD:
+            return self.run.halted or self.has_halt_file
+        return self.state is DagState.HALTED or (self.is_live and self.run.halted)

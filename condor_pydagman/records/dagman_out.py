@@ -40,7 +40,7 @@ class OutKind(Enum):
     JOB_FAILURE = "job_failure"  # text: how
     SUBMIT_FAILURE = "submit_failure"  # text: why
     NO_SITE_YET = "no_site_yet"  # node: names of groups that wait for a site; text: why
-    HALT = "halt"
+    HALT = "halt"  # text: PAUSED, or more about it
     HALT_REASON = "halt_reason"  # text: what was said when it was halted
     RESUME = "resume"
     LIMIT = "limit"  # text: name in the job ad; number: 0 for none
@@ -99,6 +99,7 @@ _SCRIPT_END = (
     r" [Ss]cript of [Nn]ode (?P<node>.+?) (?:completed successfully\.?"
     r"|failed with status (?P<number>-?\d{1,10})|died on (?P<signal>.+))"
 )
+PAUSED = "DAG Pause"  # nothing at all is started
 _KNOB = r"(?P<text>DAGMAN_[A-Z_]{1,60}) setting: (?:(?P<yes>True)|False)"
 # What a line begins with, what it tells, and its form.
 _FORMS = (
@@ -165,7 +166,7 @@ _FORMS = (
     ("Halting", OutKind.HALT, r"Halting DAGMan prog\w+\.\.\."),
     ("Halt r", OutKind.HALT_REASON, r"Halt reason: (?P<text>.+)"),
     ("Pause r", OutKind.HALT_REASON, r"Pause reason: (?P<text>.+)"),
-    ("DAG Pause", OutKind.HALT, r"DAG Pause: Freezing all work\.\.\."),
+    ("DAG Pause", OutKind.HALT, rf"(?P<text>{PAUSED}): Freezing all work\.\.\."),
     ("Restoring", OutKind.HALT, r"Restoring halted state\."),
     ("The DAG stays", OutKind.HALT, r"(?P<text>The DAG stays halted by [\w ]+)"),
     ("Resuming", OutKind.RESUME, r"Resuming DAG progress\.\.\."),

@@ -34,6 +34,7 @@ _WEIGHT_STYLES = {
 # Causes of which the sentence has all that the evidence says.
 _SAID_ALREADY = ("throttle.full", "limit.full", "enough.reached")
 _COUNTED = [look for look in (LOOKS[state] for state in BAR) if look.key in COUNTED]
+_OF_PACE = "dag.stalled"  # it stands where the estimate does
 MIN_WIDTH = 10
 
 
@@ -142,8 +143,9 @@ def _pace(seen: Overview, clock: Clock) -> list[Piece]:
         return []
     if seen.waits_for:
         return [(f"waiting for {', '.join(seen.waits_for)}", "yellow")]
-    if seen.stalled_s:
-        return [(f"no node has finished for {duration(seen.stalled_s)}", "yellow")]
+    stalled = [one.sentence for one in seen.notices if one.cause == _OF_PACE]
+    if stalled:
+        return [(stalled[0], _WEIGHT_STYLES[Weight.WAITING])]
     if not seen.per_second:
         return [("too few nodes have finished recently to estimate the end", "bright_black")]
     if seen.remaining_s is None:
@@ -181,7 +183,8 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
             [(word, "bold magenta") for word in printable(seen.note).split(" ")], width, " "
         )
     for notice in seen.notices:
-        yield from _notice(notice, width)
+        if notice.cause != _OF_PACE or seen.waits_for:
+            yield from _notice(notice, width)
     if seen.longest:
         yield [("longest running", "blue")]
         for node, job, host, since in seen.longest:

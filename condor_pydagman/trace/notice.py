@@ -44,6 +44,7 @@ CAUSES: Mapping[str, str] = {
     "group.leaving": "groups of nodes are leaving their sites",
     "throttle.full": "as many nodes, jobs or scripts are active as a throttle permits",
     "node.retry": "failed nodes are waiting for the delay of their next attempt",
+    "dag.stalled": "no node has finished for longer than usual",
     "job.idle": "jobs are waiting in the queue",
     "script.running": "PRE or POST scripts are running",
     "job.running": "jobs are running",
@@ -98,6 +99,7 @@ class Notice(NamedTuple):
         inner: explanations (`diagnosis.explanation.Explanation`) of the sub-DAGs that it is about.
         since: when that began, seconds since the epoch; 0.0 if nobody knows.
         command: what does something about it, for a shell or a button; '' if nothing does.
+        awaited: what has to happen before that goes on, in words; '' if it goes on.
     """
 
     cause: str
@@ -109,6 +111,13 @@ class Notice(NamedTuple):
     inner: tuple[Any, ...] = ()
     since: float = 0.0
     command: str = ""
+    awaited: str = ""
+
+    @property
+    def brief(self) -> str:
+        """In a few words that stay the same as time goes on."""
+        why = next((f": {one.text}" for one in self.evidence if one.text), "")
+        return f"{CAUSES[self.cause]}{why}"
 
     def to_json(self) -> dict[str, Any]:
         """As an object for JSON."""

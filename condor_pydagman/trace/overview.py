@@ -8,16 +8,13 @@ from typing import Any
 
 from condor_pydagman import features
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import number_of
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.shown_states import COUNTED
-from condor_pydagman.trace.tally import Tally
+from condor_pydagman.trace.tally import Tally, per_second, since_last_end, stalled_s
 
 MAX_LISTED = 5
-STALLED_S = 60.0
-STALLED_NODES = 5
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
 _AD_COUNTS = (
@@ -77,7 +74,8 @@ class Overview(NamedTuple):
         remaining_s: estimated seconds until the end of all but held nodes; None if there is no
             estimate, as while a feature may add more.
         stalled_s: how long no node was done, if that is long; 0.0 otherwise.
-        waits_for: what has to happen before anything goes on, in words; empty if something does.
+        waits_for: what has to happen before anything goes on, as the notices say; empty if
+            something does.
         longest: nodes whose jobs have run longest, that first.
         held: held jobs by their reasons, the most frequent first.
         failures: the last nodes that have failed, the newest first.
@@ -114,10 +112,14 @@ class Overview(NamedTuple):
     waits_for: Sequence[str] = ()
     notices: Sequence[Notice] = ()
 
-    def with_notices(self, notices: Sequence[Notice]) -> Overview:
-        """With what there is to say of the DAG."""
+    def with_notices(self, notices: Sequence[Notice], *, moves: bool = True) -> Overview:
+        """With what there is to say of the DAG; `moves`: whether anything of it goes on."""
         throttles = [one.sentence for one in notices if one.cause == "throttle.full"]
-        return self._replace(notices=notices, throttles=throttles)
+        awaited = [one.awaited for one in notices if one.awaited and not moves]
+        brief = next((one.brief for one in notices if one.cause.startswith("dagman.")), "")
+        return self._replace(
+            note=self.note or brief, notices=notices, throttles=throttles, waits_for=awaited
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The fields, and those of its parts, by name."""
@@ -162,13 +164,10 @@ def overview(
     run = tally.run
     counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
     goes_on = running and not run.halted
-    rate = tally.per_second(now) if goes_on else 0.0
-    moves = running and _moves(tally, counts)
-    since = _since_last_end(tally, rate, now)
-    stalled_s = since if since > STALLED_S and goes_on else 0.0
+    rate = per_second(run, now) if goes_on and tally.moves(counts) else 0.0
     left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
     may_grow = any(may(tally, ad) for may in features.told("trace", "may_grow"))
-    can_tell = bool(rate and left) and moves and not (since or may_grow)
+    can_tell = bool(rate and left) and not (may_grow or since_last_end(run, now))
     return Overview(
         dag,
         state,
@@ -182,7 +181,7 @@ def overview(
         counted or now,
         rate,
         left / rate if can_tell else None,
-        stalled_s,
+        stalled_s(run, now) if goes_on else 0.0,
         _longest(tally),
         _held(tally),
         [failure_of(node) for node in reversed(tally.run.failures)][:MAX_LISTED],
@@ -191,7 +190,6 @@ def overview(
         total(run.placements).as_json() if run.placements else {},
         {**_of_features(tally, ad, running=running), **outside},
         tally.not_run() if exact else {},
-        _waits_for(tally, counts) if running and not moves else [],
     )
 
 
@@ -200,35 +198,6 @@ def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[
     for show in features.told("trace", "overview"):
         shown.update(show(tally, ad, running=running))
     return shown
-
-
-def _since_last_end(tally: Tally, rate: float, now: float) -> float:
-    """Seconds since a node was done, if by the rate several should have been meanwhile; else 0.0:
-    the rate of others says nothing of those that are left then."""
-    since = now - tally.run.ends[-1] if tally.run.ends else 0.0
-    return since if since > (STALLED_NODES / rate if rate else 0.0) else 0.0
-
-
-def _moves(tally: Tally, counts: Mapping[str, int]) -> bool:
-    """Whether anything runs, or is about to, without that something else has to happen."""
-    if any(counts[name] for name in ("running", "idle", "post")):
-        return True
-    if tally.dag is None:  # then nobody knows which nodes a count is of
-        return bool(counts["ready"] or counts["pre"]) and not tally.run.halted
-    return not tally.run.halted and any(True for _ in tally.startable())
-
-
-def _waits_for(tally: Tally, counts: Mapping[str, int]) -> list[str]:
-    """What has to happen before anything goes on."""
-    if tally.run.halted:
-        return ["the DAG to be resumed"]
-    found = []
-    if counts["held"]:
-        found.append(f"held jobs of {number_of(counts['held'], 'node')} to be released")
-    retries = tally.retries_to_come()
-    if retries:
-        found.append(f"the retry delay of {number_of(retries, 'node')}")
-    return found + [what for waits in features.told("trace", "waits_for") for what in waits(tally)]
 
 
 def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from condor_pydagman.records.dagman_out import OutKind, OutLine
+from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine
 from condor_pydagman.records.dagman_out_jobs import (
     ABORTED,
     EVICTED,
@@ -131,7 +131,7 @@ class PastRuns:
         run.removed = True
 
     def _halt(self, run: Run, line: OutLine) -> None:
-        run.halt(line.time)
+        run.halt(line.time, paused=line.text == PAUSED)
 
     def _halt_reason(self, run: Run, line: OutLine) -> None:
         run.halted_because(line.text)

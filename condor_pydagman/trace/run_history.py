@@ -280,12 +280,14 @@ class Start(NamedTuple):
 class Halted(NamedTuple):
     """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended).
 
-    `reason`: what was said about it, last; '' if nothing was.
+    `reason`: what was said about it, last; '' if nothing was.  `paused`: nothing at all is started,
+    and DAGMan does not end for want of jobs.
     """
 
     begun: float
     ended: float = 0.0
     reason: str = ""
+    paused: bool = False
 
 
 _Seen = TypeVar("_Seen", bound="Seen")
@@ -377,11 +379,13 @@ class Run:
         (DAGMAN_NODE_JOB_FAILURE_TOLERANCE)."""
         return self.knobs.get("node_job_failure_tolerance", 0)
 
-    def halt(self, time: float) -> bool:
+    def halt(self, time: float, *, paused: bool = False) -> bool:
         """The DAG is halted; whether that is news."""
         is_news = not self.halted
         if is_news:
             self.halts.append(Halted(time))
+        if paused:
+            self.halts[-1] = self.halts[-1]._replace(paused=True)
         return is_news
 
     def halted_because(self, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import and_
 from typing import Any
 
@@ -15,6 +15,8 @@ from condor_pydagman.trace.run_history import Run
 from condor_pydagman.trace.shown_states import LOOKS, Shown
 
 WINDOW_S = 600.0  # of which the rate is told
+STALLED_S = 60.0
+STALLED_NODES = 5
 
 # By the byte of a node, whether it is what the name says.
 _SKIPPED = bytes(marks & (SKIPPED | NOT_NEEDED) == SKIPPED for marks in range(256))
@@ -78,10 +80,26 @@ class Tally:
         if self._engine is not None and any(map(self._engine.run.nodes.count_all, states)):
             yield from self._engine.run.nodes.in_state(*states)
 
-    def retries_to_come(self) -> int:
-        """How many nodes wait for the delay before their next attempt."""
-        engine = self._engine
-        return engine.run.nodes.count_all(State.RETRY_WAIT) if engine is not None else 0
+    def moves(self, counts: Mapping[str, int]) -> bool:
+        """Whether anything runs, or is about to, without that something else has to happen.
+
+        Args:
+            counts: nodes by `shown_states.COUNTED`.
+        """
+        if any(counts[name] for name in ("running", "idle", "post")):
+            return True
+        if self.run.halted:
+            return False
+        if self.dag is None:  # then nobody knows which nodes a count is of
+            return bool(counts["ready"] or counts["pre"])
+        return any(True for _ in self.startable())
+
+    def retries(self) -> Mapping[int, float]:
+        """Nodes that wait for the delay before their next attempt, and when that begins."""
+        if self._engine is None or not self._engine.run.nodes.count_all(State.RETRY_WAIT):
+            return {}
+        due, nodes = self._engine.run.retrying.queue.nodes, self._engine.run.nodes
+        return {node: due.get(node, 0.0) for node in nodes.in_state(State.RETRY_WAIT)}
 
     def feature(self, name: str) -> Any:
         """What the engine has of a feature that the DAG uses; None if it does not."""
@@ -92,15 +110,29 @@ class Tally:
         assert self.dag is not None
         return logged_name(self.dag.names[node])
 
-    def per_second(self, now: float) -> float:
-        """How many nodes are done in a second, over the last WINDOW_S; 0.0 if fewer than five are.
 
-        Args:
-            now: seconds since the epoch.
-        """
-        recent = sum(time >= now - WINDOW_S for time in self.run.ends)
-        since = max(now - WINDOW_S, min(self.run.begun or now, now))
-        return recent / (now - since) if recent >= 5 and now > since else 0.0
+def per_second(run: Run, now: float) -> float:
+    """How many nodes are done in a second, over the last WINDOW_S; 0.0 if fewer than five are.
+
+    Args:
+        now: seconds since the epoch.
+    """
+    recent = sum(time >= now - WINDOW_S for time in run.ends)
+    since = max(now - WINDOW_S, min(run.begun or now, now))
+    return recent / (now - since) if recent >= 5 and now > since else 0.0
+
+
+def since_last_end(run: Run, now: float) -> float:
+    """Seconds since a node was done, if by the rate several should have been meanwhile; else 0.0:
+    the rate of others says nothing of those that are left then."""
+    since, rate = now - run.ends[-1] if run.ends else 0.0, per_second(run, now)
+    return since if since > (STALLED_NODES / rate if rate else 0.0) else 0.0
+
+
+def stalled_s(run: Run, now: float) -> float:
+    """The same, if that is long enough to be told to people."""
+    since = since_last_end(run, now)
+    return since if since > STALLED_S else 0.0
 
 
 def _with_mark(marks: bytearray, wanted: bytes) -> int:

@@ -5,7 +5,6 @@ those in; a record may be in the log twice.  It may have, too:
 
 - `LINES`: by kinds of lines of `.dagman.out` the functions that take them into a run.
 - `overview(tally, ad, *, running)`: its fields of an Overview, by name.
-- `waits_for(tally)`: what nodes wait for that could start otherwise, in words; [] for nothing.
 - `may_grow(tally, ad)`: whether there may be more nodes to come, nobody knows how many.
 """
 

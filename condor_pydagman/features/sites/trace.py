@@ -8,7 +8,6 @@ from typing import Any
 
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.printable import number_of
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
@@ -134,12 +133,6 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
             "reason": _why_no_site(seen, waiting),
         }
     }
-
-
-def waits_for(tally: Tally) -> list[str]:
-    """Sites for groups of which a node could start."""
-    groups = len(_waiting(tally))
-    return [f"sites for {number_of(groups, 'group')} of nodes"] if groups else []
 
 
 def _waiting(tally: Tally) -> list[str]:

@@ -11,7 +11,7 @@ from condor_pydagman.features.sites.trace import GroupSites
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import Known, Nodes
 from condor_pydagman.notices.phrases import names_of
-from condor_pydagman.printable import does, message, printable
+from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.report.feature_words import SPACE, Events, Flow, Piece, Section, why
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
@@ -92,6 +92,7 @@ def _waiting(
         advice=(f"To list the sites: {_LIST}",),
         since=since,
         command=_LIST,
+        awaited=f"sites for {number_of(groups.number, 'group')} of nodes",
     )
 
 

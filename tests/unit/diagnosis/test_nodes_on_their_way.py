@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.trace.notice import Weight
@@ -14,11 +13,10 @@ TEXT = "".join(f"JOB {name} a.sub\n" for name in "ABCD") + "RETRY A 5 DELAY 60\n
 
 
 def sentences(facts: Facts) -> list[str]:
-    state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
-    return [finding.sentence for finding in running_findings(facts, state)]
+    return [finding.sentence for finding in running_findings(facts)]
 
 
-def test_jobs_scripts_and_delays() -> None:
+def test_jobs_and_scripts() -> None:
     facts = facts_of(TEXT, {
         "A": (NodeStatus.READY, [attempt(0, 3)]),
         "B": (NodeStatus.PRERUN, [without_jobs(pre=script(None))]),
@@ -26,12 +24,11 @@ def test_jobs_scripts_and_delays() -> None:
         "D": (NodeStatus.POSTRUN, [attempt(value=0, post=script(None))]),
     })  # fmt: skip
     assert sentences(facts) == [
-        "Node A failed and is waiting for the delay of RETRY; the next attempt begins in 55 s.",
         "1 PRE script of node B is running, for 1 min.",
         "1 POST script of node D is running, for 1 min.",
         "1 job of node C is running for 1 min 20 s.",
     ]
-    found = running_findings(facts, None)[-1]
+    found = running_findings(facts)[-1]
     assert found.weight is Weight.NOTE
     assert texts(found) == ["t.dag.nodes.log: job 7.0 of C on slot1@one"]
     assert not sentences(facts._replace(state=DagState.FAILED))

@@ -13,9 +13,11 @@ from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
 from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.trace.run_history import DagState, Halted
 from condor_pydagman.trace.tally import Tally
-from tests.unit.trace.test_overview import DAG, READY, a_run, seen
+from tests.dag_logs import BEGIN
+from tests.unit.follow.bench import Bench
+from tests.unit.trace.test_overview import DAG, HELD, READY, a_run, held, seen
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +38,8 @@ def noticed(tally: Tally, cause: str, **how: Any) -> list[Notice]:
 
 
 def looked(tally: Tally, state: DagState = DagState.RUNNING) -> Overview:
-    return seen(tally).with_notices(notices_of(known(tally, state)))
+    one = seen(tally, running=known(tally, state).is_live)
+    return one.with_notices(notices_of(known(tally, state)), moves=tally.moves(one.counts))
 
 
 def test_throttles_that_are_full_while_nodes_wait() -> None:
@@ -83,6 +86,62 @@ def test_held_jobs() -> None:
     )
     assert found.evidence[0].text == "job 10.0 of h1: no such file"
     assert found.command == "condor_release 10.0 11.0"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_what_a_dag_waits_for_in_which_nothing_goes_on(bench: Bench) -> None:
+    tally = held(bench)
+    assert looked(tally).waits_for == ["held jobs of 1 node to be released"]
+    assert not looked(tally, DagState.FAILED).waits_for
+    assert not looked(a_run()).waits_for  # jobs run
+    tally.run.halts = [Halted(BEGIN + 450)]
+    assert looked(tally).waits_for == [
+        "the DAG to be resumed", "held jobs of 1 node to be released"
+    ]  # fmt: skip
+
+
+def test_when_a_failed_node_is_tried_again(bench: Bench) -> None:
+    bench.submit("late", 40)
+    bench.terminate(40, value=1)
+    one = looked(held(bench, f"{HELD}JOB late a.sub\nRETRY late 3 DELAY 900\n"))
+    assert one.waits_for == ["held jobs of 1 node to be released", "the retry delay of 1 node"]
+    (retry,) = (notice for notice in one.notices if notice.cause == "node.retry")
+    assert retry.sentence == (
+        "Node late failed and is waiting for the delay of RETRY; the next attempt begins in"
+        " 6 min 36 s."
+    )
+    assert retry.evidence[0].text == "attempt 1 of late: exit code 1"
+
+
+def test_groups_without_a_site_are_waited_for(bench: Bench) -> None:
+    one = looked(held(bench, f"{HELD}JOB far a.sub\nSITE_GROUP unit NODES far\n"))
+    assert one.waits_for[1:] == ["sites for 1 group of nodes"]
+
+
+def test_a_dag_that_stands_still() -> None:
+    (notice,) = noticed(a_run(done_at=10), "dag.stalled")
+    assert notice.sentence == "No node has finished for 8 min 10 s."
+    assert notice.since == BEGIN + 10
+    assert not noticed(a_run(), "dag.stalled")
+
+
+def test_a_halted_dag_fails_if_nodes_are_left_that_have_not_begun() -> None:
+    def said(text: str, **how: bool) -> str:
+        tally = a_run(text)
+        tally.run.halts = [Halted(BEGIN + 450, **how)]
+        (notice,) = noticed(tally, "dag.halted")
+        return notice.sentence
+
+    fails = "If nobody resumes it before these have ended, the DAG fails (exit code 1)."
+    assert said(DAG).endswith(fails)
+    assert said(f"{DAG}FINAL last a.sub\n").endswith("DAGMan runs the FINAL node and ends.")
+    assert said(DAG.replace("PARENT long CHILD waits\n", "").replace("JOB waits a.sub\n", "")
+                ).endswith("DAGMan submits no new ones.")  # fmt: skip
+    assert said(DAG, paused=True).endswith("DAGMan submits no new ones.")
 
 
 def test_a_dag_of_which_no_node_is_left() -> None:

@@ -132,7 +132,7 @@ def test_what_the_schedd_says_of_dagmans_job(
     monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: ad)
     dag = watched(logs)
     seen = dag.look()
-    assert (seen.state, seen.note, seen.cluster) == ("held", "DAGMan's job is held: by me", 7)
+    assert (seen.state, seen.note, seen.cluster) == ("held", "DAGMan's job is on hold: by me", 7)
     assert not dag.over
 
     def silent(cluster: int) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def test_why_dagman_is_held_as_the_schedd_has_said_already(logs: DagLogs) -> Non
     ad = {"JobStatus": 5, "HoldReason": "via condor_hold"}
     dag = WatchedDag(found._replace(cluster=7, ad=ad, state=DagState.HELD))
     seen = dag.look()
-    assert (seen.state, seen.note) == ("held", "DAGMan's job is held: via condor_hold")
+    assert (seen.state, seen.note) == ("held", "DAGMan's job is on hold: via condor_hold")
     assert not dag.over
 
 

@@ -44,3 +44,13 @@ def test_a_removal_that_dagman_has_not_done_with() -> None:
     (notice,) = said(DagState.RUNNING, run)
     assert notice.cause == "dagman.removed"
     assert not said(DagState.REMOVED, run)
+
+
+def test_a_dag_that_is_held_and_halted() -> None:
+    run = Run()
+    run.halts = [Halted(NOW - 60)]
+    held, halted = said(DagState.HELD, run)
+    assert (held.cause, halted.cause) == ("dagman.held", "dag.halted")
+    assert halted.sentence.endswith(" That stays so when DAGMan's job is released.")
+    by_file = said(DagState.HELD, halt_file="t.dag.halt", has_halt_file=True)
+    assert by_file[1].command == "rm t.dag.halt"

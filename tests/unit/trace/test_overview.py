@@ -105,10 +105,8 @@ def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
 
 
 def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
-    one = seen(a_run(done_at=10), exact=True)
     fast = overview("t.dag", "running", a_run(done_at=10), BEGIN + 29, exact=True, ad={})
     assert (fast.remaining_s, fast.stalled_s) == (None, 0.0)  # 10 in 29 s; none in 19 s
-    assert not one.waits_for  # jobs run
 
 
 HELD = "".join(f"JOB {name} a.sub\n" for name in (*DONE, "h", "below")) + "PARENT h CHILD below\n"
@@ -127,32 +125,15 @@ def held(bench: Bench, text: str = HELD) -> Tally:
 def test_no_end_is_foretold_while_all_that_is_left_is_held(bench: Bench) -> None:
     tally = held(bench)
     one = seen(tally)
-    assert (one.per_second > 0, one.remaining_s) == (True, None)
-    assert one.waits_for == ["held jobs of 1 node to be released"]
-    assert not seen(tally, running=False).waits_for
-    tally.run.halts = [Halted(BEGIN + 450)]
-    assert seen(tally).waits_for == ["the DAG to be resumed"]
-
-
-def test_nor_while_a_node_waits_to_be_retried(bench: Bench) -> None:
-    bench.submit("late", 40)
-    bench.terminate(40, value=1)
-    tally = held(bench, f"{HELD}JOB late a.sub\nRETRY late 3 DELAY 900\n")
-    assert seen(tally).waits_for == [
-        "held jobs of 1 node to be released", "the retry delay of 1 node"
-    ]  # fmt: skip
-
-
-def test_nor_while_groups_have_no_site(bench: Bench) -> None:
-    lines = "JOB far a.sub\nSITE_GROUP unit NODES far\n"
-    one = seen(held(bench, HELD + lines))
-    assert (one.remaining_s, one.waits_for[1:]) == (None, ["sites for 1 group of nodes"])
+    assert (one.per_second, one.remaining_s) == (0.0, None)
+    assert not tally.moves(one.counts)
 
 
 def test_a_node_that_can_start_goes_on(bench: Bench) -> None:
-    one = seen(held(bench, f"{HELD}JOB free a.sub\nSCRIPT PRE free x\n"))
-    assert not one.waits_for
+    tally = held(bench, f"{HELD}JOB free a.sub\nSCRIPT PRE free x\n")
+    one = seen(tally)
     assert one.remaining_s is not None
+    assert tally.moves(one.counts)
 
 
 def test_a_dag_that_is_slow_does_not_stand_still() -> None:

@@ -12,7 +12,7 @@ from condor_pydagman.follow.history import WINDOW_S as KEPT_S
 from condor_pydagman.graph.model import DONE, LEFT_OUT
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.trace.shown_states import LOOKS, shown_state
-from condor_pydagman.trace.tally import WINDOW_S, Tally
+from condor_pydagman.trace.tally import WINDOW_S, Tally, per_second
 from condor_pydagman.vocabulary import JournalRecord
 from tests.unit.follow.bench import Bench, plan_of
 
@@ -55,13 +55,12 @@ def test_the_rate_is_that_of_the_last_minutes() -> None:
     run = Run()
     run.begun = 90.0
     run.ends.extend(100.0 + number for number in range(8))
-    tally = Tally(run)
-    assert tally.per_second(110.0) == 8 / 20
-    assert tally.per_second(100 + WINDOW_S) == 8 / WINDOW_S
-    assert tally.per_second(104 + WINDOW_S) == 0.0  # four nodes are too few
+    assert per_second(run, 110.0) == 8 / 20
+    assert per_second(run, 100 + WINDOW_S) == 8 / WINDOW_S
+    assert per_second(run, 104 + WINDOW_S) == 0.0  # four nodes are too few
     run.ends.clear()
     run.ends.append(100.0)
-    assert tally.per_second(110.0) == 0.0
+    assert per_second(run, 110.0) == 0.0
     assert KEPT_S >= WINDOW_S
 
 

@@ -1,0 +1,57 @@
+"""Nodes that wait for their next attempt; a DAG in which no node has finished for long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.notices.known import Known
+from condor_pydagman.notices.phrases import capitalized, some_nodes
+from condor_pydagman.printable import does, message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight
+from condor_pydagman.trace.overview import failure_of
+from condor_pydagman.trace.tally import stalled_s
+from condor_pydagman.words import duration, result
+
+
+def standstill_notices(known: Known) -> Iterator[Notice]:
+    """Why nothing happens though DAGMan runs."""
+    if known.is_live and known.retrying.number:
+        yield _retrying(known)
+    stalled = stalled_s(known.run, known.now)
+    if known.is_live and not known.is_halted and stalled:
+        yield Notice(
+            "dag.stalled",
+            Weight.WAITING,
+            f"No node has finished for {duration(stalled)}.",
+            since=known.now - stalled,
+        )
+
+
+def _retrying(known: Known) -> Notice:
+    nodes = known.retrying
+    left = known.next_retry - known.now
+    when = f"; the next attempt begins in {duration(left)}" if left > 0 else ""
+    sentence = (
+        f"{capitalized(some_nodes(nodes))} failed and {does(nodes.number, 'be')} waiting for the"
+        f" delay of RETRY{when}."
+    )
+    return Notice(
+        "node.retry",
+        Weight.WAITING,
+        sentence,
+        tuple(nodes.names),
+        tuple(_failed_attempts(known)),
+        awaited=f"the retry delay of {number_of(nodes.number, 'node')}",
+    )
+
+
+def _failed_attempts(known: Known) -> Iterator[Evidence]:
+    """How the last attempt of the first of them has failed."""
+    first = next(iter(known.retrying.names), "")
+    run = known.run.nodes.get(first)
+    if run is None or not run.attempts:
+        return
+    failure, attempt = failure_of(run), run.attempts[-1]
+    how = result(failure.value, failure.reason)
+    text = f"attempt {attempt.number + 1} of {message(first)}: {how}"
+    yield Evidence(known.nodes_log, text, attempt.ended or run.since)
