@@ -82,14 +82,16 @@ def _halted(known: Known) -> Notice:
         f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
         f"{_end_to_come(known)}"
     )
-    command = advice = ""
+    command = advice = button = ""
     if known.has_halt_file:
         command = f"rm {shlex.quote(known.halt_file)}"
         advice = f"To resume it: {command}"
     elif known.cluster:
-        command = f"htcondor dag resume {known.cluster}"
+        resume = f"htcondor dag resume {known.cluster}"
         who = by.what if by is not None else "a command"
-        advice = f"It was halted by {who}; to resume it: {command}"
+        when = ", when its job is released" * (known.state is DagState.HELD)
+        advice = f"It was halted by {who}; to resume it{when}: {resume}"
+        command, button = (resume, "resume") if known.is_live else ("", "")
     return Notice(
         "dag.halted",
         Weight.PROBLEM,
@@ -98,6 +100,7 @@ def _halted(known: Known) -> Notice:
         advice=(advice,) if advice else (),
         since=begun,
         command=command,
+        button=button,
         awaited="the DAG to be resumed",
     )
 

@@ -71,6 +71,7 @@ def _notice(code: int, jobs: Sequence[QueuedJob], known: Known) -> Notice:
         hold_advice(code, listed),
         since=oldest,
         command=f"condor_release {listed}",
+        button="release",
         awaited=f"held jobs of {number_of(len(nodes), 'node')} to be released",
     )
 

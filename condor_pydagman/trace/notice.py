@@ -99,6 +99,7 @@ class Notice(NamedTuple):
         inner: explanations (`diagnosis.explanation.Explanation`) of the sub-DAGs that it is about.
         since: when that began, seconds since the epoch; 0.0 if nobody knows.
         command: what does something about it, for a shell or a button; '' if nothing does.
+        button: the command of steering that does the same, to these nodes if it is one for nodes.
         awaited: what has to happen before that goes on, in words; '' if it goes on.
     """
 
@@ -111,6 +112,7 @@ class Notice(NamedTuple):
     inner: tuple[Any, ...] = ()
     since: float = 0.0
     command: str = ""
+    button: str = ""
     awaited: str = ""
 
     @property

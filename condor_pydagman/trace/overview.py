@@ -135,7 +135,8 @@ class Overview(NamedTuple):
 def _notice_as_json(notice: Notice) -> dict[str, Any]:
     """Without what grows with the DAG."""
     fields = notice.to_json()
-    fields.update(since=notice.since, command=notice.command, nodes=fields["nodes"][:MAX_LISTED])
+    fields.update(since=notice.since, command=notice.command, button=notice.button)
+    fields.update(nodes=fields["nodes"][:MAX_LISTED])
     return fields
 
 

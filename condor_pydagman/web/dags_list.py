@@ -1,4 +1,5 @@
-"""Which DAGs the page shows: the user's in the queue, and those named on the command line."""
+"""Which DAGs the page shows: the user's in the queue, those that were there while the server ran,
+and those named on the command line."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
 from condor_pydagman.trace.run_history import DagState
@@ -19,6 +21,7 @@ from condor_pydagman.web.queue_answers import Ad, QueueAnswers
 from condor_pydagman.web.threads import Threads
 
 MAX_LIVE = 20  # DAGs that are kept in memory
+MAX_LEFT = 200  # DAGs that have left the queue, which are listed
 _COUNTS = {  # of the job ad; nodes in the queue are told apart by their jobs
     "done": "DAG_NodesDone",
     "pre": "DAG_NodesPrerun",
@@ -28,6 +31,8 @@ _COUNTS = {  # of the job ad; nodes in the queue are told apart by their jobs
     "failed": "DAG_NodesFailed",
     "futile": "DAG_NodesFutile",
 }
+_Glance = tuple[str, dict[str, int], int, float, Any]
+_OVER = (DagState.SUCCEEDED.value, DagState.FAILED.value, DagState.REMOVED.value)
 _OF_TABLE = ("done", "pre", "idle", "post", "ready", "waiting", "failed", "futile")
 
 
@@ -46,6 +51,7 @@ class DagsList:
         self._named = {id_of(found): found for found in named}
         self._known: dict[str, FoundDag] = dict(self._named)
         self._live: dict[str, LiveDag] = {}
+        self._glances: dict[str, tuple[tuple[float, int], _Glance]] = {}  # of those that have left
         self._version = 0
 
     async def rows(self) -> list[dict[str, Any]]:
@@ -99,7 +105,7 @@ class DagsList:
         if self.queue.problem:
             return  # those that were known are shown on
         ads = list(self.queue.ads.values())
-        self._known = await self._threads.with_files(_of_queue, ads, dict(self._named))
+        self._known = await self._threads.with_files(_of_queue, ads, self._known, self._named)
         for name, found in self._known.items():
             self._known[name] = _as_it_is(found, self.queue.ads)
         for name, dag in self._live.items():
@@ -128,7 +134,7 @@ class DagsList:
             ends = seen["now"] + remaining if remaining is not None else None
             more = (seen["state"], counts, seen["counts"]["total"], seen["begun"], ends)
         else:
-            more = _at_a_glance(found)
+            more = self._at_a_glance(name, found)
         state, counts, total, begun, ends = more
         return {
             **row,
@@ -140,8 +146,18 @@ class DagsList:
             "ends_about": ends,
         }
 
+    def _at_a_glance(self, name: str, found: FoundDag) -> _Glance:
+        """The files of a DAG that has ended are read again only if they have changed."""
+        mark = changed_at(found.out), size_of(found.out)
+        before, seen = self._glances.get(name, (None, None))
+        if seen is None or found.ad or before != mark:
+            seen = _at_a_glance(found)
+            if seen[0] in _OVER:
+                self._glances[name] = mark, seen
+        return seen
 
-def _at_a_glance(found: FoundDag) -> tuple[str, dict[str, int], int, float, Any]:
+
+def _at_a_glance(found: FoundDag) -> _Glance:
     """Of a DAG that nobody looks at: state, counts, total, begin; by its job's ad or its files."""
     ad, begun = found.ad, float(found.ad.get("JobStartDate") or found.submitted or 0)
     if ad.get("DAG_NodesTotal") is not None and "ExitCode" not in ad:
@@ -172,8 +188,16 @@ def _as_it_is(found: FoundDag, ads: Mapping[int, Ad]) -> FoundDag:
     return found
 
 
-def _of_queue(ads: Iterable[Ad], known: dict[str, FoundDag]) -> dict[str, FoundDag]:
-    """Those of the queue beside those that are known anyway; of one DAG, that which runs."""
+def _of_queue(
+    ads: Iterable[Ad], before: Mapping[str, FoundDag], named: Mapping[str, FoundDag]
+) -> dict[str, FoundDag]:
+    """Those of the queue beside those that are known anyway; of one DAG, that which runs.
+
+    Args:
+        before: those that were known; of them the newest are kept as long as their files are there.
+    """
+    left = [name for name, dag in before.items() if name not in named and os.path.exists(dag.out)]
+    known = {**named, **{name: before[name] for name in left[-MAX_LEFT:]}}
     for ad in sorted(ads, key=lambda ad: (ad.get("JobStatus") == 2, ad.get("QDate") or 0)):
         try:
             found = found_by_ad(ad)

@@ -111,6 +111,13 @@ def shown_finding(finding: dict[str, Any]) -> dict[str, Any]:
         "evidence": [_evidence(one) for one in finding["evidence"]],
         "advice": list(finding["advice"]),
         "nodes": list(finding["nodes"]),
+        "inner": [
+            {
+                "headline": inner["headline"],
+                "findings": [shown_finding(one) for one in inner["findings"]],
+            }
+            for inner in finding["inner"]
+        ],
     }
 
 

@@ -101,18 +101,34 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     evidence = [{"source": "t.dag.nodes.log", "text": "brake sick: 2 nodes failed: <b>x</b>"}]
     dag.more = {
         "notices": [
-            {"cause": "dag.halted", "sentence": "The DAG is halted.", "evidence": evidence},
-            {"cause": "throttle.full", "sentence": "MaxIdle is reached.", "evidence": evidence},
+            {
+                "cause": "dag.halted", "sentence": "The DAG is halted.", "evidence": evidence,
+                "command": "htcondor dag resume 7", "button": "resume", "weight": "problem",
+            },
+            {
+                "cause": "throttle.full", "sentence": "MaxIdle is reached.", "evidence": evidence,
+                "command": "condor_qedit 7 DAGMan_MaxIdle N", "weight": "waiting",
+            },
             {"cause": "group.no_site", "sentence": "Group g is waiting.", "evidence": []},
         ],
-    }
+    }  # fmt: skip
     dag.touch()
     hurdles.wait_for()
     assert hurdles.inner_text().split("\n") == [
-        "The DAG is halted. t.dag.nodes.log: brake sick: 2 nodes failed: <b>x</b>",
+        "The DAG is halted.",
+        "t.dag.nodes.log: brake sick: 2 nodes failed: <b>x</b>",
+        "Resume the DAG",
         "MaxIdle is reached.",
+        "condor_qedit 7 DAGMan_MaxIdle N",
         "Group g is waiting.",
     ]
+    dag.halted, dag.can = True, False
+    dag.touch()
+    hurdles.locator("code", has_text="htcondor dag resume 7").wait_for()
+    dag.can = True
+    dag.touch()
+    hurdles.locator("button").click()
+    page.locator(".notice", has_text="jobs are submitted again").wait_for()
     dag.more = {"feeder": "waits, 2 feedings", "notices": []}
     dag.touch()
     hurdles.wait_for(state="hidden")

@@ -5,7 +5,7 @@ import { amount } from "./words.js";
 
 const MAX_NODES = 12; // that are named
 const MAX_EVIDENCE = 8000; // characters
-const WEIGHTS = ["problem", "warning", "note"];
+const WEIGHTS = ["problem", "waiting", "note"];
 
 const list = (value) => (Array.isArray(value) ? value : value ? [value] : []);
 
@@ -26,7 +26,14 @@ export function findingCard(finding, choose) {
     el("p", { class: "finding-sentence" }, shown(finding.finding ?? finding.sentence)),
     evidence.map((text) => el("pre", { class: "evidence" }, shownText(text).slice(0, MAX_EVIDENCE))),
     advice.map((sentence) => el("p", { class: "advice" }, shown(sentence))),
-    choose && nodes.length ? nodeButtons(nodes, choose) : null);
+    choose && nodes.length ? nodeButtons(nodes, choose) : null,
+    list(finding.inner).map(innerDag));
+}
+
+/** What is to be said of a sub-DAG, whose nodes are not those of this page. */
+function innerDag({ headline, findings }) {
+  return el("div", { class: "inner" }, el("p", {}, shown(headline)),
+    el("ul", { class: "findings" }, findings.map((finding) => findingCard(finding, null))));
 }
 
 function nodeButtons(nodes, choose) {

@@ -4,6 +4,7 @@ import { bar, legend } from "./bar.js";
 import { DAG_COMMANDS, run } from "./commands.js";
 import { dials } from "./dials.js";
 import { button, el, name, setText, shown } from "./dom.js";
+import { hurdles } from "./hurdles.js";
 import { sharedLimits } from "./shared_limits.js";
 import { countsOf, doneOf } from "./states.js";
 import { clock, duration, number, percent, rate } from "./words.js";
@@ -38,7 +39,7 @@ export class Head {
     };
     this.bar = bar();
     this.legend = legend(chooseState);
-    this.hurdles = el("ul", { class: "hurdles", "aria-label": "What delays the DAG" });
+    this.hurdles = hurdles(live);
     this.sharedLimits = sharedLimits();
     this.dials = dials(live);
     this.buttons = Object.fromEntries(Object.entries(DAG_COMMANDS).map(([command, known]) => [command,
@@ -51,7 +52,7 @@ export class Head {
         el("div", { class: "head-name" }, el("div", { class: "title-line" }, this.title, this.state), this.place), buttons),
       this.note,
       el("dl", { class: "numbers" }, Object.values(this.figures).map((one) => one.element)),
-      this.bar.element, this.legend.element, this.hurdles, this.sharedLimits.element, this.dials.element,
+      this.bar.element, this.legend.element, this.hurdles.element, this.sharedLimits.element, this.dials.element,
       this.whyNot);
   }
 
@@ -62,7 +63,7 @@ export class Head {
     this.showFigures(overview, counts, total);
     this.bar.show(counts, total);
     this.legend.show(counts);
-    this.hurdles.replaceChildren(...hurdles(overview).map((line) => el("li", {}, line)));
+    this.hurdles.show(overview);
     this.sharedLimits.show(overview);
     this.showControls(overview);
   }
@@ -112,23 +113,9 @@ export class Head {
     const over = overview.ended || ENDED.includes(overview.state);
     this.dials.element.hidden = over || (!controls.can && !controls.limits);
     this.dials.show(controls);
-    const why = over ? "The DAG has ended. To continue it, submit it again." : shown(controls.why_not);
+    const again = overview.state === "succeeded" ? "" : " To continue it, submit it again.";
+    const why = over ? `The DAG has ended.${again}` : shown(controls.why_not);
     setText(this.whyNot, controls.can && !over ? "" : why);
     this.whyNot.hidden = !this.whyNot.textContent;
   }
-}
-
-function hurdles(overview) {
-  const found = [];
-  if (overview.stalled_s) found.push(`No node has finished for ${duration(overview.stalled_s)}.`);
-  for (const notice of overview.notices ?? []) found.push(noticed(notice));
-  return found;
-}
-
-// Causes of which the sentence has all that the evidence says.
-const SAID_ALREADY = ["throttle.full", "limit.full", "enough.reached"];
-
-function noticed({ cause, sentence, evidence }) {
-  const [first] = SAID_ALREADY.includes(cause) ? [] : evidence;
-  return first ? `${shown(sentence)} ${shown(first.source)}: ${shown(first.text)}` : shown(sentence);
 }

@@ -13,11 +13,14 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.monitor.found_dag import found_by_ad
+from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.shown_states import BAR, KEYS, LOOKS
 from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web import application, text_files
 from condor_pydagman.web.dags_list import DagsList
+from condor_pydagman.web.node_details import shown_finding
 from condor_pydagman.web.threads import Threads
 from tests import locks
 from tests.dag_logs import DagLogs
@@ -108,6 +111,26 @@ def test_the_list_knows_of_the_end_of_a_named_dag(logs: DagLogs, tmp_path: Path)
         dags.queue.ads = {}
         (row,) = await dags.rows()
         assert (row["state"], row["done"], row["total"]) == ("failed", 3, 4)
+
+    run(test)
+
+
+def test_a_dag_that_has_left_the_queue_stays_in_the_list(logs: DagLogs, tmp_path: Path) -> None:
+    ad = {"Iwd": str(tmp_path), "Arguments": "-p 0 -f -l . -Dag t.dag", "ClusterId": 9}
+    logs.counts(4, 3, 0, 0, 0, 0, 0, 1, 0)
+    logs.end(1)
+
+    async def test() -> None:
+        dags = DagsList([], Threads())
+        dags.queue.ads, dags.queue.problem = {9: {**ad, "JobStatus": 2}}, ""
+        dags.queue.refresh = nothing  # type: ignore[method-assign]
+        (before,) = await dags.rows()
+        dags.queue.ads = {}
+        for _ in range(2):
+            (row,) = await dags.rows()
+            assert (row["id"], row["state"], row["done"]) == (before["id"], "failed", 3)
+        logs.log.with_name("t.dag.dagman.out").unlink()
+        assert not await dags.rows()
 
     run(test)
 
@@ -364,6 +387,15 @@ def test_explain(logs: DagLogs, dag_file: Path) -> None:
             assert all(isinstance(one, str) for one in finding["evidence"])
 
     run(test)
+
+
+def test_what_is_shown_of_a_finding_about_sub_dags() -> None:
+    last = Notice("node.exit", Weight.PROBLEM, "Node B failed.", ("B",))
+    inner = Explanation("i.dag", "i.dag failed.", (last,))
+    found = Notice("node.subdag", Weight.PROBLEM, "S failed.", ("S",), inner=(inner,))
+    (dag,) = shown_finding(found.to_json())["inner"]
+    assert dag["headline"] == "i.dag failed."
+    assert [one["finding"] for one in dag["findings"]] == ["Node B failed."]
 
 
 def test_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
