@@ -33,7 +33,6 @@ def dagman_findings(facts: Facts) -> list[Notice]:
         DagState.NOT_STARTED: _not_started,
         DagState.IDLE: _idle,
         DagState.INTERRUPTED: _interrupted,
-        DagState.REMOVED: _removed,
         DagState.FAILED: _failed,
         DagState.SUCCEEDED: _succeeded,
         DagState.UNKNOWN: _unknown,
@@ -130,22 +129,6 @@ def _interrupted(facts: Facts) -> Iterator[Notice]:
         weight = Weight.PROBLEM
     evidence = (Evidence(f"{facts.name}.lock", "left behind", facts.run.last),)
     yield Notice("dagman.interrupted", weight, sentence, (), evidence, (advice,) if advice else ())
-
-
-def _removed(facts: Facts) -> Iterator[Notice]:
-    job = facts.dagman_job
-    reason = str(facts.ad.get("RemoveReason") or job.removed)
-    when = job.left or facts.run.ended
-    why = f": {message(reason)}" if reason else ""
-    sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
-    source = f"{facts.name}.dagman.log" if job.left else facts.out
-    said = message(reason) or "Received SIGUSR1"
-    if not (reason or facts.run.removed):  # by a command, or by an error at the start
-        sentence = "DAGMan ended the DAG before its end; it removed the jobs of its nodes."
-        code = facts.run.exit_code
-        source, said = facts.out, "" if code is None else f"exit code {code}"
-    evidence = (Evidence(source, said, when),)
-    yield Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
 def _succeeded(facts: Facts) -> Iterator[Notice]:

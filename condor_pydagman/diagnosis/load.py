@@ -33,6 +33,8 @@ def known_of(facts: Facts, state: GraphState | None) -> Known:
         facts.halt_file,
         facts.has_halt_file,
         facts.dagman_job.hold,
+        facts.dagman_job.removed,
+        facts.dagman_job.left,
         _held_jobs(facts),
         "HoldReason in the queue" if facts.jobs is not None else facts.nodes_log,
         _load(facts, state) if facts.is_live else None,

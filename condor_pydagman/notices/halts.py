@@ -15,6 +15,7 @@ from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind
 from condor_pydagman.words import duration
 
+_REMOVED = 3  # JobStatus
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
 
@@ -33,7 +34,9 @@ def halt_notices(known: Known) -> Iterator[Notice]:
     """What keeps the whole DAG from going on, or has ended it."""
     if known.state is DagState.HELD:
         yield _held(known)
-    if known.is_live and known.run.removed:
+    if known.state is DagState.REMOVED:
+        yield _removed(known)
+    elif known.is_live and known.run.removed:
         yield _ending(known)
     if known.is_halted:
         yield _halted(known)
@@ -69,6 +72,22 @@ def _ending(known: Known) -> Notice:
     )
     evidence = (Evidence(known.out, "Received SIGUSR1", known.run.last),)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
+
+
+def _removed(known: Known) -> Notice:
+    run = known.run
+    reason = message(str(known.ad.get("RemoveReason") or known.removed_because))
+    when = known.left or run.ended
+    if reason or run.removed or known.ad.get("JobStatus") == _REMOVED:
+        why = f": {reason}" if reason else " (condor_rm)"
+        sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
+        source = f"{known.name}.dagman.log" if known.left else known.out
+        evidence = Evidence(source, reason or "Received SIGUSR1", when)
+    else:  # by a command, or by an error at the start
+        sentence = "DAGMan ended the DAG before its end; it removed the jobs of its nodes."
+        said = "" if run.exit_code is None else f"exit code {run.exit_code}"
+        evidence = Evidence(known.out, said, when)
+    return Notice("dagman.removed", Weight.PROBLEM, sentence, (), (evidence,), since=when)
 
 
 def _has_ended_halted(known: Known) -> bool:

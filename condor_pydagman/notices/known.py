@@ -91,6 +91,8 @@ class Known(NamedTuple):
         out, nodes_log, halt_file: names of its files, as the user knows them.
         has_halt_file: whether that exists.
         hold: of DAGMan's job, by its log; None if that knows of none.
+        removed_because: why that job was removed, '' if it was not, or nobody has said.
+        left: when it left the queue, by its log; 0.0 if that does not say so.
         held: jobs that are held.
         held_by: what says so.
         load: what throttles count; None if nobody has counted.
@@ -116,6 +118,8 @@ class Known(NamedTuple):
     halt_file: str = ""
     has_halt_file: bool = False
     hold: Hold | None = None
+    removed_because: str = ""
+    left: float = 0.0
     held: Sequence[QueuedJob] = ()
     held_by: str = ""
     load: Load | None = None

@@ -168,8 +168,6 @@ def _notes(subject: Subject) -> Iterator[str]:
         for said in notice.evidence:
             if said.time and said.text not in notice.sentence:
                 yield f"{subject.clock(said.time)}: {said.text}"
-    if run.removed:
-        yield "DAGMan's job was removed (condor_rm)."
 
 
 def _counted(run: Run) -> str:

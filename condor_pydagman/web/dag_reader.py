@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable
 
-from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites
+from condor_pydagman.features.sites.states import GroupState
+from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites, why_no_site
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.outside_facts import OutsideFacts
@@ -101,6 +102,15 @@ class DagReader:
     def group_site(self, name: str) -> GroupSite:
         """Where a group is, as the logs tell."""
         return self._groups().get(name, NO_SITE)
+
+    def group_state(self, number: int) -> GroupState:
+        """What becomes of a group, as the engine has it that follows the logs."""
+        sites = self._watched.tally.feature("sites")
+        return GroupState(sites.group_states[number]) if sites is not None else GroupState.UNMATCHED
+
+    def why_no_site(self, name: str) -> str:
+        """Why a group waits for a site, as DAGMan has last said; '' if it does not."""
+        return why_no_site(GroupSites.of(self.run), [name])
 
     def find(self, name: str) -> int | None:
         """The number of the node with this name, as the logs have it."""

@@ -14,7 +14,7 @@ from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.graph.model import Dag, NodeGroup
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.trace.shown_states import ENDED, FAILURES, KEYS, Shown
+from condor_pydagman.trace.shown_states import ENDED, FAILURES, KEYS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.json_answers import number_of
@@ -136,17 +136,20 @@ def row_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:
     """A row: by DAGMan's word if it has given one, else by the logs."""
     group = groups_of(reader)[number]
     logged, report = reader.group_site(group.name), told.get(group.name)
-    done, state = _state(reader, group)
+    state = reader.group_state(number)
+    states = [reader.states[node] for node in group.nodes]
+    if state is GroupState.MATCHED and all(one in ENDED for one in states):
+        state = GroupState.OVER  # DAGMan gives its site up, which is not in the logs
     row = {
         "number": number,
         "name": group.name,
-        "state": state,
+        "state": state.name.lower(),
         "site": _site(reader, group.name, told),
         "round": logged.round,
         "since": logged.since or None,
         "total": len(group.nodes),
-        "done": done,
-        "reason": logged.reason,
+        "done": sum(one in ENDED and one not in FAILURES for one in states),
+        "reason": logged.reason or reader.why_no_site(group.name),
     }
     if report is not None:
         row.update(state=report.state.lower(), round=report.round)
@@ -155,26 +158,6 @@ def row_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:
     if row["state"] in ("unmatched", "over"):
         row["since"] = None  # the logs tell of the match only
     return row
-
-
-def _state(reader: DagReader, group: NodeGroup) -> tuple[int, str]:
-    """How many nodes are done, and the state, by the logs."""
-    found = reader.group_site(group.name)
-    states = [reader.states[node] for node in group.nodes]
-    state = GroupState.UNMATCHED
-    if found.leaving:
-        state = GroupState.LEAVING
-    elif found.old:
-        state = GroupState.CLEANING
-    elif all(one in ENDED for one in states):
-        state = GroupState.OVER if found.site else GroupState.SITELESS
-    elif found.site:
-        state = GroupState.MATCHED
-    elif Shown.READY in states:
-        state = GroupState.WAITING
-    if state is GroupState.SITELESS and not found.reason:
-        state = GroupState.OVER
-    return sum(one in ENDED and one not in FAILURES for one in states), state.name.lower()
 
 
 def details_of(reader: DagReader, number: int, told: Told) -> dict[str, Any]:

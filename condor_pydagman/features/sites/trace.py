@@ -130,7 +130,7 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
             "without": without,
             "waiting": len(waiting),
             "first": waiting[:MAX_LISTED],
-            "reason": _why_no_site(seen, waiting),
+            "reason": why_no_site(seen, waiting),
         }
     }
 
@@ -143,7 +143,7 @@ def _waiting(tally: Tally) -> list[str]:
     return [sites.groups[number].name for number in sites.in_state(GroupState.WAITING)]
 
 
-def _why_no_site(seen: GroupSites, waiting: Sequence[str]) -> str:
+def why_no_site(seen: GroupSites, waiting: Sequence[str]) -> str:
     """What DAGMan has last said of one of these groups, since it has no site."""
     told = (
         seen.no_site_yet[name]

@@ -87,7 +87,7 @@ def test_what_is_told_of_a_run() -> None:
         "started from t.rescue001",
         "wrote t.rescue002", "A brake: Aborting it.", "@1002: brake b: 2 failed",
         "Halted from @1001 to @1002",
-        "started 2 times: @1000, @1020", "condor_rm",
+        "started 2 times: @1000, @1020",
     ):  # fmt: skip
         assert words in made.text
     assert "@1003" not in made.text

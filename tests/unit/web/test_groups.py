@@ -77,7 +77,7 @@ def test_by_the_logs(logs: DagLogs, grouped: Path) -> None:
             found = await page.get("groups")
             assert (found["total"], found["matches"], found["problem"]) == (2, 2, "")
             one, other = (await rows(page))["one"], (await rows(page))[HOSTILE]
-            assert (one["state"], one["site"], one["since"]) == ("unmatched", "", None)
+            assert (one["state"], one["site"], one["since"]) == ("waiting", "", None)
             assert (other["done"], other["total"]) == (0, 1)
             stream = await page.follow()
             assert (await event(stream, "sites"))["of"] == [0, 0]
@@ -98,7 +98,7 @@ def test_by_the_logs(logs: DagLogs, grouped: Path) -> None:
             assert one["reason"] == "IDLE 2h"
             record(logs, "A", JournalRecord.SITE_LEFT, 1, "the north")
             assert (await event(stream, "sites"))["changes"] == [[0, 0]]
-            assert (await rows(page))["one"]["state"] == "cleaning"
+            assert (await rows(page))["one"]["state"] == "waiting"  # nothing cleans up
 
     run(test)
 
