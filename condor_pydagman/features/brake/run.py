@@ -22,6 +22,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.brake.counts import NOTHING, BrakeCount, Exceeded, Key, why
 from condor_pydagman.features.brake.grammar import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE
 from condor_pydagman.features.brake.graph import Brake, brakes_of, members
+from condor_pydagman.features.brake.record import BrakeRecord, read_record
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord
 
@@ -138,8 +139,8 @@ class Brakes(Feature):
             for number, (node, reason) in self.due.items():
                 if number not in self.run.written.of(BRAKED):
                     brake = self.brakes[number]
-                    text = f"{self.round} {brake.effect} {brake.name}: {reason}"
-                    self._write(number, JournalRecord.BRAKED, node, number, text)
+                    record = BrakeRecord(str(self.round), brake.effect, brake.name, reason)
+                    self._write(number, JournalRecord.BRAKED, node, number, record.text)
         if self._resumed is not None:
             if not self.run.is_over and (self.braked or self.run.written.of(BRAKED)):
                 self._write(RELEASE, JournalRecord.BRAKES_OFF, 0, self.round, self._resumed)
@@ -164,16 +165,15 @@ class Brakes(Feature):
                 f"Warning: ignoring the record of a brake that the DAG has not got: {event.text}"
             )
             return
-        written_in, _, text = event.text.partition(" ")
-        text = text.partition(" ")[2]
-        if written_in != str(self.round):
+        record = read_record(event.text)
+        if record.round != str(self.round):
             return
         run.written.drop(BRAKED, number)
         self.due.pop(number, None)
         acted = number in self.braked
-        self.braked.setdefault(number, text)
+        self.braked.setdefault(number, record.why)
         if not acted and not run.is_over:
-            self._act(self.brakes[number].effect, text)
+            self._act(self.brakes[number].effect, record.why)
 
     def _act(self, effect: str, text: str) -> None:
         run = self.run

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.features.brake.record import BrakeRecord, read_record
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
@@ -15,10 +16,9 @@ from condor_pydagman.vocabulary import JournalRecord
 
 
 class ActingBrake(NamedTuple):
-    """A BRAKE that acts: what it does, why, and since when."""
+    """A BRAKE that acts, and since when."""
 
-    effect: str
-    reason: str
+    record: BrakeRecord
     time: float
 
 
@@ -38,11 +38,9 @@ class BrakesSeen(Seen):
 def _braked(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:
     """A brake has begun to act, unless the record is of before a resume."""
     seen = BrakesSeen.put(tracker.run)
-    resumes, _, rest = read.text.partition(" ")
-    effect, _, what = rest.partition(" ")
-    name, _, reason = what.partition(": ")
-    if resumes == str(seen.resumes) and name not in seen.acting:
-        seen.acting[name] = ActingBrake(effect, reason, time)
+    in_round, effect, name, reason = record = read_record(read.text)
+    if in_round == str(seen.resumes) and name not in seen.acting:
+        seen.acting[name] = ActingBrake(record, time)
         data = {"brake": name, "effect": effect, "reason": reason}
         tracker.say(DagEvent("dag.brake", time, data=data))
         tracker.run.interventions.add(time, f"brake {name}", effect, reason)
@@ -65,4 +63,4 @@ RECORDS: Records = {
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
     """Why each BRAKE acts that does, by name."""
     acting = BrakesSeen.of(tally.run).acting
-    return {"brakes": {name: brake.reason for name, brake in acting.items()}}
+    return {"brakes": {name: brake.record.reason for name, brake in acting.items()}}

@@ -26,8 +26,8 @@ def halted_by(known: Known) -> HaltedBy | None:
         return None
     named = f"Brake{'s' * (len(acting) > 1)} {names_of(list(acting))}"
     evidence = tuple(
-        Evidence(known.nodes_log, message(f"brake {name}: {brake.reason}"), brake.time)
-        for name, brake in acting.items()
+        Evidence(known.nodes_log, message(f"brake {brake.record.why}"), brake.time)
+        for brake in acting.values()
     )
-    ends = any(brake.effect == ABORT for brake in acting.values())
+    ends = any(brake.record.effect == ABORT for brake in acting.values())
     return HaltedBy("a brake", named, evidence, ends=ends)

@@ -26,6 +26,16 @@ class FeederReport(NamedTuple):
         return feeder_text(*self)
 
 
+def has_failed_last(text: str) -> bool:
+    """Whether the last run of the FEEDER has failed, by such a text."""
+    return "; " in text
+
+
+def adds_no_more(text: str) -> bool:
+    """Whether the FEEDER is done, or has failed for good, by such a text."""
+    return text.startswith(("ended", "failed"))
+
+
 def feeder_text(state: str, feedings: int, nodes: int | None = None, error: str = "") -> str:
     """How the FEEDER of a DAG does, for people; `state` as of `FeederReport`, '' if that is not
     known."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.features.feeder.report import ATTRIBUTE, feeder_text
+from condor_pydagman.features.feeder.report import ATTRIBUTE, adds_no_more, feeder_text
 from condor_pydagman.features.growth.trace import fed
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
@@ -13,8 +13,6 @@ from condor_pydagman.trace.run_history import NodeRun, Seen
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import JournalRecord
-
-_FED = ("ended", "failed")  # what a FEEDER that adds no more says of itself
 
 
 class FeederSeen(Seen):
@@ -84,6 +82,6 @@ def _how(tally: Tally, ad: Mapping[str, Any]) -> str:
 def may_grow(tally: Tally, ad: Mapping[str, Any]) -> bool:
     """Whether there may be more nodes to come, nobody knows how many."""
     how = _how(tally, ad)
-    if FeederSeen.of(tally.run).state or how.startswith(_FED):
+    if FeederSeen.of(tally.run).state or adds_no_more(how):
         return False
     return bool(how) or (tally.dag is not None and bool(tally.dag.features.get("feeder")))

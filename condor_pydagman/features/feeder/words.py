@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.features.feeder.report import ATTRIBUTE
+from condor_pydagman.features.feeder.report import ATTRIBUTE, adds_no_more, has_failed_last
 from condor_pydagman.features.feeder.trace import FeederSeen
 from condor_pydagman.notices.known import Known
 from condor_pydagman.printable import message, printable
@@ -34,9 +34,9 @@ def notices(known: Known) -> Iterator[Notice]:
     has_one = known.dag is not None and bool(known.dag.features.get("feeder"))
     if not known.is_live or seen.state or not has_one:
         return
-    if not isinstance(told, str) or told.startswith("ended"):
+    if not isinstance(told, str) or adds_no_more(told):
         return
-    if "; " in told:  # its last run has failed
+    if has_failed_last(told):
         sentence = "The FEEDER failed, and DAGMan runs it again."
     elif known.all_ended:
         sentence = "The DAG is waiting for its FEEDER, which has not said that it is done."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.brake.record import BrakeRecord
 from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
 from condor_pydagman.trace.notice import Weight
 from condor_pydagman.trace.run_history import DagState, Halted
@@ -14,14 +15,16 @@ from tests.unit.diagnosis.test_dagman_job_state import FAILED, TEXT, said
 def test_a_brake_that_halts_or_ends_the_dag() -> None:
     facts = facts_of(TEXT, {}, state=DagState.HALTED, cluster=3)
     BrakesSeen.put(facts.run).acting["sick"] = ActingBrake(
-        "HALT", "2 nodes failed, more than 1: A, B", NOW
+        BrakeRecord("0", "HALT", "sick", "2 nodes failed, more than 1: A, B"), NOW
     )
     (finding,) = said(facts)
     assert "brake sick: 2 nodes failed, more than 1: A, B" in str(finding.evidence)
     assert finding.advice == ("It was halted by a brake; to resume it: htcondor dag resume 3",)
     facts = facts_of(TEXT, {}, state=DagState.FAILED)
     facts.run.aborted = "Aborting DAG because of brake sick: 2 nodes failed"
-    BrakesSeen.put(facts.run).acting["sick"] = ActingBrake("ABORT", "2 nodes failed", NOW)
+    BrakesSeen.put(facts.run).acting["sick"] = ActingBrake(
+        BrakeRecord("0", "ABORT", "sick", "2 nodes failed"), NOW
+    )
     (finding,) = said(facts)
     assert finding.sentence.startswith("A brake ended the DAG: Aborting DAG because of brake")
 
@@ -32,7 +35,9 @@ def test_a_brake_that_has_halted_a_dag_which_has_ended(state: DagState) -> None:
     reason = "2 nodes failed, more than 1: A, B"
     facts.run.halts, facts.run.ended = [Halted(NOW - 9, reason=f"brake sick: {reason}")], NOW
     for name in ("sick", "ill"):
-        BrakesSeen.put(facts.run).acting[name] = ActingBrake("HALT", reason, NOW)
+        BrakesSeen.put(facts.run).acting[name] = ActingBrake(
+            BrakeRecord("0", "HALT", name, reason), NOW
+        )
     finding, *more = said(facts)[::-1]
     assert (finding.cause, finding.weight) == ("dag.halted", Weight.PROBLEM)
     by_final = "; the exit code is that of the FINAL node" * (state is DagState.SUCCEEDED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.brake.record import BrakeRecord
 from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
@@ -26,7 +27,7 @@ def test_a_brake_acts_once_until_it_is_taken_back() -> None:
     assert event.data == {"brake": "sick", "effect": "HALT", "reason": reason}
     assert event_words(event) == f"brake sick acts (HALT): {reason}"
     seen = BrakesSeen.of(follower.run)
-    assert seen.acting == {"sick": ActingBrake("HALT", reason, 5.0)}
+    assert seen.acting == {"sick": ActingBrake(BrakeRecord("0", "HALT", "sick", reason), 5.0)}
     assert not take(follower, braked(), 6.0)
     assert not take(follower, off(1), 7.0)
     assert seen.acting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from condor_pydagman.features.brake.record import BrakeRecord
 from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.trace.run_history import DagState, Halted
@@ -15,7 +16,9 @@ __all__ = ["found"]
 def test_a_brake_that_acts(found: FoundDag) -> None:
     tally = a_run()
     tally.run.halts = [Halted(NOW - 5)]
-    BrakesSeen.put(tally.run).acting["sick"] = ActingBrake("HALT", "2 nodes failed: A, B", 5.0)
+    BrakesSeen.put(tally.run).acting["sick"] = ActingBrake(
+        BrakeRecord("0", "HALT", "sick", "2 nodes failed: A, B"), 5.0
+    )
     shown = " ".join(text(looked(tally, DagState.HALTED)).split())
     assert "The DAG is halted for 5 s: jobs in the queue continue" in shown
     assert "brake sick: 2 nodes failed: A, B" in shown
