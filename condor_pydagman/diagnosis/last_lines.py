@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from condor_pydagman.adapters.files import open_ordinary, read_text, working_directory
-from condor_pydagman.config import Config
+from condor_pydagman.adapters.files import open_ordinary, working_directory
 from condor_pydagman.data_requests.work_order import file_stem
 from condor_pydagman.diagnosis.failed_nodes import Failure
 from condor_pydagman.diagnosis.known_facts import Excerpt
@@ -15,17 +14,15 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.printable import printable
-from condor_pydagman.records.description_commands import may_run_commands
-from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.vocabulary import DagStatus, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_LINES = 5
 MAX_LINE_CHARS = 200
 MAX_REASON_CHARS = 1000  # of a failed placement: its reason stands at the end of the line
 TAIL_BYTES = 4096
 WORKER_TAIL_BYTES = 65536
-MAX_DESCRIPTION_BYTES = 1 << 20
 # See transfer/attempt_lines.py and transfer/progress_sum.py.
 _FAILED = re.compile(r"\S+ \S+ FAILED: ")
 _SUM = re.compile(r"\S+ \S+ \d+ placements? done\b")
@@ -120,22 +117,6 @@ def output_of_worker(found: FoundDag, dag: Dag, node: int) -> str:
     directory = os.path.join(found.directory, found.paths.placements)
     path = os.path.join(directory, file_stem(dag.names[node]) + ".out")
     return path if os.path.exists(path) else ""
-
-
-def description_of(dag: Dag, node: int, attempt: int, found: FoundDag) -> str:
-    """The submit description of a node; '' if reading it would run a command."""
-    name = dag.submits[node]
-    text = dag.descriptions.get(name)
-    if text is None:
-        if os.path.getsize(name) > MAX_DESCRIPTION_BYTES:
-            return ""
-        text = read_text(name)
-    if may_run_commands(text):
-        return ""
-    workflow = Workflow(found.cluster, found.nodes_log, Config())
-    return describe(
-        dag, node, split(text), workflow, retry=attempt, dag_status=DagStatus.OK, failed_count=0
-    )
 
 
 def _expanded_error(text: str, cluster: int, proc: int) -> str:

@@ -71,10 +71,12 @@ class Plan(NamedTuple):
         dag: the graph, with the progress of the rescue file that the run began with, and without
             what was not chosen; the engine adds to it what the run has added.
         given: what features begin with, by their names.
+        is_on_hold: whether a node's proc is submitted on hold, of which the log has no event.
     """
 
     dag: Dag
     given: Mapping[str, Any] = NOTHING
+    is_on_hold: Callable[[int, int], bool] | None = None
 
     @property
     def is_unknown(self) -> bool:
@@ -285,7 +287,7 @@ class Follower:
             engine = Engine(plan.dag, config, Throttles(), mode=Mode.FOLLOW, given=given)
             engine.handle(Begin(recovering=True), self.run.begun)
             say = self._events.append if self.wanted else None
-            history = History(engine.run, self.run, say)
+            history = History(engine.run, self.run, say, plan.is_on_hold)
             history.begin()
             engine.observe(Observer(engine.run, history))
             self._followed = _Followed(plan, engine, history, plan.is_unknown)

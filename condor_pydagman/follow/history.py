@@ -39,6 +39,7 @@ _OF_UNKNOWN[State.RETRY_WAIT] = NodeStatus.ERROR
 _FOLLOWING = (NodeStatus.READY, NodeStatus.FUTILE)
 REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
 WINDOW_S = 600.0  # of which the rate is told
+_SUBMITTED_ON_HOLD = ("submitted on hold at user's request", 15, 0)  # as the schedd's job ad says
 _TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
 
 
@@ -88,14 +89,22 @@ class History:
         state: the run as the engine has it.
         run: is kept up to date.
         say: takes each event; None if nobody wants them.
+        is_on_hold: see `Plan`.
 
     Attributes:
         state, run: as given.
     """
 
-    def __init__(self, state: RunState, run: Run, say: Callable[[DagEvent], None] | None) -> None:
+    def __init__(
+        self,
+        state: RunState,
+        run: Run,
+        say: Callable[[DagEvent], None] | None,
+        is_on_hold: Callable[[int, int], bool] | None = None,
+    ) -> None:
         self.state, self.run = state, run
-        self._say = say
+        self._say, self._is_on_hold = say, is_on_hold
+        self._on_hold: dict[int, set[int]] = {}  # by node, procs since their submission
         self._nodes: dict[int, NodeRun] = {}
         self._reasons: dict[str, dict[str, Any]] = {}
         self._evicted: dict[tuple[int, int], float] = {}  # procs that have not run since, and when
@@ -451,6 +460,8 @@ class History:
         attempt.cluster, attempt.noop = jobs.cluster, jobs.subproc
         attempt.proc = event.proc if event.kind == EventKind.SUBMIT else jobs.only or 0
         attempt.submitted, attempt.reason = event.time, ""
+        if self._on_hold:
+            self._on_hold.pop(node, None)
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """A proc of the node does something else."""
@@ -464,9 +475,15 @@ class History:
         runs = attempt.running = procs - ended - jobs.idle
         if ran == 0 != runs or runs == 0 != ran:
             _note_pause(attempt, runs, event.time)
+        if self._on_hold:
+            self._still_on_hold(node, attempt, event)
         if change is Change.SUBMITTED:
             if self._say is not None:
                 self._of_job("job.submit", event, seen)
+            if self._is_on_hold is not None and self._is_on_hold(node, event.proc):
+                self._on_hold.setdefault(node, set()).add(event.proc)
+                attempt.held += 1
+                self._hold(seen, attempt, event, _SUBMITTED_ON_HOLD)
         elif change is Change.RUNS:
             if event.kind == EventKind.EXECUTE:
                 self._runs(seen, attempt, event)
@@ -501,13 +518,24 @@ class History:
 
     def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         said = _said(event)
-        hold = Hold(
-            event.time, event_facts.reason(said), *event_facts.hold_codes(said), _job(event)
-        )
+        self._hold(node, attempt, event, (event_facts.reason(said), *event_facts.hold_codes(said)))
+
+    def _hold(
+        self, node: NodeRun, attempt: Attempt, event: LogEvent, why: tuple[str, int, int]
+    ) -> None:
+        hold = Hold(event.time, *why, _job(event))
         self._holds[event.cluster, event.proc] = len(attempt.holds)
         attempt.holds.append(hold)
         data = {"reason": hold.reason, "code": hold.code, "subcode": hold.subcode}
         self._of_job("job.hold", event, node, **data)
+
+    def _still_on_hold(self, node: int, attempt: Attempt, event: LogEvent) -> None:
+        """Add its procs that are since their submission; this one does something else now."""
+        procs = self._on_hold.get(node, set())
+        if event.proc in procs:
+            procs.remove(event.proc)
+            self._released(attempt, event)
+        attempt.held += len(procs)
 
     def _released(self, attempt: Attempt, event: LogEvent) -> None:
         number = self._holds.pop((event.cluster, event.proc), None)

@@ -22,6 +22,7 @@ from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
+from condor_pydagman.monitor.node_descriptions import SubmittedOnHold
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.vocabulary import JournalRecord
@@ -37,7 +38,7 @@ def read_plan(found: FoundDag) -> Plan:
         PydagmanError: they are gone, or can't be read: what happened can be told all the same.
     """
     dag = _read(found, rescue_of_last_run(found))
-    return Plan(dag, Given(dag, found.paths))
+    return Plan(dag, Given(dag, found.paths), SubmittedOnHold(found, dag))
 
 
 def read_small_plan(found: FoundDag) -> Plan:

@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterator
 
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.diagnosis.last_lines import description_of, output_of_worker
+from condor_pydagman.diagnosis.last_lines import output_of_worker
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.trace.run_history import Attempt
 from condor_pydagman.vocabulary import ScriptKind
 
