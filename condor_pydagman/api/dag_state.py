@@ -11,7 +11,7 @@ from condor_pydagman.adapters.files import rescue_numbers
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.status_files import NodeCounts
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.monitor.found_dag import waiting_job
+from condor_pydagman.monitor.found_dag import found_by_ad, waiting_job
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.monitor.queue import dagman_ad
 from condor_pydagman.names import DagPaths
@@ -94,15 +94,14 @@ def _waiting_job(paths: DagPaths) -> Mapping[str, Any]:
 
 _COUNTED = ("Total", "Done", "Prerun", "Queued", "Postrun", "Ready", "Unready", "Failed", "Futile")
 _COUNTS = tuple(f"DAG_Nodes{name}" for name in _COUNTED)
-_WANTED = ["JobStatus", "ExitCode", "DAG_Status", "DAG_AdUpdateTime", *_COUNTS]
 
 
 def _of_job(cluster: int) -> DagStatus:
-    ad = dagman_ad(cluster, _WANTED)
+    ad = dagman_ad(cluster)
     numbers = [ad.get(name) for name in _COUNTS]
     counts = None
     if isinstance(numbers[0], int):
         counts = NodeCounts(*(number if isinstance(number, int) else 0 for number in numbers))
-    state, code = state_of_ad(ad)
+    found = found_by_ad(ad)
     updated = ad.get("DAG_AdUpdateTime") if counts else None
-    return DagStatus(state, counts, updated, cluster, code)
+    return DagStatus(found.state, counts, updated, cluster, found.exit_code)

@@ -16,7 +16,7 @@ from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.features.shared_limits.overview import waits_for
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
-from condor_pydagman.monitor.found_state import DagState, state_of_files
+from condor_pydagman.monitor.found_state import SHORT_TAIL_BYTES, DagState, state_of_files
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 from condor_pydagman.words import duration
@@ -133,10 +133,20 @@ def _with_limits(rows: list[Row]) -> list[Row]:
 def _of_ad(ad: Mapping[str, Any], place: str) -> Row | None:
     try:
         found = found_by_ad(ad)
+        counts = _counts_of_stock(found)
     except (PydagmanError, ValueError):
         return None
     numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in ("Done", "Total", "Failed")]
+    if counts:
+        numbers = [counts[1], counts[0], counts[7]]
     return _row(found, numbers, float(ad.get("QDate") or 0), place)
+
+
+def _counts_of_stock(found: FoundDag) -> tuple[int, ...]:
+    """By the log of a DAGMan that runs and writes into its ad every five minutes only."""
+    if not found.is_live or any(name.startswith("PYDAGMAN_") for name in found.ad):
+        return ()
+    return state_of_files(found.paths, SHORT_TAIL_BYTES).run.counts
 
 
 def _of_directory() -> Iterable[Row]:

@@ -12,12 +12,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.files import open_ordinary
+from condor_pydagman.adapters.files import living_holder, open_ordinary
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.file_facts import changed_at, shown
-from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
+from condor_pydagman.monitor.found_state import (
+    SHORT_TAIL_BYTES,
+    DagState,
+    state_of_ad,
+    state_of_files,
+)
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
@@ -183,7 +188,24 @@ def found_by_ad(ad: Mapping[str, Any]) -> FoundDag:
     state, code = state_of_ad(ad)
     found = found._replace(cluster=int(ad["ClusterId"]), ad=ad, state=state, exit_code=code)
     queued = code is None and ad.get("QDate")
-    return found._replace(submitted=float(ad["QDate"])) if queued else found
+    found = found._replace(submitted=float(ad["QDate"])) if queued else found
+    return found._replace(state=_state_by_files(found))
+
+
+def _state_by_files(found: FoundDag) -> DagState:
+    """What DAGMan does while it lives: its job's ad says that late, and of one that was removed and
+    runs its FINAL node, or that was halted by file, it says something else."""
+    holder = living_holder(found.paths.lock)
+    if (
+        holder is None
+        or holder.cluster != found.cluster
+        or found.state in (DagState.HELD, DagState.IDLE)
+    ):
+        return found.state
+    try:
+        return state_of_files(found.paths, SHORT_TAIL_BYTES).state
+    except FileError:
+        return found.state
 
 
 def _options_of_ad(ad: Mapping[str, Any]) -> DagmanOptions:

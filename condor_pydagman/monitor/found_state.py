@@ -18,6 +18,7 @@ from condor_pydagman.vocabulary import DagStatus as Number
 __all__ = ["DagState", "StateOfFiles", "state_of_ad", "state_of_exit", "state_of_files"]
 
 MAX_TAIL_BYTES = 1 << 20  # bytes at the end of `.dagman.out` that are read
+SHORT_TAIL_BYTES = 1 << 16  # the same if there may be hundreds of DAGs
 EXIT_ABORTED = 2  # condor_dagman(1): after condor_rm, and after errors that end a run at once
 
 
@@ -37,8 +38,8 @@ class StateOfFiles(NamedTuple):
     cluster: int
 
 
-def state_of_files(paths: DagPaths) -> StateOfFiles:
-    """What a DAG is about by its lock file, and by the last MB of `.dagman.out`.
+def state_of_files(paths: DagPaths, tail_bytes: int = MAX_TAIL_BYTES) -> StateOfFiles:
+    """What a DAG is about by its lock file, and by the last `tail_bytes` of `.dagman.out`.
 
     Whether DAGMan lives can be told only where its lock can be seen: on its machine, or on one that
     shares the directory with it by a file system with locks.
@@ -46,7 +47,7 @@ def state_of_files(paths: DagPaths) -> StateOfFiles:
     Raises:
         FileError: `.dagman.out` is there, and can't be read.
     """
-    data, updated = _tail(paths.dagman_out)
+    data, updated = _tail(paths.dagman_out, tail_bytes)
     run, holder = last_run(data), living_holder(paths.lock)
     cluster = holder.cluster if holder else named_cluster(paths.lock)
     if holder:
@@ -66,9 +67,11 @@ def _without_dagman(paths: DagPaths, run: RunLog, *, started: bool) -> DagState:
         return DagState.UNKNOWN if started else DagState.NOT_STARTED
     removed = run.dag_status == Number.RM  # whatever its FINAL node has made of the exit code
     aborted = run.dag_status is None and run.exit_code == EXIT_ABORTED
-    if (removed and run.exit_code != EXIT_RESTART) or aborted:
-        return DagState.REMOVED
-    return state_of_exit(run.exit_code)
+    return _state_of_end(run.exit_code, removed=removed or aborted)
+
+
+def _state_of_end(code: int, *, removed: bool) -> DagState:
+    return DagState.REMOVED if removed and code != EXIT_RESTART else state_of_exit(code)
 
 
 def state_of_exit(code: int) -> DagState:
@@ -85,20 +88,20 @@ def state_of_ad(ad: Mapping[str, Any]) -> tuple[DagState, int | None]:
     """What the ad of DAGMan's job says, and condor_dagman's exit code if it has ended."""
     code = ad.get("ExitCode") if ad.get("JobStatus") == _COMPLETED else None
     if isinstance(code, int):
-        return state_of_exit(code), code
+        return _state_of_end(code, removed=ad.get("DAG_Status") == Number.RM), code
     state = _STATES.get(int(ad.get("JobStatus", 0)), DagState.UNKNOWN)
     if state is DagState.RUNNING and ad.get("DAG_Status") == Number.HALTED:
         state = DagState.HALTED
     return state, None
 
 
-def _tail(path: str) -> tuple[bytes, int]:
+def _tail(path: str, size: int) -> tuple[bytes, int]:
     """The end of a file, and when it was changed last; (b'', 0) if there is none."""
     try:
         with open_ordinary(path) as file:
             found = os.fstat(file.fileno())
-            file.seek(max(0, found.st_size - MAX_TAIL_BYTES))
-            return file.read(MAX_TAIL_BYTES), int(found.st_mtime)
+            file.seek(max(0, found.st_size - size))
+            return file.read(size), int(found.st_mtime)
     except FileNotFoundError:
         return b"", 0
     except OSError as error:

@@ -117,7 +117,8 @@ class Schedd:
 
 
 def with_ad(monkeypatch: pytest.MonkeyPatch, where: str, **ad: Any) -> DagStatus:
-    monkeypatch.setattr(Schedd, where, (ad,))
+    whole = {"ClusterId": 7, "Arguments": "-Dag t.dag", **ad}
+    monkeypatch.setattr(Schedd, where, (whole,))
     monkeypatch.setattr(htcondor2, "Schedd", Schedd)
     return dag_status(7)
 

@@ -11,6 +11,7 @@ import pytest
 from condor_pydagman.cli import ls, pydagman
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import queue
+from tests import locks
 from tests.dag_logs import DagLogs
 
 
@@ -93,3 +94,33 @@ def test_a_dag_that_has_succeeded_though_nodes_failed(
     _, all_well, in_part, *_ = capsys.readouterr().out.splitlines()
     assert "succeeded  " in all_well
     assert "succeeded, although nodes failed  " in in_part
+
+
+def test_a_dag_that_lives_is_what_its_files_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Removed, it runs its FINAL node; the stock program's ad is minutes old."""
+    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: [])
+    logs = DagLogs(tmp_path, "q.dag")
+    logs.start()
+    logs.counts(4, 1, 0, 1, 0, 0, 0, 1, 1)
+    for own, failed in (({}, 1), ({"PYDAGMAN_Version": "1"}, 0)):
+        removed = ad(42, tmp_path, JobStatus=3, **own)
+        monkeypatch.setattr(queue, "my_dagman_ads", lambda removed=removed: [removed])
+        with locks.held(tmp_path / "q.dag.lock", "42\n"):
+            row, *_ = listed(capsys)
+            assert (row["state"], row["failed"]) == ("running", failed)
+            (tmp_path / "q.dag.halt").touch()
+            assert listed(capsys)[0]["state"] == "halted"
+        (tmp_path / "q.dag.halt").unlink()
+        assert listed(capsys)[0]["state"] == "removed"
+
+
+def test_a_dag_that_a_command_has_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its job was not removed, but has ended, as the DAG's last status says."""
+    monkeypatch.setattr(queue, "my_dagman_ads", list)
+    ended = [ad(3, tmp_path, JobStatus=4, ExitCode=2, DAG_Status=4)]
+    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: ended)
+    assert listed(capsys)[0]["state"] == "removed (2)"
