@@ -43,7 +43,7 @@ def dagman_findings(facts: Facts) -> list[Notice]:
 def rescue_findings(facts: Facts) -> list[Notice]:
     """With what the DAG goes on when it is submitted again."""
     if facts.is_live:
-        return [] if facts.run.removed else _rescue_to_come(facts)
+        return [] if facts.run.removed or facts.run.cancelled_by else _rescue_to_come(facts)
     ended = facts.state in (DagState.FAILED, DagState.REMOVED)
     ended |= facts.state is DagState.SUCCEEDED and bool(facts.run.rescue_written)
     if not ended or not facts.submit_command:
@@ -58,11 +58,13 @@ def rescue_findings(facts: Facts) -> list[Notice]:
     are_done = "is done and does" if facts.rescue.done == 1 else "are done and do"
     sentence = (
         f"If you submit the DAG again, it continues from {facts.rescue.path}: {facts.rescue.done}"
-        f"{of_all} nodes {are_done} not run again."
+        f"{of_all} {'node' if (total or facts.rescue.done) == 1 else 'nodes'} {are_done} not run"
+        " again."
     )
     lines = number_of(facts.rescue.done, "DONE line")
     evidence = Evidence(facts.rescue.path, lines, facts.rescue.time)
-    advice = f"When you have fixed the cause: {facts.submit_command}"
+    when = "To continue it" if facts.state is DagState.REMOVED else "When you have fixed the cause"
+    advice = f"{when}: {facts.submit_command}"
     return [_note(sentence, (evidence,), advice)]
 
 

@@ -171,6 +171,7 @@ class Follower:
             OutKind.COUNTS: self._counts,
             OutKind.ABORT: self._abort,
             OutKind.REMOVED: self._removed,
+            OutKind.CANCELLED: self._removed,
             OutKind.END: self._end,
         }
 
@@ -549,7 +550,7 @@ class Follower:
         self.run.aborted = line.text
 
     def _removed(self, line: OutLine) -> None:
-        self.run.removed = True
+        self.run.remove(line.time, line.node)
 
     def _end(self, line: OutLine) -> None:
         self.run.ended, self.run.exit_code = line.time, line.number

@@ -34,7 +34,9 @@ def halt_notices(known: Known) -> Iterator[Notice]:
     """What keeps the whole DAG from going on, or has ended it."""
     if known.state is DagState.HELD:
         yield _held(known)
-    if known.state is DagState.REMOVED:
+    if known.run.cancelled_by and (known.is_live or known.state is DagState.REMOVED):
+        yield _cancelled(known)
+    elif known.state is DagState.REMOVED:
         yield _removed(known)
     elif known.is_live and known.run.removed:
         yield _ending(known)
@@ -70,7 +72,7 @@ def _ending(known: Known) -> Notice:
         "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of its nodes and is"
         " ending, after the FINAL node if there is one."
     )
-    evidence = (Evidence(known.out, "Received SIGUSR1", known.run.last),)
+    evidence = (Evidence(known.out, "Received SIGUSR1", known.run.removed_at or known.run.last),)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
 
@@ -88,6 +90,18 @@ def _removed(known: Known) -> Notice:
         said = "" if run.exit_code is None else f"exit code {run.exit_code}"
         evidence = Evidence(known.out, said, when)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), (evidence,), since=when)
+
+
+def _cancelled(known: Known) -> Notice:
+    by = message(known.run.cancelled_by)
+    goes_on = " and is ending, after the FINAL node if there is one" * known.is_live
+    sentence = (
+        f"User {by} ended the DAG (condor_pydagman steer cancel-all): DAGMan has removed"
+        f" the jobs of its nodes{goes_on}."
+    )
+    at = known.run.removed_at
+    evidence = (Evidence(known.out, f"{by} asks for the DAG: cancel-all", at),)
+    return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence, since=at)
 
 
 def _has_ended_halted(known: Known) -> bool:

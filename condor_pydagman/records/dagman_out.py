@@ -55,12 +55,13 @@ class OutKind(Enum):
     LIST_END = "list_end"
     ABORT = "abort"  # text: why
     REMOVED = "removed"  # by condor_rm
+    CANCELLED = "cancelled"  # node: who has asked for that; of the whole DAG
     END = "end"  # number: exit code
 
 
 # Kinds on which no ids of events rest: those that people hold are from before these were read.
 UNCOUNTED = frozenset((
-    *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR),
+    *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.CANCELLED),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
 ))  # fmt: skip
 
@@ -201,6 +202,8 @@ _FORMS = (
     ("Running in", OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
     ("****", OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),
 )
+_CANCELLED = re.compile(r"(?P<node>[^\s:]+) asks for the DAG: cancel-all")
+_CANCELLED_END = b" asks for the DAG: cancel-all"  # of a line that begins with any name
 _BY_FIRST: dict[int, list[tuple[bytes, OutKind, str]]] = {}  # forms, by the byte they begin with
 for _prefix, _kind, _form in _FORMS:
     _BY_FIRST.setdefault(ord(_prefix[0]), []).append((_prefix.encode(), _kind, _form))
@@ -227,7 +230,8 @@ def out_lines(
             continue
         start = head.end() if head is not None else 0
         first = line[start] if start < len(line) else 0
-        if first in _PREFIXES and line.startswith(_PREFIXES[first], start):
+        is_form = first in _PREFIXES and line.startswith(_PREFIXES[first], start)
+        if is_form or line.endswith(_CANCELLED_END):
             kind, found = _form_of(line[start:])
             if found is not None:
                 stamp = head[1].decode() if head is not None else ""
@@ -238,12 +242,12 @@ def out_lines(
 def _form_of(line: bytes) -> tuple[OutKind, re.Match[str] | None]:
     """Which form a line has that begins as one of them."""
     text = line.decode("utf-8", "surrogateescape").rstrip("\r")
-    for prefix, kind, form in _BY_FIRST[line[0]]:
+    for prefix, kind, form in _BY_FIRST.get(line[0], ()):
         if line.startswith(prefix):
             found = _compiled(form).fullmatch(text)
             if found is not None:
                 return kind, found
-    return OutKind.PLACE, None
+    return OutKind.CANCELLED, _CANCELLED.fullmatch(text)
 
 
 def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine:

@@ -238,7 +238,8 @@ def _course(run: Run, now: float, otherwise: str) -> Iterator[str]:
     """How a run ended and began, and what it did; `otherwise`: how, if no end is known."""
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     how = otherwise if run.exit_code is None else f"exit code {run.exit_code}"
-    yield _text("removed, " * run.removed + how)
+    by = f"cancelled by {run.cancelled_by}, " if run.cancelled_by else "removed, " * run.removed
+    yield _text(by + how)
     yield _text(run.rescue_read)
     yield f"{len(run.starts):,}"
     yield f"{len(attempts):,}"

@@ -54,6 +54,7 @@ class PastRuns:
             OutKind.COUNTS: self._counts,
             OutKind.ABORT: self._abort,
             OutKind.REMOVED: self._removed,
+            OutKind.CANCELLED: self._removed,
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
@@ -127,8 +128,8 @@ class PastRuns:
     def _abort(self, run: Run, line: OutLine) -> None:
         run.aborted = line.text
 
-    def _removed(self, run: Run, _line: OutLine) -> None:
-        run.removed = True
+    def _removed(self, run: Run, line: OutLine) -> None:
+        run.remove(line.time, line.node)
 
     def _halt(self, run: Run, line: OutLine) -> None:
         run.halt(line.time, paused=line.text == PAUSED)

@@ -331,6 +331,8 @@ class Run:
         rescue_written: name of the rescue file that it wrote, '' if none.
         aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did.
         removed: whether DAGMan's job was removed (condor_rm).
+        cancelled_by: who has ended the DAG by a command, as a removal does; '' if nobody has.
+        removed_at: when the one or the other was.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
@@ -362,7 +364,8 @@ class Run:
         self.limits: dict[str, int] = {}
         self.knobs: dict[str, int] = {}
         self.rescued_from = 0
-        self.rescue_read = self.rescue_written = self.aborted = ""
+        self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
+        self.removed_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
         self.is_list = self.removed = False
@@ -372,6 +375,13 @@ class Run:
     def halted(self) -> bool:
         """Whether the DAG is halted."""
         return bool(self.halts) and not self.halts[-1].ended
+
+    def remove(self, time: float, by: str = "") -> None:
+        """DAGMan is told to end: its job was removed, or by a command of somebody's."""
+        if not (self.removed or self.cancelled_by):
+            self.removed, self.cancelled_by, self.removed_at = not by, by, time
+            if by:
+                self.interventions.add(time, by, "cancel-all")
 
     @property
     def failures_allowed(self) -> int:

@@ -190,6 +190,13 @@ def test_the_end_of_a_dag() -> None:
     )  # fmt: skip
 
 
+def test_a_dag_that_a_person_ends() -> None:
+    follower = follower_of()
+    assert not names(follower, line(OutKind.CANCELLED, 3.0, node="ann"))
+    run = follower.run
+    assert (run.cancelled_by, run.removed, run.removed_at) == ("ann", False, 3.0)
+
+
 def test_events_can_be_left_out() -> None:
     follower = follower_of()
     follower.hear(wanted=False)

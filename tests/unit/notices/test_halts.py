@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.notices.known import Known
 from condor_pydagman.trace.notice import Notice
@@ -71,3 +73,24 @@ def test_a_dag_that_is_held_and_halted() -> None:
     assert halted.sentence.endswith(" That stays so when DAGMan's job is released.")
     by_file = said(DagState.HELD, halt_file="t.dag.halt", has_halt_file=True)
     assert by_file[1].command == "rm t.dag.halt"
+
+
+@pytest.mark.parametrize(
+    ("state", "what"),
+    [
+        (DagState.RUNNING, "of its nodes and is ending, after the FINAL node if there is one."),
+        (DagState.REMOVED, "of its nodes."),
+    ],
+)
+def test_a_dag_that_a_person_has_ended(state: DagState, what: str) -> None:
+    run = Run()
+    run.remove(940.0, "ann")
+    run.remove(950.0)  # the schedd's turn, when DAGMan has done it
+    (notice,) = said(state, run)
+    assert (notice.cause, notice.since) == ("dagman.removed", 940.0)
+    assert notice.sentence == (
+        f"User ann ended the DAG (condor_pydagman steer cancel-all): DAGMan has removed the jobs"
+        f" {what}"
+    )
+    assert notice.evidence[0].text == "ann asks for the DAG: cancel-all"
+    assert [(one.by, one.what) for one in run.interventions.kept] == [("ann", "cancel-all")]
