@@ -282,7 +282,7 @@ class History:
             run.in_queue.pop(node.name, None)
         if status is NodeStatus.ERROR:
             run.failures.append(node)
-        elif status is NodeStatus.DONE and node.attempts and not node.skipped:
+        elif status is NodeStatus.DONE and node.attempts and not (node.skipped or node.why):
             run.ends.append(time)
             while run.ends[0] < time - WINDOW_S:
                 run.ends.popleft()

@@ -17,7 +17,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
 from condor_pydagman.monitor.known_run import known_run
 from condor_pydagman.monitor.outside_facts import OutsideFacts, watchers
-from condor_pydagman.monitor.plan import known_plan, read_small_plan
+from condor_pydagman.monitor.plan import is_of_earlier_run, known_plan, read_small_plan
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.overview import Overview, overview
@@ -83,6 +83,7 @@ class WatchedDag:
             run.begun = changed_at(found.paths.lock) or run.begun  # DAGMan makes it at its start
         self._tally = self._new_tally()
         self._state, self._note = found.state, found.schedd_problem
+        self._is_past = is_of_earlier_run(found)
         self._ad: Mapping[str, Any] = found.ad
         self._asked_at = time.monotonic() if found.ad else 0.0
         self._gone = False  # neither DAGMan nor its job is there
@@ -118,7 +119,7 @@ class WatchedDag:
     @property
     def shows_run(self) -> bool:
         """Whether what the logs tell is about it."""
-        return not self._tally.run.starts or self._is_of_this_run()
+        return not self._is_past and (not self._tally.run.starts or self._is_of_this_run())
 
     def look(self) -> Overview:
         """How it stands now."""
@@ -169,6 +170,9 @@ class WatchedDag:
 
     def _set_state(self) -> None:
         """By the files, and by the schedd if these do not say enough."""
+        if self._is_past:
+            self._note = f"the logs are of a later run than job {self.found.cluster}"
+            return
         state = DagState.UNKNOWN
         holder = living_holder(self.found.paths.lock)
         if holder is not None:  # to read the end of .dagman.out each time would take long

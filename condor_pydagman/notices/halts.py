@@ -84,6 +84,8 @@ def _removed(known: Known) -> Notice:
         why = f": {reason}" if reason else " (condor_rm)"
         sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
         source = f"{known.name}.dagman.log" if known.left else known.out
+        if "RemoveReason" in known.ad:
+            source = f"RemoveReason of job {known.cluster}"
         evidence = Evidence(source, reason or "Received SIGUSR1", when)
     else:  # by a command, or by an error at the start
         sentence = "DAGMan ended the DAG before its end; it removed the jobs of its nodes."

@@ -181,7 +181,7 @@ def overview(
         counts,
         counted or now,
         rate,
-        left / rate if can_tell else None,
+        max([left / rate, *(due - now for due in tally.retries().values())]) if can_tell else None,
         stalled_s(run, now) if goes_on else 0.0,
         _longest(tally),
         _held(tally),

@@ -228,3 +228,13 @@ def test_an_earlier_job_of_a_dag_that_has_run_again(
     dag = WatchedDag(found._replace(cluster=3, ad=ad, state=DagState.FAILED, exit_code=1))
     seen = dag.look()
     assert (seen.state, seen.exit_code, dag.over) == ("failed", 1, True)
+
+
+def test_an_earlier_job_of_a_dag_that_runs_again(logs: DagLogs) -> None:
+    found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
+    ad = {"JobStatus": 3, "EnteredCurrentStatus": BEGIN - 100, "DAG_NodesTotal": 3}
+    past = found._replace(cluster=3, ad=ad, state=DagState.REMOVED)
+    with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
+        seen = WatchedDag(past).look()
+    assert (seen.state, seen.cluster, seen.counts["total"]) == ("removed", 3, 3)
+    assert seen.note == "the logs are of a later run than job 3"

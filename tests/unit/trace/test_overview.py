@@ -129,6 +129,25 @@ def test_no_end_is_foretold_while_all_that_is_left_is_held(bench: Bench) -> None
     assert not tally.moves(one.counts)
 
 
+def test_the_end_is_not_before_the_next_attempt_of_a_node(bench: Bench) -> None:
+    bench.submit("late", 40)
+    bench.terminate(40, value=1)
+    tally = held(bench, f"{HELD}JOB free a.sub\nJOB late a.sub\nRETRY late 3 DELAY 900\n")
+    remaining = seen(tally).remaining_s
+    assert remaining is not None
+    assert remaining > 390
+
+
+def test_nodes_that_a_person_takes_for_done_are_no_pace(bench: Bench) -> None:
+    for number in range(6):
+        bench.submit(f"n{number}", number + 20)
+        bench.terminate(number + 20, value=1)
+        bench.record(JournalRecord.STEERED, 1, text="ann done", node=f"n{number}")
+    text = "".join(f"JOB n{number} a.sub\n" for number in range(8))
+    one = seen(bench.tally(text))
+    assert (one.counts["done"], one.per_second, one.remaining_s) == (6, 0.0, None)
+
+
 def test_a_node_that_can_start_goes_on(bench: Bench) -> None:
     tally = held(bench, f"{HELD}JOB free a.sub\nSCRIPT PRE free x\n")
     one = seen(tally)
