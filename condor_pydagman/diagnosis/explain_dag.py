@@ -21,6 +21,7 @@ from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import number_of
 from condor_pydagman.trace.notice import Notice, Weight, in_order
 from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.trace.shown_states import Shown, shown_state
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration
 
@@ -46,6 +47,7 @@ _SHOWN = {
     "pre": "at the PRE script",
     "post": "at the POST script",
     "ready": "ready",
+    "retry": "waiting for a retry",
     "waiting": "waiting for others",
     "failed": "failed",
     "futile": "unable to run after a failure",
@@ -79,11 +81,13 @@ def explain_dag(facts: Facts) -> Explanation:
     """Everything that is to be said of a DAG."""
     state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
     inner = {node: explain_dag(known) for node, known in facts.inner.items()}
+    by_logs = facts.run.complete
+    failed = failed_node_findings(facts, inner) if by_logs else failed_without_log(facts)
     findings = [
         *dagman_findings(facts),
-        *(failed_node_findings(facts, inner) if facts.run.complete else failed_without_log(facts)),
+        *failed,
         *failed_by_ad(facts),
-        *(futile_findings(state) if state is not None else ()),
+        *(futile_findings(state, failed) if state is not None else ()),
         *feature_findings(facts, state),
         *idle_job_findings(facts),
         *notices_of(known_of(facts, state)),
@@ -150,9 +154,16 @@ def _counted(state: GraphState) -> dict[str, int]:
     counts = dict.fromkeys(_SHOWN, 0)
     for node, status in enumerate(state.status):
         if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
-            counts[_COUNTED_AS.get(status) or _in_queue(state, node)] += 1
+            counts[_counted_as(state, node, status)] += 1
     counts["done"] += state.dag.gone
     return {"total": sum(counts.values()), **counts}
+
+
+def _counted_as(state: GraphState, node: int, status: NodeStatus) -> str:
+    run = state.run_of(node) if status is NodeStatus.READY else None
+    if run is not None and shown_state(run) is Shown.RETRY:
+        return "retry"
+    return _COUNTED_AS.get(status) or _in_queue(state, node)
 
 
 def _in_queue(state: GraphState, node: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from copy import copy
 
 from condor_pydagman.diagnosis.explain_dag import explain_dag, unknown_findings
 from condor_pydagman.diagnosis.explanation import Explanation, Moment
@@ -15,10 +16,14 @@ from condor_pydagman.diagnosis.failed_nodes import (
 )
 from condor_pydagman.diagnosis.feature_findings import awaited_parents, held_back, unneeded_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.load import retry_delay_left
+from condor_pydagman.diagnosis.load import known_of, retry_delay_left
+from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
+from condor_pydagman.notices.held_jobs import held_job_notices
+from condor_pydagman.notices.known import IDLE
 from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
@@ -40,6 +45,7 @@ _STATES = {
     NodeStatus.ERROR: "failed",
     NodeStatus.FUTILE: "can't run, because an ancestor failed",
 }
+_OF_ITSELF = ("node.", "job.", "script.")  # how causes begin of which it is told for itself
 _OF_DAG = ("dagman", "dag")  # causes that concern every node
 _WAITING = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.FUTILE)
 
@@ -58,6 +64,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         run, status = state.run_of(number) or run, state.status[number]
     findings = [
         *_of_whole_dag(facts, {name, run.name}, status),
+        *_own_jobs(facts, run),
         *_failure(facts, run, status),
         *(_waits(facts, state, number) if state is not None and number is not None else ()),
         *_itself(facts, state, number, status),
@@ -103,7 +110,7 @@ def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
     why = why_done(run, is_left_out=is_left_out)
     if why:
         state = shown_state(run, is_left_out=is_left_out)
-        is_said = state in (Shown.DONE, Shown.LEFT_OUT)
+        is_said = state in (Shown.DONE, Shown.LEFT_OUT) or why.startswith(LOOKS[state].word)
         return f": {why}" if is_said else f" ({LOOKS[state].word}): {why}"
     if run.attempts:
         return ""
@@ -123,7 +130,7 @@ def life_of(run: NodeRun) -> Iterator[Moment]:
     if run.skipped:
         why = message(run.why) or "its PRE script returned the value of PRE_SKIP"
         how = "not needed" if run.is_unneeded else "skipped"
-        yield Moment(run.since, f"{how}: {why}")
+        yield Moment(run.since, why if why.startswith(how) else f"{how}: {why}")
 
 
 def _moments(attempt: Attempt, since: float) -> Iterator[Moment]:
@@ -176,10 +183,28 @@ def _of_whole_dag(facts: Facts, names: set[str], status: NodeStatus) -> list[Not
     found = []
     for finding in explain_dag(facts).findings:
         of_dag = finding.cause.partition(".")[0] in _OF_DAG and finding.cause != "dag.rescue"
-        alone = not names.isdisjoint(finding.nodes) and not finding.cause.startswith("node.")
+        alone = not (names.isdisjoint(finding.nodes) or finding.cause.startswith(_OF_ITSELF))
         if of_dag or alone:
             found.append(finding)
     return found
+
+
+def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
+    """Its jobs and scripts in the queue, without those of other nodes that stand alike."""
+    run = copy(facts.run)
+    run.nodes = {node.name: node}
+    fits = []
+    for fit in facts.fits:
+        mine = [job for job in facts.jobs or () if job.node == node.name and job.status == IDLE]
+        if node.name in fit.nodes and mine:
+            fits.append(fit._replace(jobs=len(mine), nodes=(node.name,), job=mine[0].job))
+    jobs = facts.jobs
+    if jobs is not None:
+        jobs = tuple(job for job in jobs if job.node == node.name)
+    own = facts._replace(run=run, jobs=jobs, fits=tuple(fits))
+    yield from idle_job_findings(own)
+    yield from held_job_notices(known_of(own, None))
+    yield from running_findings(own, None)
 
 
 def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Notice]:

@@ -108,15 +108,16 @@ def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[No
     return [_finding(group, facts, inner) for group in failures_by_kind(facts.run, facts.dag)]
 
 
-def futile_findings(state: GraphState) -> list[Notice]:
-    """The nodes that can't run because others have failed."""
+def futile_findings(state: GraphState, failed: Sequence[Notice]) -> list[Notice]:
+    """The nodes that can't run because others have failed, which matters as much as these do."""
     names = tuple(state.names_of(state.of_status(NodeStatus.FUTILE)))
     if not names:
         return []
     most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
     roots = state.names_of(filter(state.is_before_futile, most_harm))
     sentence = f"{capitalized(nodes_named(names))} can't run, because {names_of(roots)} failed."
-    return [Notice("node.futile", Weight.PROBLEM, sentence, names)]
+    weight = min((one.weight for one in failed), default=Weight.PROBLEM)
+    return [Notice("node.futile", weight, sentence, names)]
 
 
 def failure_sentence(group: Sequence[Failure]) -> str:
@@ -190,6 +191,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
     elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
         advice = known.format(out=facts.out)
+    elif failure.cause == "node.cancelled" and not facts.is_live:
+        advice = "It runs again when you submit the DAG again."
     elif failure.cause == "node.signal":
         advice = _SIGNAL_ADVICE.get(failure.value, "")
     else:

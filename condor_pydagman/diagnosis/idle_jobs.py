@@ -97,7 +97,8 @@ def _waits(jobs: int, nodes: tuple[str, ...], since: float, now: float) -> str:
     age = f", the oldest for {duration(now - since)}" if since and jobs > 1 else ""
     if since and jobs == 1:
         age = f" for {duration(now - since)}"
-    return f"{number_of(jobs, 'job')} of {nodes_named(nodes)} {does(jobs, 'be')} idle{age}"
+    are = "has been" if since and jobs == 1 else does(jobs, "be")
+    return f"{number_of(jobs, 'job')} of {nodes_named(nodes)} {are} idle{age}"
 
 
 def _them(fit: Fit) -> str:

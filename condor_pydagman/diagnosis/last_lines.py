@@ -16,7 +16,7 @@ from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.printable import printable
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, ScriptKind
 
 MAX_LINES = 5
 MAX_LINE_CHARS = 200
@@ -35,17 +35,21 @@ def excerpt_of(failure: Failure, found: FoundDag, dag: Dag | None) -> Excerpt | 
         output = output_of_worker(found, dag, node)
         if output:
             return failed_placements(output)
-    if failure.cause in ("node.exit", "node.signal"):
-        path = (
-            _error_file(failure, found, dag, node) if dag is not None and node is not None else ""
-        )
+    path = ""
+    if failure.cause in ("node.pre", "node.post") and dag is not None and node is not None:
+        path = _debug_file(failure, found, dag, node)
+    if not path and (failure.cause in ("node.exit", "node.signal") or _is_told_by_post(failure)):
+        if dag is not None and node is not None:
+            path = _error_file(failure, found, dag, node)
         if not path or not os.path.exists(path):
             path = _error_file_of_history(failure, found) or path
-    elif failure.cause in ("node.pre", "node.post") and dag is not None and node is not None:
-        path = _debug_file(failure, found, dag, node)
-    else:
-        return None
     return last_lines(path) if path else None
+
+
+def _is_told_by_post(failure: Failure) -> bool:
+    """Whether the POST script has failed since the job had: with its exit code, as a rule."""
+    value = failure.node.attempts[-1].value if failure.node.attempts else 0
+    return failure.cause == "node.post" and bool(value) and value != RETURN_JOB_ABORTED
 
 
 def last_lines(path: str) -> Excerpt:

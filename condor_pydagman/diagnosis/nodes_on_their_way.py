@@ -34,11 +34,11 @@ def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
     since, name = min(found)
     longest = f", the longest for {duration(facts.now - since)}, that of node {message(name)}"
     if len(found) == 1:
-        longest = f", for {duration(facts.now - since)}"
+        longest = f" for {duration(facts.now - since)}"
     names = tuple(name for _, name in sorted(found))
     sentence = (
         f"{number_of(len(found), f'{kind} script')} of {nodes_named(names)}"
-        f" {does(len(found), 'be')} running{longest}."
+        f" {'has been' if len(found) == 1 else 'are'} running{longest}."
     )
     evidence = (Evidence(facts.out, f"{kind} script of {message(name)} started", since),)
     yield Notice("script.running", Weight.WAITING, sentence, names, evidence)
@@ -65,7 +65,8 @@ def _jobs(facts: Facts) -> Iterator[Notice]:
     longest = f" for {age}" if count == 1 else f", the longest for {age}"
     names = tuple(run.name for run in running)
     sentence = (
-        f"{number_of(count, 'job')} of {nodes_named(names)} {does(count, 'be')} running{longest}."
+        f"{number_of(count, 'job')} of {nodes_named(names)} {'has been' if count == 1 else 'are'}"
+        f" running{longest}."
     )
     host = message(attempt.hosts[-1]) if attempt.hosts else ""
     text = f"job {attempt.job} of {message(oldest.name)} on {host}"

@@ -53,9 +53,9 @@ def _held(known: Known) -> Notice:
     code = int(_number(known.ad.get("HoldReasonCode"))) or (hold.code if hold else 0)
     reason = str(known.ad.get("HoldReason") or (hold.reason if hold else ""))
     since = _number(known.ad.get("EnteredCurrentStatus")) or (hold.time if hold else 0.0)
-    age = f" for {duration(known.now - since)}" if since else ""
+    held = f"has been held for {duration(known.now - since)}" if since else "is held"
     sentence = (
-        f"DAGMan's job {known.cluster} is held{age}, so the DAG is stopped:"
+        f"DAGMan's job {known.cluster} {held}, so the DAG is stopped:"
         f" {hold_code(code).meaning} (HoldReasonCode {code})."
     )
     evidence = (Evidence(f"HoldReason of job {known.cluster}", message(reason), since),)
@@ -112,9 +112,9 @@ def _has_ended_halted(known: Known) -> bool:
 
 def _halted(known: Known) -> Notice:
     begun, by = _begun(known), halted_by(known)
-    age = f" for {duration(known.now - begun)}" if begun else ""
+    halted = f"has been halted for {duration(known.now - begun)}" if begun else "is halted"
     sentence = (
-        f"The DAG is halted{age}: jobs in the queue continue, but DAGMan submits no new ones."
+        f"The DAG {halted}: jobs in the queue continue, but DAGMan submits no new ones."
         f"{_end_to_come(known)}"
     )
     command = advice = button = ""

@@ -13,6 +13,13 @@ from condor_pydagman.trace.run_history import DagState, NodeRun
 from condor_pydagman.words import duration
 
 _BY_STEER = "(condor_pydagman steer)"  # what HoldReason ends with
+# How meanings begin that are about one job, and the same of several.
+_OF_MANY = (
+    ("it was ", "they were "),
+    ("it ", "they "),
+    ("its ", "their "),
+    ("the job's ", "the jobs' "),
+)
 MAX_EXAMPLES = 3
 MAX_JOBS = 5  # in a command
 _IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
@@ -23,7 +30,7 @@ def held_job_notices(known: Known) -> list[Notice]:
     if known.state not in _IN_QUEUE:
         return []
     groups: dict[int, list[QueuedJob]] = {}
-    for job in known.held:
+    for job in sorted(known.held, key=_number):
         groups.setdefault(job.code, []).append(job)
     return [_notice(code, jobs, known) for code, jobs in groups.items()]
 
@@ -48,16 +55,28 @@ def logged_holds(nodes: Iterable[NodeRun]) -> Iterator[QueuedJob]:
 def _meaning(code: int, jobs: Sequence[QueuedJob]) -> str:
     if all(job.reason.endswith(_BY_STEER) for job in jobs):
         return "someone used condor_pydagman steer hold"
-    return hold_code(code).meaning
+    meaning = hold_code(code).meaning
+    if len(jobs) > 1:
+        for begin, of_many in _OF_MANY:
+            if meaning.startswith(begin):
+                return of_many + meaning[len(begin) :]
+    return meaning
+
+
+def _number(job: QueuedJob) -> tuple[int, ...]:
+    return tuple(int(part) for part in job.job.split(".") if part.isdecimal())
 
 
 def _notice(code: int, jobs: Sequence[QueuedJob], known: Known) -> Notice:
     nodes = tuple(dict.fromkeys(job.node for job in jobs))
     oldest = min((job.since for job in jobs if job.since), default=0.0)
-    since = f" for {duration(known.now - oldest)}" if oldest else ""
+    held = f"{does(len(jobs), 'be')} held"
+    if oldest:
+        are = "has been held" if len(jobs) == 1 else "are held, the longest"
+        held = f"{are} for {duration(known.now - oldest)}"
     sentence = (
-        f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {does(len(jobs), 'be')} held"
-        f"{since}: {_meaning(code, jobs)} (HoldReasonCode {code})."
+        f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {held}: {_meaning(code, jobs)}"
+        f" (HoldReasonCode {code})."
     )
     listed = " ".join(job.job for job in jobs[:MAX_JOBS])
     if len(jobs) > MAX_JOBS and known.cluster:

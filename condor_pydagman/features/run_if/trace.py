@@ -14,7 +14,7 @@ def _decided(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
         return
     tracker.tell("node.decided", time, node, value=read.value, reason=read.text)
     if read.value == 0:
-        tracker.because(node, skipped=True, reason=f"RUN_IF is false: {read.text}")
+        tracker.because(node, skipped=True, reason=f"RUN_IF is false: {read.text}".rstrip(": "))
     elif read.value < 0:
         tracker.because(node, reason=f"RUN_IF fails: {read.text}")
 

@@ -23,9 +23,10 @@ def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
     options = (option for option in words.options.split(" ") if option != BEGUN)
     asked = " ".join((command.value, *options)).rstrip()
     tracker.run.interventions.add(time, words.by, asked, node=node.name)
-    why = f"{command.value} by {words.by}"
     if command in (NodeCommand.DONE, NodeCommand.SKIP):
-        tracker.because(node, skipped=command is NodeCommand.SKIP, reason=why)
+        is_skip = command is NodeCommand.SKIP
+        how = "skipped" if is_skip else "marked done"
+        tracker.because(node, skipped=is_skip, reason=f"{how} by {words.by}")
     elif command is NodeCommand.CANCEL and node.status not in _ENDED:
         tracker.because(node, reason=f"cancelled by {words.by}")
         if RETRY not in words.options.split() or node.status not in _BUSY:

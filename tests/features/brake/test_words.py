@@ -20,5 +20,5 @@ def test_a_brake_that_acts(found: FoundDag) -> None:
         BrakeRecord("0", "HALT", "sick", "2 nodes failed: A, B"), 5.0
     )
     shown = " ".join(text(looked(tally, DagState.HALTED)).split())
-    assert "The DAG is halted for 5 s: jobs in the queue continue" in shown
+    assert "The DAG has been halted for 5 s: jobs in the queue continue" in shown
     assert "brake sick: 2 nodes failed: A, B" in shown

@@ -85,7 +85,7 @@ def test_a_node_that_a_person_has_skipped_is_told_apart(bench: Bench) -> None:
     steered(bench, "ann skip")
     tally = bench.tally(A)
     node = tally.run.nodes["A"]
-    assert (shown_state(node), why_done(node)) == (Shown.SKIPPED, "skip by ann")
+    assert (shown_state(node), why_done(node)) == (Shown.SKIPPED, "skipped by ann")
     assert (node.skipped, tally.not_run()) == (True, {"skipped": 1})
     assert not tally.run.ends  # which tells how fast nodes run
     bench.record(JournalRecord.STEERED, 2, text="bob rerun")

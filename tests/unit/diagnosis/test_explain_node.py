@@ -148,3 +148,12 @@ def test_a_skipped_node_is_not_done_by_the_dag_file() -> None:
     assert explain_node(facts, "N0").headline == (
         "Node N0 of t.dag is done (skipped): it was skipped in an earlier run."
     )
+
+
+def test_nothing_is_said_of_other_nodes_that_stand_alike() -> None:
+    nodes = {
+        name: (NodeStatus.SUBMITTED, [attempt(running=1, started=NOW - 5 - number)])
+        for number, name in enumerate(("N0", "A"))
+    }
+    (found,) = explain_node(facts_of(CHAIN, nodes), "A").findings
+    assert (found.nodes, found.sentence) == (("A",), "1 job of node A has been running for 6 s.")

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, failure_of, futile_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.trace import refusal
 from condor_pydagman.trace.notice import Notice, Weight
-from condor_pydagman.trace.run_history import Attempt, NodeRun, Usage
+from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import attempt, facts_of, script, texts, without_jobs
 
@@ -208,11 +209,26 @@ def test_without_the_dag_file() -> None:
 def test_nodes_behind_a_failed_one() -> None:
     facts = failed(TEXT, "A", attempt(value=3))
     assert facts.dag is not None
-    (found,) = futile_findings(GraphState(facts.dag, facts.run))
+    (found,) = futile_findings(GraphState(facts.dag, facts.run), ())
     assert found.sentence == "Node B can't run, because A failed."
     facts = facts_of(TEXT, {"A": (NodeStatus.DONE, [attempt(value=0)])})
     assert facts.dag is not None
-    assert not futile_findings(GraphState(facts.dag, facts.run))
+    assert not futile_findings(GraphState(facts.dag, facts.run), ())
+
+
+def test_what_follows_from_a_failure_is_told_after_it() -> None:
+    ended = attempt(value=RETURN_JOB_ABORTED, reason="DAG Removed: by ann")
+    facts = failed("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n", "A", ended)
+    causes = [one.cause for one in explain_dag(facts._replace(state=DagState.REMOVED)).findings]
+    assert causes.index("node.stopped") < causes.index("node.futile")
+
+
+def test_a_cancelled_node_of_a_dag_that_has_ended() -> None:
+    facts = failed(TEXT, "A", attempt(value=0))
+    facts.run.nodes["A"].cancelled_by = "ann"
+    for state, words in ((DagState.RUNNING, "steer rerun"), (DagState.FAILED, "submit the DAG")):
+        (advice,) = the_finding(facts._replace(state=state)).advice
+        assert words in advice
 
 
 def test_names_are_printable() -> None:

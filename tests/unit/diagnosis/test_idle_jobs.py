@@ -24,8 +24,8 @@ def test_no_machine_matches_because_of_a_clause() -> None:
     (found,) = idle_job_findings(known(fit))
     assert (found.cause, found.weight) == ("job.no_match", Weight.PROBLEM)
     assert found.sentence == (
-        "1 job of node A is idle for 1 min 30 s: none of the 8 slots of the pool can run it: no"
-        " slot meets this part of its Requirements: TARGET.Memory >= RequestMemory."
+        "1 job of node A has been idle for 1 min 30 s: none of the 8 slots of the pool can run it:"
+        " no slot meets this part of its Requirements: TARGET.Memory >= RequestMemory."
     )
     assert texts(found) == [
         "Requirements of 7.0: TARGET.Memory >= RequestMemory (RequestMemory = 1000000) holds for 0"

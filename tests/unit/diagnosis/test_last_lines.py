@@ -131,3 +131,10 @@ def test_a_worker_that_did_not_come_to_its_end() -> None:
     assert found is not None
     assert found.lines[-1] == "11/23/26 10:52:54 ERROR: a.dap:1"
     assert found.what == "its last lines:"
+
+
+def test_what_the_job_has_written_if_its_post_script_fails_with_it() -> None:
+    Path("err").write_text("bad\n")
+    text, submit = "JOB A a.sub\nSCRIPT POST A x $RETURN\n", "error = err\nqueue\n"
+    assert excerpt(text, submit, attempt(value=3, post=script(3))) == Excerpt("err", ("bad",))
+    assert excerpt(text, submit, attempt(value=0, post=script(3))) is None

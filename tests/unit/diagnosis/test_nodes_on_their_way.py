@@ -24,9 +24,9 @@ def test_jobs_and_scripts() -> None:
         "D": (NodeStatus.POSTRUN, [attempt(value=0, post=script(None))]),
     })  # fmt: skip
     assert sentences(facts) == [
-        "1 PRE script of node B is running, for 1 min.",
-        "1 POST script of node D is running, for 1 min.",
-        "1 job of node C is running for 1 min 20 s.",
+        "1 PRE script of node B has been running for 1 min.",
+        "1 POST script of node D has been running for 1 min.",
+        "1 job of node C has been running for 1 min 20 s.",
     ]
     found = running_findings(facts)[-1]
     assert found.weight is Weight.NOTE

@@ -81,8 +81,8 @@ def test_categories_that_are_full_while_nodes_wait(limit: int, full: bool) -> No
 def test_held_jobs() -> None:
     (found,) = noticed(a_run(), "job.held")
     assert found.sentence == (
-        "2 jobs of nodes h1 and h2 are held for 3 min 20 s: its input files could not be"
-        " transferred (HoldReasonCode 13)."
+        "2 jobs of nodes h1 and h2 are held, the longest for 3 min 20 s: their input files could"
+        " not be transferred (HoldReasonCode 13)."
     )
     assert found.evidence[0].text == "job 10.0 of h1: no such file"
     assert found.command == "condor_release 10.0 11.0"

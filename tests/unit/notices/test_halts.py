@@ -24,7 +24,7 @@ def test_since_when_and_what_resumes_it() -> None:
     run = Run()
     run.halts = [Halted(NOW - 60)]
     (notice,) = said(DagState.HALTED, run)
-    assert notice.sentence.startswith("The DAG is halted for 1 min: ")
+    assert notice.sentence.startswith("The DAG has been halted for 1 min: ")
     assert (notice.since, notice.command) == (NOW - 60, "htcondor dag resume 7")
     (notice,) = said(DagState.HALTED, run, halt_file="t.dag.halt", has_halt_file=True)
     assert notice.command == "rm t.dag.halt"
@@ -34,7 +34,7 @@ def test_a_held_dagman_by_its_ad() -> None:
     ad = {"HoldReasonCode": 1, "HoldReason": "by me", "EnteredCurrentStatus": 940}
     (notice,) = said(DagState.HELD, ad=ad)
     assert notice.sentence == (
-        "DAGMan's job 7 is held for 1 min, so the DAG is stopped: someone used condor_hold"
+        "DAGMan's job 7 has been held for 1 min, so the DAG is stopped: someone used condor_hold"
         " (HoldReasonCode 1)."
     )
     assert (notice.evidence[0].text, notice.command) == ("by me", "condor_release 7")

@@ -16,7 +16,7 @@ TEXT = "JOB A a.sub\n"
 def test_as_the_nodes_log_has_it() -> None:
     (found,) = held_job_notices(known(facts_of(TEXT, HELD_ONE)))
     assert found.sentence == (
-        "1 job of node A is held for 30 s: its input files could not be transferred"
+        "1 job of node A has been held for 30 s: its input files could not be transferred"
         " (HoldReasonCode 13)."
     )
     assert texts(found) == ["t.dag.nodes.log: job 7.0 of A: no such file"]
@@ -36,8 +36,8 @@ def test_the_schedd_knows_better() -> None:
     jobs += [QueuedJob("50.0", "X", HELD, NOW, "?", 999), QueuedJob("60.0", "Y", IDLE)]
     one, other = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
     assert one.sentence == (
-        "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held for 9 s: someone used condor_hold"
-        " (HoldReasonCode 1)."
+        "9 jobs of 9 nodes (N1, N2, N3 and 6 more) are held, the longest for 9 s: someone used"
+        " condor_hold (HoldReasonCode 1)."
     )
     assert len(one.evidence) == 3
     assert one.advice == (
