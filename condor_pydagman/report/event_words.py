@@ -25,8 +25,9 @@ def _job(event: DagEvent) -> str:
 def _state(event: DagEvent) -> str:
     value, reason = event.data.get("value"), str(event.data.get("reason") or "")
     how = f", {printable(result(value, reason))}" if value is not None or reason else ""
-    if event.data.get("skipped") and reason:
-        how = printable(f", skipped: {reason}")
+    if event.data.get("skipped"):
+        why = f"skipped: {reason}" if reason else "skipped by its PRE script"
+        how = printable(f", {reason if reason.startswith('skipped') else why}")
     if event.data.get("cached"):
         how = printable(f", cached: {reason}")
     return f"{event.data['was']} -> {event.data['status']}{how}"

@@ -132,6 +132,8 @@ def _counts(seen: Overview) -> list[Piece]:
         pieces.append((f"{look.mark} {look.word} {number(count)}{of}", look.terminal))
         if look.key == "done" and seen.not_run:
             pieces.append((f"({', '.join(in_words(seen.not_run))})", look.terminal))
+        if look.key == "ready" and seen.retrying:
+            pieces.append((f"({number(seen.retrying)} waiting for retry)", look.terminal))
     age = seen.now - seen.counted
     if age >= 60 and not seen.ended:
         pieces.append((f"(counted {duration(age)} ago)", "bright_black"))
@@ -203,14 +205,15 @@ def _details(seen: Overview, width: int, clock: Clock) -> Iterator[Line]:
         for failure in seen.failures:
             tries = f" after {failure.attempts} attempts" if failure.attempts > 1 else ""
             how = printable(result(failure.value, failure.reason))
-            yield _short(
-                [
-                    (f"{SPACE}{printable(failure.node)}", ""),
-                    (f"{SPACE}{how}{tries}", "red"),
-                    (f"{SPACE}{clock(failure.time)}", "bright_black"),
-                ],
-                width,
-            )
+            line = [
+                (f"{SPACE}{printable(failure.node)}", ""),
+                (f"{SPACE}{how}{tries}", "red"),
+                (f"{SPACE}{clock(failure.time)}", "bright_black"),
+            ]
+            if sum(_width(text) for text, _ in line[:2]) <= width:
+                yield _short(line, width)
+            else:  # a file's name, at the end of a reason, is what people need
+                yield from _words(f"{failure.node}{SPACE}{how}{tries}", "red", width, SPACE)
 
 
 def _notice(notice: Notice, width: int) -> Iterator[Line]:

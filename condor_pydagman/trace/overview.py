@@ -84,6 +84,7 @@ class Overview(NamedTuple):
         placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
             empty if there are none.
         of_features: what features have to show, by names of fields.
+        retrying: how many of the nodes that are ready wait for the delay of their retry.
         notices: what there is to say of it, the most important first (`notices.collect`).
         not_run: how many of the nodes that are done have not run to their end, by their states.
     """
@@ -111,6 +112,7 @@ class Overview(NamedTuple):
     not_run: Mapping[str, int] = {}
     waits_for: Sequence[str] = ()
     notices: Sequence[Notice] = ()
+    retrying: int = 0
 
     def with_notices(self, notices: Sequence[Notice], *, moves: bool = True) -> Overview:
         """With what there is to say of the DAG; `moves`: whether anything of it goes on."""
@@ -169,6 +171,7 @@ def overview(
     left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
     may_grow = any(may(tally, ad) for may in features.told("trace", "may_grow"))
     can_tell = bool(rate and left) and not (may_grow or since_last_end(run, now))
+    retries = tally.retries().values()
     return Overview(
         dag,
         state,
@@ -181,7 +184,7 @@ def overview(
         counts,
         counted or now,
         rate,
-        max([left / rate, *(due - now for due in tally.retries().values())]) if can_tell else None,
+        max([left / rate, *(due - now for due in retries)]) if can_tell else None,
         stalled_s(run, now) if goes_on else 0.0,
         _longest(tally),
         _held(tally),
@@ -191,6 +194,7 @@ def overview(
         total(run.placements).as_json() if run.placements else {},
         {**_of_features(tally, ad, running=running), **outside},
         tally.not_run() if exact else {},
+        retrying=len(retries),
     )
 
 

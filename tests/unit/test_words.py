@@ -75,3 +75,17 @@ def test_every_event_has_words() -> None:
 )
 def test_words(event: DagEvent, words: str) -> None:
     assert event_words(event) == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("", "skipped by its PRE script"),
+        ("RUN_IF is false", "skipped: RUN_IF is false"),
+        ("skipped by ann", "skipped by ann"),
+    ],
+)
+def test_a_node_that_is_skipped(reason: str, words: str) -> None:
+    data = {"was": "PRERUN", "status": "DONE", "skipped": True, "reason": reason}
+    event = DagEvent("node.state", 0, "A", data=data)
+    assert event_words(event) == f"A: PRERUN -> DONE, {words}"

@@ -7,10 +7,10 @@ import pytest
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.overview import Overview
+from condor_pydagman.trace.overview import Failure, Overview
 from condor_pydagman.trace.shown_states import LOOKS
 from tests.dag_logs import BEGIN
-from tests.unit.trace.test_overview import a_run, seen
+from tests.unit.trace.test_overview import NOW, a_run, seen
 
 
 def clock(when: float) -> str:
@@ -100,3 +100,16 @@ def test_nodes_that_are_done_without_having_run_are_told_apart() -> None:
 def test_every_mark_has_one_in_ascii() -> None:
     marks = "".join(look.mark for look in LOOKS.values())
     assert f"{marks}…".translate(overview_text.ASCII_MARKS).isascii()
+
+
+def test_nodes_that_wait_for_their_retry_are_told_apart() -> None:
+    shown = text(seen(a_run())._replace(retrying=1), 200)
+    assert "ready 1  (1 waiting for retry)" in shown
+    assert "waiting for retry" not in text(seen(a_run()), 200)
+
+
+def test_a_reason_is_not_cut() -> None:
+    failure = Failure("B", NOW, 1, None, "can't read the submit file " * 3 + "nothere.sub")
+    shown = text(seen(a_run())._replace(failures=[failure]))
+    assert "nothere.sub" in shown
+    assert max(map(len, shown.splitlines())) <= 80
