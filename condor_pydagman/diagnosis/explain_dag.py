@@ -14,14 +14,14 @@ from condor_pydagman.diagnosis.feature_findings import feature_findings
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.load import idle_jobs, known_of
+from condor_pydagman.diagnosis.load import known_of
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import number_of
 from condor_pydagman.trace.notice import Notice, Weight, in_order
 from condor_pydagman.trace.run_history import DagState
-from condor_pydagman.trace.shown_states import Shown, shown_state
+from condor_pydagman.trace.shown_states import LOOKS, Shown, of_status, shown_state
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration
 
@@ -65,15 +65,6 @@ _OF_AD = {
     "waiting": "DAG_NodesUnready",
     "failed": "DAG_NodesFailed",
     "futile": "DAG_NodesFutile",
-}
-_COUNTED_AS = {
-    NodeStatus.NOT_READY: "waiting",
-    NodeStatus.READY: "ready",
-    NodeStatus.PRERUN: "pre",
-    NodeStatus.POSTRUN: "post",
-    NodeStatus.DONE: "done",
-    NodeStatus.ERROR: "failed",
-    NodeStatus.FUTILE: "futile",
 }
 
 
@@ -154,22 +145,8 @@ def _counted(state: GraphState) -> dict[str, int]:
     counts = dict.fromkeys(_SHOWN, 0)
     for node, status in enumerate(state.status):
         if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
-            counts[_counted_as(state, node, status)] += 1
+            run = state.run_of(node)
+            shown = shown_state(run) if run is not None else of_status(status)
+            counts["retry" if shown is Shown.RETRY else LOOKS[shown].counted] += 1
     counts["done"] += state.dag.gone
     return {"total": sum(counts.values()), **counts}
-
-
-def _counted_as(state: GraphState, node: int, status: NodeStatus) -> str:
-    run = state.run_of(node) if status is NodeStatus.READY else None
-    if run is not None and shown_state(run) is Shown.RETRY:
-        return "retry"
-    return _COUNTED_AS.get(status) or _in_queue(state, node)
-
-
-def _in_queue(state: GraphState, node: int) -> str:
-    """How a submitted node is counted."""
-    run = state.run_of(node)
-    attempt = run.attempts[-1] if run is not None and run.attempts else None
-    if attempt is None or attempt.running:
-        return "running"
-    return "held" if attempt.held else "idle" if idle_jobs(attempt) else "running"
