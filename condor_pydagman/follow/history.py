@@ -316,7 +316,8 @@ class History:
     def attempt(self, number: int) -> Attempt:
         """The attempt at hand of a node, which may be a new one."""
         node, retry = self.of(number), self.state.nodes.retries.get(number, 0)
-        if not node.attempts or (node.attempts[-1].number < retry and node.attempts[-1].over):
+        last = node.attempts[-1] if node.attempts else None
+        if last is None or (last.number < retry and (last.over or self._is_unknown)):
             if node.attempts and self._is_unknown:
                 self.tell("node.retry", self._event.time, node, retry=retry)
             attempt = Attempt(retry)

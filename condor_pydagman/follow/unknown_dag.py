@@ -18,12 +18,13 @@ from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import Dag, Retry
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.vocabulary import EventKind
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 
 _FILE = "unknown.dag"
 _FOR_EVER = 1 << 30  # retries, and seconds before the next of them
 _OPTIONS = BuildOptions(allow_any_node_name_characters=True)
 _SUBMISSIONS = (EventKind.SUBMIT, EventKind.CLUSTER_SUBMIT)
+_BEFORE_JOBS = (JournalRecord.PRE_ENDED, JournalRecord.SUBMIT_FAILED)
 
 
 def unknown_dag() -> Dag:
@@ -38,7 +39,12 @@ def is_unknown(dag: Dag) -> bool:
 
 def begin_anew(run: RunState, event: LogEvent) -> None:
     """If this is a submission of a node that had ended well by its jobs, its POST script has
-    failed, and it is tried again."""
+    failed, and it is tried again; what has no job is tried again as records say."""
+    if event.record in _BEFORE_JOBS:
+        tried = run.dag.find(event.node)
+        if tried is not None and run.nodes.retries.get(tried, 0) < event.retry:
+            run.nodes.set_retries(tried, event.retry)
+        return
     node = run.dag.find(event.node) if event.kind in _SUBMISSIONS else None
     if node is None or run.nodes.states[node] != State.DONE:
         return

@@ -78,3 +78,11 @@ def test_pre_scripts(value: int, status: NodeStatus) -> None:
     end = line(OutKind.SCRIPT_END, 2.0, "A", value, "PRE")
     assert names(follower, end) == ["script.end", "node.state"]
     assert follower.run.nodes["A"].status is status
+
+
+def test_a_pre_script_that_fails_again_and_again(bench: Bench) -> None:
+    for retry in range(3):
+        bench.record(JournalRecord.PRE_ENDED, 1, retry=retry)
+    node = bench.follow().nodes["A"]
+    assert (node.status, len(node.attempts)) == (NodeStatus.ERROR, 3)
+    assert [attempt.pre and attempt.pre.value for attempt in node.attempts] == [1, 1, 1]
