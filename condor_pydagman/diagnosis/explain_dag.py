@@ -20,6 +20,7 @@ from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import number_of
 from condor_pydagman.trace.notice import Notice, Weight, in_order
+from condor_pydagman.trace.overview import AD_COUNTS
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.trace.shown_states import LOOKS, Shown, of_status, shown_state
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -55,17 +56,6 @@ _SHOWN = {
 _OF_TABLE = (
     *("total", "done", "pre", "queued", "post", "ready", "waiting", "failed", "futile"),
 )  # the order of Run.counts
-_OF_AD = {
-    "total": "DAG_NodesTotal",
-    "done": "DAG_NodesDone",
-    "pre": "DAG_NodesPrerun",
-    "queued": "DAG_NodesQueued",
-    "post": "DAG_NodesPostrun",
-    "ready": "DAG_NodesReady",
-    "waiting": "DAG_NodesUnready",
-    "failed": "DAG_NodesFailed",
-    "futile": "DAG_NodesFutile",
-}
 
 
 def explain_dag(facts: Facts) -> Explanation:
@@ -136,7 +126,9 @@ def _counts(facts: Facts, state: GraphState | None) -> dict[str, int]:
         return _counted(state)
     numbers = dict(zip(_OF_TABLE, facts.run.counts))
     if not numbers:
-        found = {name: facts.ad.get(attribute) for name, attribute in _OF_AD.items()}
+        found = {
+            name: facts.ad.get(f"DAG_Nodes{of_ad}") for name, of_ad in zip(_OF_TABLE, AD_COUNTS)
+        }
         numbers = {name: value for name, value in found.items() if isinstance(value, int)}
     return numbers
 

@@ -17,17 +17,9 @@ from condor_pydagman.trace.tally import Tally, per_second, since_last_end, stall
 MAX_LISTED = 5
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
-_AD_COUNTS = (
-    "Total",
-    "Done",
-    "Prerun",
-    "Queued",
-    "Postrun",
-    "Ready",
-    "Unready",
-    "Failed",
-    "Futile",
-)
+AD_COUNTS = (
+    *("Total", "Done", "Prerun", "Queued", "Postrun", "Ready", "Unready", "Failed", "Futile"),
+)  # in the order of Run.counts, and of a Report
 
 
 class Running(NamedTuple):
@@ -208,21 +200,27 @@ def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[
 def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
     report = tally.report()
     assert report is not None
+    return _by_name(tally, report[: len(AD_COUNTS)]), 0.0
+
+
+def _by_name(tally: Tally, numbers: Sequence[Any]) -> dict[str, int]:
+    """Counts in the order of AD_COUNTS, with those in the queue told apart by their jobs."""
+    total, done, pre, queued, post, ready, unready, failed, futile = numbers
     running, held = _in_queue(tally)
-    counts = {
-        "total": report.total,
-        "done": report.done,
+    running, held = min(running, queued), min(held, max(queued - running, 0))
+    return {
+        "total": total,
+        "done": done,
         "running": running,
-        "idle": report.queued - running - held,
+        "idle": queued - running - held,
         "held": held,
-        "pre": report.pre,
-        "post": report.post,
-        "ready": report.ready,
-        "waiting": report.unready,
-        "failed": report.failed,
-        "futile": report.futile,
+        "pre": pre,
+        "post": post,
+        "ready": ready,
+        "waiting": unready,
+        "failed": failed,
+        "futile": futile,
     }
-    return counts, 0.0
 
 
 def _in_queue(tally: Tally) -> tuple[int, int]:
@@ -244,25 +242,9 @@ def _counts_of_dagman(
     numbers: Sequence[int] = run.counts
     counted = run.counts_time
     if ad.get("DAG_NodesTotal") is not None and ad.get("DAG_AdUpdateTime", 0) >= counted:
-        numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in _AD_COUNTS]
+        numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in AD_COUNTS]
         counted = float(ad.get("DAG_AdUpdateTime") or 0)
-    total, done, pre, queued, post, ready, unready, failed, futile = numbers or (0,) * 9
-    running, held = _in_queue(tally)
-    running, held = min(running, queued), min(held, max(queued - running, 0))
-    counts = {
-        "total": total,
-        "done": done,
-        "running": running,
-        "idle": queued - running - held,
-        "held": held,
-        "pre": pre,
-        "post": post,
-        "ready": ready,
-        "waiting": unready,
-        "failed": failed,
-        "futile": futile,
-    }
-    return counts, counted
+    return _by_name(tally, numbers or (0,) * 9), counted
 
 
 def _longest(tally: Tally) -> list[Running]:
