@@ -204,7 +204,7 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
     own = facts._replace(run=run, jobs=jobs, fits=tuple(fits))
     yield from idle_job_findings(own)
     yield from held_job_notices(known_of(own, None))
-    yield from running_findings(own, None)
+    yield from running_findings(own)
 
 
 def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Notice]:

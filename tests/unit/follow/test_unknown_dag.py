@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.records.dagman_out import OutKind
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import Bench, follower_of, line, names
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
