@@ -16,6 +16,11 @@ from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.file_facts import size_of
+from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.monitor.plan import known_plan
+from condor_pydagman.monitor.watched_dag import MAX_LOG_BYTES
 from condor_pydagman.picture import States, make_picture, node_ads, page, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
@@ -29,8 +34,9 @@ FOLD_ABOVE = 300
 MAX_FOLD = 3000  # the layout of more takes long, and the picture can't be read
 _WRITERS = {".svg": svg, ".html": page, ".htm": page}
 _DESCRIPTION = """\
-Draw a DAG of any size. Nodes are coloured by state. If there are more than a few hundred boxes,
-splices and similar nodes are folded into one box each."""
+Draw a DAG of any size. Nodes are coloured by their states in the last run, as its logs have them.
+If there are more than a few hundred boxes, splices and similar nodes are folded into one box
+each."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -56,11 +62,14 @@ def add_parser(subparsers: Subparsers) -> None:
     state.add_argument(
         "--status",
         metavar="FILE",
-        help="node status file (default: the one that the DAG names, if it exists)",
+        help="take the states from this node status file (default: from the logs of the last run;"
+        " if they are gone, or larger than 32 MB, from the node status file that the DAG names)",
     )
-    state.add_argument("--no-status", action="store_true", help="ignore the node status file")
+    state.add_argument("--no-status", action="store_true", help="draw the DAG as before a run")
     parser.add_argument(
-        "--rescue", metavar="FILE", help="show the nodes of this rescue file as done"
+        "--rescue",
+        metavar="FILE",
+        help="show the nodes of this rescue file as done, whatever the logs say",
     )
     parser.add_argument(
         "--grown", action="store_true", help="include all nodes that the last run added to the DAG"
@@ -131,10 +140,17 @@ def _dag(arguments: argparse.Namespace) -> Dag:
 
 
 def _states(dag: Dag, arguments: argparse.Namespace) -> States:
-    states = States(dag)
-    file = arguments.status
-    if file is None and not arguments.no_status and dag.status_file is not None:
+    states, file = States(dag), arguments.status
+    if arguments.no_status:
+        return states
+    if not file and dag.status_file is not None:
         file = _find_near_dag(arguments, dag.status_file.file)
+    if (
+        not arguments.status
+        and not arguments.rescue
+        and _shows_run(states, dag, arguments.dag_files[0], file)
+    ):
+        return states
     if not file:
         return states
     states.apply_ads(dag, node_ads(_text(file, "node status file"), file))
@@ -145,6 +161,20 @@ def _states(dag: Dag, arguments: argparse.Namespace) -> States:
             file=sys.stderr,
         )
     return states
+
+
+def _shows_run(states: States, dag: Dag, primary: str, file: str | None) -> bool:
+    """Show the last run, if its logs are there.
+
+    Args:
+        file: the status file, which is read in no time if the logs are huge.
+    """
+    found = find_dag(primary, ask=False)
+    if not found.has_files or (file and size_of(found.nodes_log) > MAX_LOG_BYTES):
+        return False
+    run = DagMonitor(found, read_plan=lambda: known_plan(found)).read()
+    states.apply_run(dag, run)
+    return run.complete
 
 
 def _find_near_dag(arguments: argparse.Namespace, file: str) -> str | None:

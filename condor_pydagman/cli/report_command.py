@@ -20,7 +20,7 @@ from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.garbage import collection_off
-from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -35,10 +35,7 @@ from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 from condor_pydagman.report.wfformat import wfformat_text
 from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
-from condor_pydagman.trace.shown_states import Shown, shown_state, why_done
-from condor_pydagman.words import result
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -196,18 +193,7 @@ def _picture(dag: Dag, history: Run, title: str) -> tuple[str, str]:
     if len(dag) > MAX_PICTURE_NODES:
         return "", f"There is no picture of more than {MAX_PICTURE_NODES:,} nodes."
     states = States(dag)
-    for name, node in history.nodes.items():
-        number = dag.find(name)
-        if number is not None:
-            is_left_out = bool(dag.flags[number] & LEFT_OUT)
-            state = shown_state(node, is_left_out=is_left_out)
-            details = why_done(node, is_left_out=is_left_out)
-            if state is Shown.FAILED:
-                failure = failure_of(node)
-                details = result(failure.value, failure.reason)
-            states.set(number, state, details)
-            if node.attempts and node.attempts[-1].site:
-                states.sites[number] = node.attempts[-1].site
+    states.apply_run(dag, history)
     try:
         made = make_picture(dag, states, title, find_dot(), fold_above=FOLD_ABOVE)
     except PydagmanError as error:

@@ -1,7 +1,7 @@
 """The state in which a picture shows each node, from what files say about the DAG.
 
-Sources, weakest first: the DAG itself (nodes that are DONE before the start), a rescue file (which
-the caller has applied to the Dag), a node status file.
+Sources: the DAG itself (nodes that are DONE before the start), a rescue file (which the caller has
+applied to the Dag); then the run, as its logs tell it, or a node status file.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.trace.shown_states import NOT_RUN, Shown, of_status
+from condor_pydagman.trace.overview import failure_of
+from condor_pydagman.trace.run_history import Run
+from condor_pydagman.trace.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
 from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.words import result
 
 _GAP = r"\s*(?:/\*[^*]*\*/\s*)?"
 _STRING = r'"((?:[^"\\]|\\.)*)"'
@@ -81,11 +84,22 @@ class States:
             if ad.site:
                 self.sites[node] = ad.site
 
-    def set(self, node: int, state: Shown, details: str) -> None:
-        """Show what is known of a node's run; `details` of a failure, or why it has not run."""
-        self.of[node] = state
-        if details and state in _TOLD:
-            self.details[node] = details
+    def apply_run(self, dag: Dag, run: Run) -> None:
+        """Show how the nodes of a run stand, those that failed or have not run with the reason."""
+        for name, node in run.nodes.items():
+            number = dag.find(name)
+            if number is None:
+                continue
+            is_left_out = bool(dag.flags[number] & LEFT_OUT)
+            state = self.of[number] = shown_state(node, is_left_out=is_left_out)
+            details = why_done(node, is_left_out=is_left_out)
+            if state is Shown.FAILED:
+                failure = failure_of(node)
+                details = result(failure.value, failure.reason)
+            if details and state in _TOLD:
+                self.details[number] = details
+            if node.attempts and node.attempts[-1].site:
+                self.sites[number] = node.attempts[-1].site
 
     def counts(self) -> list[int]:
         """How many nodes are in each state, by its number."""

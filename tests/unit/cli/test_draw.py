@@ -10,6 +10,7 @@ import pytest
 
 from condor_pydagman.cli import draw
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
+from tests.dag_logs import DagLogs
 from tests.unit.picture import dot
 
 DAG = """\
@@ -78,6 +79,53 @@ def test_the_status_file_of_the_dag_is_read_unless_forbidden(dag: Path, tmp_path
     assert "1 failed" in Path(f"{dag}.svg").read_text()
     run(dag, "--no-status")
     assert "1 failed" not in Path(f"{dag}.svg").read_text()
+
+
+@pytest.fixture
+def logs(dag: Path) -> DagLogs:
+    """A has run, B runs."""
+    made = DagLogs(dag.parent, dag.name)
+    made.start()
+    made.submit("A", 7)
+    made.execute(7)
+    made.terminate(7)
+    made.submit("B", 8)
+    made.execute(8)
+    return made
+
+
+def drawn(dag: Path, *words: object) -> str:
+    run(dag, *words)
+    return Path(f"{dag}.svg").read_text()
+
+
+def test_states_come_from_the_logs_of_the_last_run(dag: Path, logs: DagLogs) -> None:
+    text = drawn(dag)
+    for words in ("1 done", "1 running", "1 ready"):
+        assert words in text
+    assert "3 waiting" in drawn(dag, "--no-status")
+
+
+def test_the_status_file_is_for_dags_whose_logs_are_gone_or_huge(
+    dag: Path, logs: DagLogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dag.write_text(DAG + "NODE_STATUS_FILE x.status\n")
+    (dag.parent / "x.status").write_text(STATUS)
+    assert "1 failed" not in drawn(dag)
+    monkeypatch.setattr(draw, "MAX_LOG_BYTES", 100)
+    assert "1 failed" in drawn(dag)
+    monkeypatch.undo()
+    for suffix in (".nodes.log", ".dagman.out"):
+        Path(f"{dag}{suffix}").unlink()
+    assert "1 failed" in drawn(dag)
+
+
+def test_what_a_rescue_file_skips_is_drawn_whatever_the_logs_say(dag: Path, logs: DagLogs) -> None:
+    rescue = dag.parent / "x.dag.rescue001"
+    rescue.write_text("DONE A\nDONE B\n")
+    text = drawn(dag, "--rescue", rescue)
+    assert "2 done" in text
+    assert "1 running" not in text
 
 
 def test_nodes_of_a_status_file_that_the_dag_lacks_are_told(

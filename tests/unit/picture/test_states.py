@@ -9,7 +9,9 @@ from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.picture.states import NodeAd, States, node_ads
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.shown_states import Shown
+from condor_pydagman.vocabulary import NodeStatus
 from tests.make import dag as make_dag
 from tests.unit.picture import dag_of
 
@@ -120,12 +122,17 @@ def test_nodes_that_an_earlier_run_has_not_run() -> None:
 
 
 def test_what_is_known_of_a_run() -> None:
-    states = States(dag_of("ABC"))
-    for node, (state, details) in enumerate(
-        [(Shown.SKIPPED, "by eva"), (Shown.DONE, "no"), (Shown.FAILED, "exit code 1")]
-    ):
-        states.set(node, state, details)
+    dag, run = dag_of("ABCD"), Run()
+    run.nodes = {name: NodeRun(name, NodeStatus.DONE) for name in "ABZ"}
+    run.nodes["A"].told_skipped, run.nodes["A"].why = True, "by eva"
+    failed = run.nodes["C"] = NodeRun("C", NodeStatus.ERROR)
+    failed.attempts = [Attempt(0)]
+    failed.attempts[0].value, failed.attempts[0].site = 1, "north"
+    states = States(dag)
+    states.apply_run(dag, run)
+    assert list(states.of) == [Shown.SKIPPED, Shown.DONE, Shown.FAILED, Shown.WAITING]
     assert states.details == {0: "by eva", 2: "exit code 1"}
+    assert states.sites == {2: "north"}
 
 
 def test_a_status_file_wins_and_strangers_are_counted() -> None:
