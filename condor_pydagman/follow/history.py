@@ -26,7 +26,7 @@ from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.node_placements import NodePlacements, event_fields
-from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun
+from condor_pydagman.trace.run_history import REMOVAL_S, Attempt, Hold, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord, NodeStatus
 
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
@@ -37,7 +37,6 @@ _OF_UNKNOWN = [*_PUBLISHED]  # of nodes of which nobody knows whether they are t
 _OF_UNKNOWN[State.RETRY_WAIT] = NodeStatus.ERROR
 # States that follow from those of other nodes; of a node that has not begun they are not told.
 _FOLLOWING = (NodeStatus.READY, NodeStatus.FUTILE)
-REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
 WINDOW_S = 600.0  # of which the rate is told
 _SUBMITTED_ON_HOLD = ("submitted on hold at user's request", 15, 0)  # as the schedd's job ad says
 _TAKEN = (EventKind.JOB_EVICTED, EventKind.SHADOW_EXCEPTION, EventKind.JOB_RECONNECT_FAILED)
@@ -160,6 +159,7 @@ class History:
                 found = nodes[name] = NodeRun(name)
             self._nodes[number] = found
             found.all_marks, found.number = self.state.nodes.marks, number
+            found.is_service = number in self.state.nodes.services
         return found
 
     # The course of an event.
@@ -249,7 +249,7 @@ class History:
             data = data or self._what_led_to(number, node, status, has_tried=has_tried)
         if data or node.why or node.cached or node.told_skipped:
             self._explain(node, data)
-        if number not in self.state.nodes.services:  # which DAGMan does not count either
+        if not node.is_service:  # which DAGMan does not count either
             self._count(node, status, time)
         self._tell_status(node, status, time, data)
 

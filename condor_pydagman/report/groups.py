@@ -11,7 +11,8 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import Span
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import NodeRun, Run, Usage
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+from condor_pydagman.trace.shown_states import Shown, shown_state
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind
 from condor_pydagman.words import result
 
 _DIGITS = re.compile(r"\d+")
@@ -81,14 +82,12 @@ def _group_name(name: str, dag: Dag | None) -> str:
     return dag.submits[node] or _DIGITS.sub("#", name)
 
 
-def groups(
-    run: Run, dag: Dag | None, found: Iterable[Span], names: Mapping[str, str]
-) -> list[Group]:
+def groups(run: Run, found: Iterable[Span], names: Mapping[str, str]) -> list[Group]:
     """The groups, the one with most time first."""
     by_group: dict[str, list[Span]] = {}
     for span in found:
         by_group.setdefault(names[span.node], []).append(span)
-    failed = Counter(names[node.name] for node in _failed(run, dag))
+    failed = Counter(names[node.name] for node in _failed(run))
     made = [_group(name, own, failed[name]) for name, own in by_group.items()]
     return sorted(made, key=lambda group: -group.total_run)
 
@@ -104,30 +103,19 @@ def _group(name: str, own: Sequence[Span], failed: int) -> Group:
     return Group(name, nodes, len(own), failed, idle_s, held_s, ran_s, scripts_s, sum(ran))
 
 
-def counted_nodes(run: Run, dag: Dag | None) -> Iterator[NodeRun]:
+def counted_nodes(run: Run) -> Iterator[NodeRun]:
     """The nodes that DAGMan counts: without those of SERVICE."""
-    services = _services(dag)
-    return (node for node in run.nodes.values() if node.name not in services)
+    return (node for node in run.nodes.values() if not node.is_service)
 
 
-def _services(dag: Dag | None) -> set[str]:
-    return {dag.names[node] for node in dag.of_kind(NodeKind.SERVICE)} if dag is not None else set()
+def _failed(run: Run) -> Iterator[NodeRun]:
+    return (node for node in run.nodes.values() if shown_state(node) is Shown.FAILED)
 
 
-def _failed(run: Run, dag: Dag | None) -> Iterator[NodeRun]:
-    """Nodes that have failed.  The jobs of SERVICE nodes are removed when all others have ended."""
-    services = _services(dag)
-    for node in run.nodes.values():
-        if node.status is NodeStatus.ERROR:
-            is_removed = node.failure()[0] == RETURN_JOB_ABORTED
-            if not (is_removed and node.name in services):
-                yield node
-
-
-def failure_kinds(run: Run, dag: Dag | None) -> list[FailureKind]:
+def failure_kinds(run: Run) -> list[FailureKind]:
     """The failures of nodes, those that are alike together, the most frequent first."""
     kinds: dict[str, list[str]] = {}
-    for node in _failed(run, dag):
+    for node in _failed(run):
         failure = failure_of(node)
         kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
     found = [FailureKind(how, len(nodes), nodes[:MAX_NODES_SHOWN]) for how, nodes in kinds.items()]

@@ -89,7 +89,7 @@ class Subject(NamedTuple):
 def html_report(subject: Subject) -> Iterator[str]:
     """The page, in pieces."""
     run, end = subject.run, subject.run.ended or subject.now
-    found = _without_crosses(spans(run, end), subject)
+    found = spans(run, end)
     begin = min((run.begun or end, *(span.begin for span in found)))
     end = max((end if run.ended or not found else run.last, *(span.end for span in found)))
     names = group_names(run, subject.dag)
@@ -116,14 +116,6 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield from _picture(subject)
     yield from _subdags(subject)
     yield "</body></html>\n"
-
-
-def _without_crosses(found: list[Span], subject: Subject) -> list[Span]:
-    """SERVICE nodes have not failed when they are removed at the end."""
-    counted = {node.name for node in counted_nodes(subject.run, subject.dag)}
-    if len(counted) == len(subject.run.nodes):
-        return found
-    return [one if one.node in counted else one._replace(failed=None) for one in found]
 
 
 def _summary(subject: Subject, begin: float, end: float) -> Iterator[str]:
@@ -184,7 +176,7 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     if not run.complete:
         yield duration(end - begin), "makespan"
         return
-    states = [node.status for node in counted_nodes(run, subject.dag)]
+    states = [node.status for node in counted_nodes(run)]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     again = ("retry", "retries") if subject.all_runs is None else ("repeat", "repeats")
     jobs = sum(attempt.procs for attempt in attempts)
@@ -260,7 +252,7 @@ def _repeated(subject: Subject, again: Sequence[Repeated]) -> Iterator[str]:
 
 
 def _failures(subject: Subject) -> Iterator[str]:
-    kinds = failure_kinds(subject.run, subject.dag)
+    kinds = failure_kinds(subject.run)
     if not kinds:
         return
     yield "<h2 id='failures'>Failures</h2>\n"
@@ -339,7 +331,7 @@ def _timeline(
 
 def _axis(subject: Subject, found: Sequence[Span], begin: float, end: float) -> TimeAxis:
     """SERVICE nodes run all the time."""
-    counted = {node.name for node in counted_nodes(subject.run, subject.dag)}
+    counted = {node.name for node in counted_nodes(subject.run)}
     return time_axis((span for span in found if span.node in counted), begin, end)
 
 
@@ -395,7 +387,7 @@ def _share(step: Step) -> str:
 
 
 def _groups(subject: Subject, found: Sequence[Span], names: dict[str, str]) -> Iterator[str]:
-    made = groups(subject.run, subject.dag, found, names)
+    made = groups(subject.run, found, names)
     yield "<h2 id='kinds'>Kinds of nodes</h2>\n"
     rows = [
         (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 
 PARTS = ("pre", "idle", "held", "run", "post")
 
@@ -118,6 +118,8 @@ def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bo
     Args:
         following: the next one, None if there is none.
     """
+    if node.is_service and attempt.value == RETURN_JOB_ABORTED:
+        return False  # as it is removed at the end
     if following is None:
         return node.status is not NodeStatus.DONE
     if following.number:

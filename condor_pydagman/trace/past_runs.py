@@ -21,7 +21,15 @@ from condor_pydagman.records.dagman_out_jobs import (
     TERMINATED,
     JobLine,
 )
-from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Start
+from condor_pydagman.trace.run_history import (
+    REMOVAL_S,
+    Attempt,
+    Hold,
+    NodeRun,
+    Run,
+    ScriptRun,
+    Start,
+)
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus
 
 _Job = tuple[int, int, int]
@@ -41,6 +49,7 @@ class PastRuns:
         self._rescue = ""
         self._jobs: dict[_Job, Attempt] = {}
         self._running: set[_Job] = set()
+        self._evicted: dict[_Job, float] = {}  # jobs that have not run since, and when
         self._seen: set[tuple[str, _Job, float]] = set()
         self._total = 0
         self._do: dict[OutKind, Callable[[Run, OutLine], None]] = {
@@ -101,6 +110,7 @@ class PastRuns:
         self._started = None
         self._jobs.clear()
         self._running.clear()
+        self._evicted.clear()
         self._seen.clear()
 
     def _recovery(self, run: Run, line: OutLine) -> None:
@@ -213,7 +223,9 @@ class PastRuns:
             self._running.discard(line.job)
             attempt.running -= 1
             attempt.stopped = 0.0 if attempt.running else line.time
-            attempt.evictions += line.what == EVICTED or line.what in LOST
+            if line.what == EVICTED or line.what in LOST:
+                attempt.evictions += 1
+                self._evicted[line.job] = line.time
         if line.what == HELD:
             attempt.holds.append(Hold(line.time, "", 0, 0, job))
         elif line.what in (RELEASED, TERMINATED, ABORTED):
@@ -223,11 +235,17 @@ class PastRuns:
             attempt.ended = line.time
             if line.what == ABORTED:
                 attempt.end_with(RETURN_JOB_ABORTED)
+                attempt.evictions -= self._is_removal(line)
+
+    def _is_removal(self, line: JobLine) -> bool:
+        """Whether a job that has been removed was taken from its machine for that."""
+        return line.time <= self._evicted.pop(line.job, float("-inf")) + REMOVAL_S
 
     def _runs(self, attempt: Attempt, line: JobLine) -> None:
         if line.job in self._running:
             return
         self._running.add(line.job)
+        self._evicted.pop(line.job, None)
         if attempt.stopped:
             attempt.pauses += ((attempt.stopped, line.time),)
         attempt.running, attempt.stopped = attempt.running + 1, 0.0

@@ -19,9 +19,10 @@ from condor_pydagman.features import home
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.interventions import Interventions
 from condor_pydagman.trace.node_placements import NodePlacements
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 
 MAX_FAILURES = 50  # that are kept
+REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
 MAX_ERRORS = 5
 _HAD_FAILED = "; it had failed: "
 
@@ -104,7 +105,7 @@ class Attempt:
         running, ended_procs, failed_procs: how many jobs run now, have left the queue, have failed.
         held: how many are held now.
         holds: every hold, oldest first.
-        evictions: how often a job was taken from its machine.
+        evictions: how often a job was taken from its machine, but not to be removed.
         reason: why the jobs could not be submitted, or were removed; '' otherwise.
         usage: resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most.
         cpu_s: CPU time of all jobs, user and system, seconds.
@@ -193,6 +194,7 @@ class NodeRun:
         cached: it is done without having run, since nothing of it has changed (CACHE).
         told_skipped: it is done since a person, or its PRE script, has had it skipped.
         cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
+        is_service: whether it runs beside the others (SERVICE), and is in no count of nodes.
         why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
         all_marks, number: the marks of all nodes (`node_states`), and its number among them; no
             marks if it has left the DAG.
@@ -203,6 +205,7 @@ class NodeRun:
         "attempts",
         "cached",
         "cancelled_by",
+        "is_service",
         "name",
         "number",
         "since",
@@ -217,7 +220,7 @@ class NodeRun:
         self.status = self.told = status
         self.since = 0.0
         self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
-        self.cached = self.told_skipped = False
+        self.cached = self.told_skipped = self.is_service = False
         self.cancelled_by = self.why = ""
         self.all_marks: bytearray | bytes = b""
         self.number = 0
@@ -234,6 +237,12 @@ class NodeRun:
             return False
         is_marked = bool(self.marks() & (SKIPPED | NOT_NEEDED))
         return is_marked or self.told_skipped or self.is_pre_skipped
+
+    @property
+    def has_served(self) -> bool:
+        """Whether it is a SERVICE node whose jobs were removed, as they are at the end."""
+        is_removed = self.is_service and self.status is NodeStatus.ERROR
+        return is_removed and self.failure()[0] == RETURN_JOB_ABORTED
 
     @property
     def is_pre_skipped(self) -> bool:

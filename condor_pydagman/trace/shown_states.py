@@ -195,7 +195,7 @@ def shown_state(node: NodeRun, *, is_left_out: bool = False) -> Shown:
         return Shown.HELD if attempt.held else Shown.IDLE
     if status is NodeStatus.READY and node.attempts and node.attempts[-1].over:
         return Shown.RETRY
-    return _BY_STATUS[status]
+    return Shown.DONE if node.has_served else _BY_STATUS[status]
 
 
 def _done(node: NodeRun, is_left_out: bool) -> Shown:

@@ -20,7 +20,7 @@ def test_groups_by_submit_description_or_by_names() -> None:
 def test_times_of_groups() -> None:
     run = make_run()
     made = {group.name: group for group in
-            groups(run, None, spans(run, 1040.0), group_names(run, make_dag()))}  # fmt: skip
+            groups(run, spans(run, 1040.0), group_names(run, make_dag()))}  # fmt: skip
     work = made["work.sub"]
     assert (work.nodes, work.attempts, work.failed) == (2, 3, 0)
     assert work.run == ((4 + 3 + 1) / 3, 4)
@@ -33,7 +33,7 @@ def test_failures_that_are_alike() -> None:
     for number in range(5):
         node = run.nodes[f"x{number}"] = NodeRun(f"x{number}", NodeStatus.ERROR)
         node.attempts = run.nodes["B"].attempts[:1]
-    first, second = failure_kinds(run, None)
+    first, second = failure_kinds(run)
     assert (first.how, first.number, first.nodes) == ("exit code 3", 5, ["x0", "x1", "x2"])
     assert (second.how, second.nodes) == ("signal 9 (Killed)", ["D"])
 

@@ -148,10 +148,16 @@ def test_more_rows_than_a_table_has() -> None:
 def test_service_nodes_are_removed_at_the_end() -> None:
     run = make_run()
     run.nodes["S"] = NodeRun("S", NodeStatus.ERROR)
+    run.nodes["S"].is_service = True
     run.nodes["S"].attempts = [attempt(0, 1001, 1002, 1039, RETURN_JOB_ABORTED)]
     made = page(run, dag=make_dag(f"{DAG}SERVICE S s.sub\n"))
     assert "3 of 4nodes done" in made.text
     assert "was removed" not in made.text
+    assert "S: attempt 1 failed" not in made.text
+    run.nodes["S"].attempts[-1].value = 3
+    made = page(run, dag=make_dag(f"{DAG}SERVICE S s.sub\n"))
+    assert "S: attempt 1 failed" in made.text
+    assert "exit code 3" in made.text
 
 
 def test_a_run_in_which_nothing_has_happened() -> None:

@@ -143,3 +143,11 @@ def test_procs_without_a_cluster_and_lines_before_the_first_run() -> None:
     assert [(attempt.noop, attempt.job) for attempt in run.nodes["A"].attempts] == [
         (1, ""), (2, "")
     ]  # fmt: skip
+
+
+def test_a_job_that_is_removed_while_it_runs_is_not_evicted() -> None:
+    begin = [(0, START), (0, NEW), event(1, "SUBMIT", "A", "7.0"), event(2, "EXECUTE", "A", "7.0"),
+             event(5, "JOB_EVICTED", "A", "7.0")]  # fmt: skip
+    for end, count in ((6, 0), (40, 1)):
+        (run,) = runs(*begin, event(end, "JOB_ABORTED", "A", "7.0"))
+        assert run.nodes["A"].attempts[-1].evictions == count

@@ -24,7 +24,7 @@ from condor_pydagman.trace.shown_states import (
     shown_state,
     why_done,
 )
-from condor_pydagman.vocabulary import STATE_WORDS, NodeStatus
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, STATE_WORDS, NodeStatus
 
 
 def test_the_table_has_each_state_once_and_in_its_order() -> None:
@@ -151,3 +151,14 @@ def test_the_documentation_has_the_table() -> None:
     for look in LOOKS.values():
         row = f"| {look.word} | {look.meaning} | {look.status.name} | `{look.key}` |"
         assert row in text
+
+
+def test_a_service_that_is_removed_has_ended_as_it_should() -> None:
+    node = NodeRun("S", NodeStatus.ERROR)
+    node.attempts = [Attempt(0)]
+    node.attempts[0].value = RETURN_JOB_ABORTED
+    assert shown_state(node) is Shown.FAILED
+    node.is_service = True
+    assert shown_state(node) is Shown.DONE
+    node.attempts[0].value = 3
+    assert shown_state(node) is Shown.FAILED
