@@ -162,9 +162,11 @@ class Follower:
             OutKind.LISTED_ERROR: self._listed_error,
             OutKind.LIST_END: self._list_end,
             OutKind.NO_SITE_YET: self._of_feature,
+            OutKind.STEERED: self._of_feature,
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
+            OutKind.RESUME_REASON: self._resume_reason,
             OutKind.LIMIT: self._limit,
             OutKind.STATUS: self._status,
             OutKind.TOTAL: self._count_total,
@@ -521,6 +523,9 @@ class Follower:
     def _resume(self, line: OutLine) -> None:
         if self.run.resume(line.time):
             self._tell("dag.resume", line.time)
+
+    def _resume_reason(self, line: OutLine) -> None:
+        self.run.resumed_because(line.text)
 
     def _limit(self, line: OutLine) -> None:
         if self.run.limits.get(line.text) != line.number:

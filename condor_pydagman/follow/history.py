@@ -553,9 +553,8 @@ class History:
             self._of_job("job.terminate", event, node)
         else:
             attempt.end_with(RETURN_JOB_ABORTED)
-            evicted = self._evicted.pop((event.cluster, event.proc), 0.0)
-            if evicted and event.time <= evicted + REMOVAL_S:
-                attempt.evictions -= 1  # it was taken from there to be removed
+            evicted = self._evicted.pop((event.cluster, event.proc), float("-inf"))
+            attempt.evictions -= event.time <= evicted + REMOVAL_S  # it was taken to be removed
             if event.kind == EventKind.JOB_ABORTED:
                 attempt.reason = attempt.reason or event.text
                 self._of_job("job.abort", event, node, reason=event.text)

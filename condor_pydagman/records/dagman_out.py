@@ -43,6 +43,8 @@ class OutKind(Enum):
     HALT = "halt"  # text: PAUSED, or more about it
     HALT_REASON = "halt_reason"  # text: what was said when it was halted
     RESUME = "resume"
+    RESUME_REASON = "resume_reason"  # text: what was said when it was resumed
+    STEERED = "steered"  # node; text: what is done to its jobs, and who wants it
     LIMIT = "limit"  # text: name in the job ad; number: 0 for none
     STATUS = "status"  # number: of the DAG's state
     TOTAL = "total"  # number: of nodes; the counts by state follow
@@ -62,6 +64,7 @@ class OutKind(Enum):
 # Kinds on which no ids of events rest: those that people hold are from before these were read.
 UNCOUNTED = frozenset((
     *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.CANCELLED),
+    *(OutKind.RESUME_REASON, OutKind.STEERED),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
 ))  # fmt: skip
 
@@ -139,6 +142,11 @@ _FORMS = (
         OutKind.JOB_FAILURE,
         r"Node (?P<node>\S+) job proc \([-\d.]+\) (?P<text>failed with \w+ -?\d{1,10})\.?",
     ),
+    (
+        "Node ",
+        OutKind.STEERED,
+        r"Node (?P<node>.+) is (?P<text>(?:put on hold|released), as .+ wants)",
+    ),
     ("Aborting f", OutKind.PLACE, r"Aborting further retries of node \S+ .*"),
     ("Shortcutting", OutKind.PLACE, r"Shortcutting node \S+ retries .*"),
     (
@@ -171,6 +179,7 @@ _FORMS = (
     ("Restoring", OutKind.HALT, r"Restoring halted state\."),
     ("The DAG stays", OutKind.HALT, r"(?P<text>The DAG stays halted by [\w ]+)"),
     ("Resuming", OutKind.RESUME, r"Resuming DAG progress\.\.\."),
+    ("Resume r", OutKind.RESUME_REASON, r"Resume reason: (?P<text>.+)"),
     ("DAG Un", OutKind.RESUME, r"DAG Un-Pause: Resuming work\.\.\."),
     ("\tMax", OutKind.LIMIT, r"\tMaximum (?P<text>[A-Z][A-Za-z ]+?)-*: (?P<number>\d{1,10})"),
     ("Writing R", OutKind.RESCUE_TO, r"Writing Rescue DAG to (?P<text>.+?)\.\.\."),

@@ -20,14 +20,16 @@ from condor_pydagman.report.groups import (
     groups,
     resources,
 )
+from condor_pydagman.report.held_back import held_back
 from condor_pydagman.report.run_interventions import interventions
 from condor_pydagman.report.spans import PARTS, Span, spans
 from condor_pydagman.report.style_sheet import STYLE
 from condor_pydagman.report.time_axis import TimeAxis, time_axis
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import Run
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.trace.shown_states import LOOKS, shown_state
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration, number
 
 MAX_TABLE_ROWS = 25
@@ -90,8 +92,8 @@ def html_report(subject: Subject) -> Iterator[str]:
     """The page, in pieces."""
     run, end = subject.run, subject.run.ended or subject.now
     found = spans(run, end)
-    begin = min((run.begun or end, *(span.begin for span in found)))
-    end = max((end if run.ended or not found else run.last, *(span.end for span in found)))
+    begin = run.begun or min((end, *(span.begin for span in found)))
+    end = end if run.ended or not found else max((run.last, *(span.end for span in found)))
     names = group_names(run, subject.dag)
     by_node: dict[str, list[Span]] = {}
     for span in found:
@@ -106,7 +108,7 @@ def html_report(subject: Subject) -> Iterator[str]:
     yield from _interventions(subject)
     if found:
         yield from _timeline(subject, found, names, begin, end)
-        yield from _path(subject, by_node, begin, end)
+        yield from _path(subject, found, by_node, begin, end)
         yield from _groups(subject, found, names)
         yield from _resources(subject, names)
         yield from _sections(subject, end)
@@ -178,7 +180,7 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
         return
     states = [node.status for node in counted_nodes(run)]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
-    again = ("retry", "retries") if subject.all_runs is None else ("repeat", "repeats")
+    always = subject.all_runs.always if subject.all_runs is not None else ()
     jobs = sum(attempt.procs for attempt in attempts)
     cpu = sum(attempt.cpu_s for attempt in attempts)
     yield duration(end - begin), "makespan" if subject.all_runs is None else "all runs"
@@ -188,7 +190,12 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
             yield f"{states.count(status):,}", word
     yield f"{jobs:,}", "job" if jobs == 1 else "jobs"
     for count, one, many in (
-        (sum(max(len(node.attempts) - 1, 0) for node in run.nodes.values()), *again),
+        (sum(attempt.number > 0 for attempt in attempts), "retry", "retries"),
+        (
+            sum(_times_again(node) for name, node in run.nodes.items() if name not in always),
+            "repeat",
+            "repeats",
+        ),
         (sum(len(attempt.holds) for attempt in attempts), "hold", "holds"),
         (sum(attempt.evictions for attempt in attempts), "eviction", "evictions"),
     ):
@@ -197,6 +204,12 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     yield duration(cpu), "CPU time of jobs"
     if run.placements:
         yield size_text(total(run.placements).moved), "moved by DATA nodes"
+
+
+def _times_again(node: NodeRun) -> int:
+    """How often it has run again without being retried: in a later run, or since somebody wanted
+    it to."""
+    return sum(not attempt.number for attempt in node.attempts[1:])
 
 
 def _runs(subject: Subject) -> Iterator[str]:
@@ -336,7 +349,11 @@ def _axis(subject: Subject, found: Sequence[Span], begin: float, end: float) -> 
 
 
 def _path(
-    subject: Subject, by_node: dict[str, list[Span]], begin: float, end: float
+    subject: Subject,
+    found: Sequence[Span],
+    by_node: dict[str, list[Span]],
+    begin: float,
+    end: float,
 ) -> Iterator[str]:
     if subject.dag is None:
         return
@@ -344,13 +361,30 @@ def _path(
     total = end - begin or 1.0
     yield "<h2 id='path'>Critical path</h2>\n"
     sums = [sum(getattr(step, name) for step in steps) for name in Step._fields[3:]]
+    sums.append(max(end - (steps[-1].end if steps else begin), 0.0))
+    words = (*_PATH_WORDS, f"after these nodes{_final(subject.dag, by_node)}")
     shares = ", ".join(
         f"{100 * value / total:.0f} % {word}"
-        for value, word in zip(sums, _PATH_WORDS)
+        for value, word in zip(sums, words)
         if value / total >= 0.005
     )
-    yield "<p>The chain of nodes that determined the length of the run: to make the run faster,"
-    yield f" make these nodes faster. Their time: {shares}.</p>\n"
+    yield "<p>The chain of nodes that determined the length of the run. Where its time went:"
+    yield f" {shares}.</p>\n<p>"
+    if sums[0] >= total / 2:
+        yield "Most of it lies before the submission of nodes"
+        waits = held_back(subject.run, subject.dag, found, steps, end)
+        known = [f"{100 * waited / sums[0]:.0f} % with {_text(what)}"
+                 for what, waited in waits if waited >= sums[0] / 100]  # fmt: skip
+        yield (
+            f": {', '.join(known)}. To make the run faster, change that.</p>\n"
+            if known
+            else ("; the logs do not tell what they waited for.</p>\n")
+        )
+    else:
+        yield "To make the run faster, make these nodes faster.</p>\n"
+    if sums[-2] >= 0.5:
+        yield "<p class='soft'>Between: from one attempt or job of a node to its next, or between"
+        yield " its jobs and scripts.</p>\n"
     most = max(MAX_PATH_ROWS, subject.most_rows)
     shown = {step.node for step in sorted(steps, key=lambda step: -step.seconds)[:most]}
     rows = [
@@ -367,6 +401,13 @@ def _path(
     left = f"; the {most:,} longest of {len(steps):,}" if len(steps) > most else ""
     yield from _table(f"In the order of the run{left}", (*_PATH_HEAD, ""), rows, (0,))
     yield from _more(subject, len(steps) - len(rows))
+
+
+def _final(dag: Dag, by_node: Mapping[str, Sequence[Span]]) -> str:
+    """The FINAL node, if it has run."""
+    ran = [name for node in dag.of_kind(NodeKind.FINAL) for name in [dag.names[node]]
+           if name in by_node]  # fmt: skip
+    return f" (FINAL {_text(ran[0])})" if ran else ""
 
 
 def _share(step: Step) -> str:
@@ -467,18 +508,20 @@ def _placements(subject: Subject) -> Iterator[str]:
 
 
 def _retries(subject: Subject) -> Iterator[str]:
-    tried = sorted(
-        (node for node in subject.run.nodes.values() if len(node.attempts) > 1),
-        key=lambda node: -len(node.attempts),
-    )
+    tried = [
+        (node, retries)
+        for node in subject.run.nodes.values()
+        for retries in [sum(attempt.number > 0 for attempt in node.attempts)]
+        if retries
+    ]
     if tried:
         yield "<h2 id='retries'>Retries</h2>\n"
         rows = [
-            (_text(node.name), str(len(node.attempts)), node.status.name)
-            for node in tried[: subject.most_rows]
+            (_text(node.name), f"{retries:,}", LOOKS[shown_state(node)].word)
+            for node, retries in sorted(tried, key=lambda one: -one[1])[: subject.most_rows]
         ]
-        caption = f"{number_of(len(tried), 'node')} with more than one attempt"
-        yield from _table(caption, ("node", "attempts", "state"), rows, (0, 2))
+        caption = f"{number_of(len(tried), 'node')} with retries"
+        yield from _table(caption, ("node", "retries", "state"), rows, (0, 2))
         yield from _more(subject, len(tried) - len(rows))
 
 

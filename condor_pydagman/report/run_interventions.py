@@ -14,7 +14,9 @@ def interventions(run: Run) -> list[Intervention]:
 
 
 def _halts(run: Run) -> Iterator[Intervention]:
+    brakes = {f"{one.by}: {one.why}" for one in run.interventions.kept}
     for halt in run.halts:
-        yield Intervention(halt.begun, halt.begun, "", "halted", halt.reason)
+        if halt.reason not in brakes:  # what a brake does is there already
+            yield Intervention(halt.begun, halt.begun, "", "halted", halt.reason)
         if halt.ended:
-            yield Intervention(halt.ended, halt.ended, "", "resumed")
+            yield Intervention(halt.ended, halt.ended, "", "resumed", halt.resumed)

@@ -6,6 +6,7 @@ from condor_pydagman.named_tuple import NamedTuple
 
 MAX_KEPT = 1000
 MAX_NODES_NAMED = 3
+TOGETHER_S = 60.0  # what is done alike within that is one
 
 
 class Intervention(NamedTuple):
@@ -30,7 +31,7 @@ class Intervention(NamedTuple):
 
 
 class Interventions:
-    """Those of a run, in the order of the log; what is done alike in a row is one.
+    """Those of a run, in the order of the log; what is done alike soon after each other is one.
 
     Attributes:
         kept: the first MAX_KEPT.
@@ -44,7 +45,9 @@ class Interventions:
     def add(self, time: float, by: str, what: str, why: str = "", node: str = "") -> None:
         """Something was done, to a node if there is one."""
         last = self.kept[-1] if self.kept else None
-        if last is not None and last[2:5] == (by, what, why) and bool(node) == bool(last.nodes):
+        is_like = last is not None and last[2:5] == (by, what, why)
+        is_soon = last is not None and abs(time - last.last) <= TOGETHER_S
+        if last is not None and is_like and is_soon and bool(node) == bool(last.nodes):
             nodes = last.nodes
             if node and len(nodes) < MAX_NODES_NAMED and node not in nodes:
                 nodes += (node,)

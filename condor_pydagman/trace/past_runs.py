@@ -67,6 +67,7 @@ class PastRuns:
             OutKind.HALT: self._halt,
             OutKind.HALT_REASON: self._halt_reason,
             OutKind.RESUME: self._resume,
+            OutKind.RESUME_REASON: lambda run, line: run.resumed_because(line.text),
             OutKind.STATUS: self._status,
         }
 
@@ -235,11 +236,8 @@ class PastRuns:
             attempt.ended = line.time
             if line.what == ABORTED:
                 attempt.end_with(RETURN_JOB_ABORTED)
-                attempt.evictions -= self._is_removal(line)
-
-    def _is_removal(self, line: JobLine) -> bool:
-        """Whether a job that has been removed was taken from its machine for that."""
-        return line.time <= self._evicted.pop(line.job, float("-inf")) + REMOVAL_S
+                evicted = self._evicted.pop(line.job, float("-inf"))
+                attempt.evictions -= line.time <= evicted + REMOVAL_S  # it was taken to be removed
 
     def _runs(self, attempt: Attempt, line: JobLine) -> None:
         if line.job in self._running:

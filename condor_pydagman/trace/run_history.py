@@ -289,14 +289,15 @@ class Start(NamedTuple):
 class Halted(NamedTuple):
     """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended).
 
-    `reason`: what was said about it, last; '' if nothing was.  `paused`: nothing at all is started,
-    and DAGMan does not end for want of jobs.
+    `reason`: what was said about it, last; '' if nothing was.  `resumed`: the same of its end.
+    `paused`: nothing at all is started, and DAGMan does not end for want of jobs.
     """
 
     begun: float
     ended: float = 0.0
     reason: str = ""
     paused: bool = False
+    resumed: str = ""
 
 
 _Seen = TypeVar("_Seen", bound="Seen")
@@ -418,3 +419,8 @@ class Run:
         if is_news:
             self.halts[-1] = self.halts[-1]._replace(ended=time)
         return is_news
+
+    def resumed_because(self, reason: str) -> None:
+        """What was said about the end of the last halt."""
+        if self.halts and not self.halted:
+            self.halts[-1] = self.halts[-1]._replace(resumed=reason)

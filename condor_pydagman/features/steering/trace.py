@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.features.steering.rules import BEGUN, RETRY, read_text
+from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
-from condor_pydagman.trace.run_history import NodeRun
+from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand, NodeStatus
 
@@ -33,4 +34,13 @@ def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: flo
             node.cancelled_by = node.cancelled_by or words.by
 
 
+def _held_or_released(run: Run, line: OutLine) -> None:
+    """Of these commands there is no record: they do not decide a state."""
+    done, _, by = line.text.partition(", as ")
+    what = NodeCommand.RELEASE if done == "released" else NodeCommand.HOLD
+    by = by[: -len(" wants")]
+    run.interventions.add(line.time, by, what.value, node=line.node)
+
+
+LINES = {OutKind.STEERED: _held_or_released}
 RECORDS: Records = {JournalRecord.STEERED: _steered}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.trace.shown_states import Shown, shown_state, why_done
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
-from tests.unit.follow.bench import A, Bench
+from tests.unit.follow.bench import A, Bench, follower_of, line, names
 
 DONE, ERROR, READY = NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.READY
 
@@ -106,3 +107,13 @@ def test_a_node_with_pre_skip_that_a_person_has_skipped_counts_once(bench: Bench
     steered(bench, "ann skip")
     tally = bench.tally(f"{A}SCRIPT PRE A x\nPRE_SKIP A 5\n")
     assert tally.not_run() == {"skipped": 1}
+
+
+def test_holds_and_releases_are_kept_for_the_report_too() -> None:
+    follower = follower_of(A)
+    said = "put on hold, as ann wants", "released, as bob wants"
+    assert names(follower, *(line(OutKind.STEERED, node="A", text=text) for text in said)) == []
+    done = follower.run.interventions.kept
+    assert [(one.by, one.what, one.nodes) for one in done] == [
+        ("ann", "hold", ("A",)), ("bob", "release", ("A",))
+    ]  # fmt: skip

@@ -70,6 +70,11 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
         ("Halting DAGMan progess...", (OutKind.HALT, "", 0, "")),
         ("Halt reason: new calibration", (OutKind.HALT_REASON, "", 0, "new calibration")),
         ("DAG Un-Pause: Resuming work...", (OutKind.RESUME, "", 0, "")),
+        ("Resume reason: it is mended", (OutKind.RESUME_REASON, "", 0, "it is mended")),
+        (
+            "Node S+A is put on hold, as ann wants",
+            (OutKind.STEERED, "S+A", 0, "put on hold, as ann wants"),
+        ),
         ("\tMaximum Submitted Nodes-------: 7", (OutKind.LIMIT, "", 7, "DAGMan_MaxJobs")),
         ("DAG status: 2 (DAG_STATUS_NODE_FAILED)", (OutKind.STATUS, "", 2, "")),
         ("Of 11 nodes total:", (OutKind.TOTAL, "", 11, "")),

@@ -126,7 +126,7 @@ def test_all_runs() -> None:
     for words in (
         "3 runs: 1 min 30 s in runs, 2 min 30 s between them", "removed, exit code 1", "3 of 4",
         "interrupted", "t.rescue001", "4 nodes that began in several runs", "1, 3",
-        "Of runs before the last",
+        "Of runs before the last", "2retries", "4repeats", "1 node with retries", "\nB2done",
     ):  # fmt: skip
         assert words in made.text
     assert "did not run again" not in made.text
@@ -180,6 +180,30 @@ def test_what_a_failed_node_has_written() -> None:
     made = page(make_run(), excerpts={"D": ["no <such> module", "sorry"]})
     assert "Output of D" in made.text
     assert "no <such> module\nsorry" in made.text
+
+
+def test_a_run_is_as_long_as_its_dagman_ran() -> None:
+    run = make_run()
+    run.nodes["D"].attempts[-1].ended = 1040.7  # .dagman.out has whole seconds
+    assert "40 smakespan" in page(run).text
+
+
+def test_where_the_time_of_the_critical_path_went() -> None:
+    run = make_run()
+    dag = make_dag(f"{DAG}FINAL F f.sub\n")
+    made = page(run, dag=dag).text.replace("\n", "")
+    assert "2 % before submission, 22 % waiting in the queue, 58 % running, 15 % in scripts" in made
+    assert "Between: from one attempt" in made
+    assert "make these nodes faster" in made
+    run.nodes["F"] = NodeRun("F", NodeStatus.DONE)
+    run.nodes["F"].attempts = [attempt(0, 1040, 1041, 1050)]
+    run.ended = 1050.0
+    assert "20 % after these nodes (FINAL F)" in page(run, dag=dag).text
+    run.nodes = {name: run.nodes[name] for name in "DF"}
+    run.begun = 900.0
+    assert "the logs do not tell what they waited for" in page(run, dag=dag).text
+    run.halts = [Halted(900.0, 1000.0)]
+    assert "80 % with the DAG halted. To make the run faster" in page(run, dag=dag).text
 
 
 def test_many_nodes_are_folded() -> None:

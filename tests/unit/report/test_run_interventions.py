@@ -17,3 +17,15 @@ def test_halts_are_among_them() -> None:
         (3.0, "", "resumed", ""),
         (9.0, "", "halted", ""),
     ]
+
+
+def test_what_a_brake_does_is_told_once() -> None:
+    run = Run()
+    run.halts = [Halted(1.0, 3.0, "brake sick: 2 nodes failed", "it is mended"), Halted(9.0)]
+    run.interventions.add(1.0, "brake sick", "HALT", "2 nodes failed")
+    found = [(one.time, one.by, one.what, one.why) for one in interventions(run)]
+    assert found == [
+        (1.0, "brake sick", "HALT", "2 nodes failed"),
+        (3.0, "", "resumed", "it is mended"),
+        (9.0, "", "halted", ""),
+    ]

@@ -19,6 +19,13 @@ def test_what_is_done_alike_in_a_row_is_one() -> None:
     ]
 
 
+def test_what_is_done_minutes_apart_is_not_one() -> None:
+    seen = Interventions()
+    for time in (0.0, 59.0, 118.0, 300.0):
+        seen.add(time, "ann", "cancel", node="A")
+    assert [(one.time, one.last) for one in seen.kept] == [(0.0, 118.0), (300.0, 300.0)]
+
+
 def test_so_many_are_kept() -> None:
     seen = Interventions()
     for number in range(MAX_KEPT + 2):
