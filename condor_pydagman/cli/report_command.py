@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.cli.described_tasks import described_tasks
 from condor_pydagman.cli.earlier_runs import earlier_runs
 from condor_pydagman.cli.output_file import write_output
-from condor_pydagman.cli.transferred_files import transferred_files
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
 from condor_pydagman.diagnosis.last_lines import excerpt_of
@@ -147,8 +147,8 @@ def _text(
             )
         version = history.starts[-1].version if history.starts else ""
         name = os.path.basename(found.paths.primary)
-        files = transferred_files(found, dag)
-        return [wfformat_text(history, dag, name, version, _stamp, now, files)]
+        described = described_tasks(found, dag)
+        return [wfformat_text(history, dag, name, version, _stamp, now, described)]
     picture, no_picture = "", ""
     if not arguments.no_picture and dag is not None:
         picture, no_picture = _picture(dag, history, found.name)

@@ -8,7 +8,7 @@ only; what is not known is left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.graph.model import Dag
@@ -21,14 +21,22 @@ SCHEMA_VERSION = "1.6"
 _MEGABYTE = 1 << 20
 
 
-class TaskFiles(NamedTuple):
-    """Sizes of what is transferred for a node's job, bytes, by paths."""
+class TaskDescription(NamedTuple):
+    """What the submit description of a node says.
+
+    Attributes:
+        inputs, outputs: sizes of what is transferred for its job, bytes, by paths.
+        program: the executable; '' if it has none.
+        arguments: of that.
+    """
 
     inputs: Mapping[str, int] = {}
     outputs: Mapping[str, int] = {}
+    program: str = ""
+    arguments: Sequence[str] = ()
 
 
-NO_FILES = TaskFiles()
+NOT_DESCRIBED = TaskDescription()
 
 
 def wfformat_text(
@@ -38,7 +46,7 @@ def wfformat_text(
     version: str,
     stamp: Callable[[float], str],
     now: float,
-    files: Mapping[str, TaskFiles] = {},
+    described: Mapping[str, TaskDescription] = {},
 ) -> str:
     """The instance as JSON.
 
@@ -47,18 +55,20 @@ def wfformat_text(
         version: of the program that ran it.
         stamp: a time as RFC 3339 has it.
         now: end of what goes on.
-        files: of nodes, by their names, as far as they are known.
+        described: nodes by their names, as far as their descriptions are known.
     """
     begin = run.begun or now
     found = spans(run, now)
     end = run.ended or max((span.end for span in found), default=begin)
     named = [node for node in range(len(dag)) if dag.names[node]]  # others have left the DAG
     ids = plain_ids(dag.names)
-    sizes = {path: size for own in files.values() for part in own for path, size in part.items()}
+    sizes: dict[str, int] = {}
+    for one in described.values():
+        sizes.update({**one.inputs, **one.outputs})
     file_ids = plain_ids(sizes)
     workflow: dict[str, Any] = {
         "specification": {
-            "tasks": [_specification(dag, node, ids, files, file_ids) for node in named]
+            "tasks": [_specification(dag, node, ids, described, file_ids) for node in named]
         }
     }
     if sizes:
@@ -70,7 +80,10 @@ def wfformat_text(
         workflow["execution"] = {
             "makespanInSeconds": round(max(end - begin, 0.0), 3),
             "executedAt": stamp(begin),
-            "tasks": [_execution(node, ids[node.name], dag, stamp) for node in executed],
+            "tasks": [
+                _execution(node, ids[node.name], described.get(node.name, NOT_DESCRIBED), stamp)
+                for node in executed
+            ],
             **_machines(executed),
         }
     instance = {
@@ -92,7 +105,7 @@ def _specification(
     dag: Dag,
     node: int,
     ids: Mapping[str, str],
-    files: Mapping[str, TaskFiles],
+    described: Mapping[str, TaskDescription],
     file_ids: Mapping[str, str],
 ) -> dict[str, Any]:
     name = dag.names[node]
@@ -102,7 +115,7 @@ def _specification(
         "parents": list(dict.fromkeys(ids[dag.names[parent]] for parent in dag.parents(node))),
         "children": list(dict.fromkeys(ids[dag.names[child]] for child in dag.children(node))),
     }
-    own = files.get(name, NO_FILES)
+    own = described.get(name, NOT_DESCRIBED)
     for key, paths in (("inputFiles", own.inputs), ("outputFiles", own.outputs)):
         if paths:
             task[key] = [file_ids[path] for path in paths]
@@ -125,7 +138,7 @@ def _hosts(node: NodeRun) -> list[str]:
 
 
 def _execution(
-    node: NodeRun, task_id: str, dag: Dag, stamp: Callable[[float], str]
+    node: NodeRun, task_id: str, described: TaskDescription, stamp: Callable[[float], str]
 ) -> dict[str, Any]:
     """Of the last attempt, which has given the result."""
     attempt = node.attempts[-1]
@@ -134,9 +147,10 @@ def _execution(
     task: dict[str, Any] = {"id": task_id, "runtimeInSeconds": round(runtime, 3)}
     if attempt.started:
         task["executedAt"] = stamp(attempt.started)
-    number = dag.find(node.name)
-    if number is not None and dag.submits[number]:
-        task["command"] = {"program": dag.submits[number]}
+    if described.program:
+        task["command"] = {"program": described.program}
+        if described.arguments:
+            task["command"]["arguments"] = list(described.arguments)
     cpus, memory = attempt.usage.get("Cpus"), attempt.usage.get("Memory (MB)")
     if cpus is not None and cpus.allocated:
         task["coreCount"] = int(cpus.allocated)

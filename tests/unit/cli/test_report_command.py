@@ -119,6 +119,25 @@ def test_files_that_are_transferred(capsys: pytest.CaptureFixture[str]) -> None:
     assert [task.get("inputFiles") for task in found["tasks"][:2]] == [["data_A.in"], None]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("arguments = -n $(JOB) two", ["-n", "A", "two"]),
+        ("arguments = \"-n 'of $(JOB)' two\"", ["-n", "of A", "two"]),
+        ("arguments = \"-n 'of", None),
+        ("", None),
+    ],
+)
+def test_programs_and_their_arguments(
+    arguments: str, words: list[str] | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("a.sub").write_text(f"executable = bin/fit\n{arguments}\nqueue\n")
+    assert pydagman.main(["report", "t.dag", "--format", "wfformat"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)["workflow"]["execution"]["tasks"]
+    assert task["command"]["program"] == "bin/fit"
+    assert task["command"].get("arguments") == words
+
+
 def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"n{'abc'[n // 9]}{'abcdefghi'[n % 9]}" for n in range(27)]
     Path("t.dag").write_text("".join(f"JOB {name} {name}.sub\n" for name in names))

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.report.wfformat import TaskFiles, wfformat_text
+from condor_pydagman.report.wfformat import TaskDescription, wfformat_text
 from condor_pydagman.trace.run_history import Run
 from tests.unit.report.runs import make_dag, make_run
 
@@ -41,7 +41,10 @@ _EXECUTED = {
         "writtenBytes": _NUMBER, "memoryInBytes": _NUMBER, "machines": _TEXTS,
         "coreCount": {"type": "number", "minimum": 1},
         "executedAt": {"type": "string", "format": "date-time"},
-        "command": {"type": "object", "properties": {"program": {"type": "string"}}},
+        "command": {
+            "type": "object",
+            "properties": {"program": {"type": "string", "minLength": 1}, "arguments": _TEXTS},
+        },
     },
 }  # fmt: skip
 SCHEMA = {
@@ -133,8 +136,8 @@ def test_names_of_splices_and_files_keep_the_rules_of_the_schema() -> None:
     for name, node in run.nodes.items():
         node.name = name
     files = {
-        "S+b": TaskFiles({"in put/1": 7}, {"mid": 8}),
-        "S_b": TaskFiles({"mid": 8}, {}),
+        "S+b": TaskDescription({"in put/1": 7}, {"mid": 8}, "/bin/cp", ("in put/1", "mid")),
+        "S_b": TaskDescription({"mid": 8}, {}),
     }
     text = wfformat_text(run, splice, "t.dag", "25", stamp, 1040.0, files)
     found: dict[str, Any] = json.loads(text)
@@ -147,7 +150,10 @@ def test_names_of_splices_and_files_keep_the_rules_of_the_schema() -> None:
     assert specification["files"] == [
         {"id": "in_put_1", "sizeInBytes": 7}, {"id": "mid", "sizeInBytes": 8}
     ]  # fmt: skip
-    assert [task["id"] for task in found["workflow"]["execution"]["tasks"]] == ["S_b-2", "S_b"]
+    ran = found["workflow"]["execution"]["tasks"]
+    assert [task["id"] for task in ran] == ["S_b-2", "S_b"]
+    assert ran[0]["command"] == {"program": "/bin/cp", "arguments": ["in put/1", "mid"]}
+    assert "command" not in ran[1]
 
 
 def test_what_is_not_known_is_left_out() -> None:
