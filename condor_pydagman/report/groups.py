@@ -126,15 +126,11 @@ def resources(run: Run, names: Mapping[str, str]) -> list[ResourceUse]:
     """What each group asked for and used, by the terminate events of its jobs."""
     rows: dict[tuple[str, str], list[Usage]] = {}
     for node in run.nodes.values():
-        for usage in _usages(node):
-            for resource, row in usage.items():
+        for attempt in node.attempts:
+            for resource, row in attempt.usage.items():
                 if row.used is not None and (row.requested or row.allocated):
                     rows.setdefault((names[node.name], resource), []).append(row)
     return [_resource(group, resource, own) for (group, resource), own in sorted(rows.items())]
-
-
-def _usages(node: NodeRun) -> Iterable[Mapping[str, Usage]]:
-    return (attempt.usage for attempt in node.attempts)
 
 
 def _resource(group: str, resource: str, own: Sequence[Usage]) -> ResourceUse:

@@ -52,7 +52,7 @@ class PastRuns:
         self._evicted: dict[_Job, float] = {}  # jobs that have not run since, and when
         self._seen: set[tuple[str, _Job, float]] = set()
         self._total = 0
-        self._do: dict[OutKind, Callable[[Run, OutLine], None]] = {
+        self._do: dict[OutKind, Callable[[Run, OutLine], object]] = {
             OutKind.RECOVERY: self._recovery,
             OutKind.RESCUE_TO: self._rescue_to,
             OutKind.SCRIPT_START: self._script_start,
@@ -64,9 +64,9 @@ class PastRuns:
             OutKind.ABORT: self._abort,
             OutKind.REMOVED: self._removed,
             OutKind.CANCELLED: self._removed,
-            OutKind.HALT: self._halt,
-            OutKind.HALT_REASON: self._halt_reason,
-            OutKind.RESUME: self._resume,
+            OutKind.HALT: lambda run, line: run.halt(line.time, paused=line.text == PAUSED),
+            OutKind.HALT_REASON: lambda run, line: run.halted_because(line.text),
+            OutKind.RESUME: lambda run, line: run.resume(line.time),
             OutKind.RESUME_REASON: lambda run, line: run.resumed_because(line.text),
             OutKind.STATUS: self._status,
         }
@@ -142,21 +142,12 @@ class PastRuns:
     def _removed(self, run: Run, line: OutLine) -> None:
         run.remove(line.time, line.node)
 
-    def _halt(self, run: Run, line: OutLine) -> None:
-        run.halt(line.time, paused=line.text == PAUSED)
-
-    def _halt_reason(self, run: Run, line: OutLine) -> None:
-        run.halted_because(line.text)
-
-    def _resume(self, run: Run, line: OutLine) -> None:
-        run.resume(line.time)
-
     def _status(self, run: Run, line: OutLine) -> None:
         """All that the stock DAGMan writes of a halt by file."""
         if line.number == DagStatus.HALTED:
-            self._halt(run, line)
+            run.halt(line.time)
         elif line.number in (DagStatus.OK, DagStatus.NODE_FAILED):
-            self._resume(run, line)
+            run.resume(line.time)
 
     # Scripts.
 
