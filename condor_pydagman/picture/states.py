@@ -6,7 +6,6 @@ applied to the Dag); then the run, as its logs tell it, or a node status file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.errors import FileError
@@ -14,22 +13,14 @@ from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.node_status_ads import Ad, Value, node_status_ads
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.trace.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import result
 
-_GAP = r"\s*(?:/\*[^*]*\*/\s*)?"
-_STRING = r'"((?:[^"\\]|\\.)*)"'
-_NODE_AD = re.compile(
-    rf"\bNode\s*=\s*{_STRING}\s*;{_GAP}NodeStatus\s*=\s*(\d+)\s*;"
-    rf"(?:{_GAP}StatusDetails\s*=\s*{_STRING}\s*;)?"
-    r"(?:[^\[\]\"]*?\bJobProcsHeld\s*=\s*(\d+)\s*;)?"
-    rf"(?:[^\[\]\"]*?\bSite\s*=\s*{_STRING}\s*;)?",
-    re.DOTALL,
-)
-_ANY_AD = re.compile(r'\bType\s*=\s*"(?:DagStatus|NodeStatus|StatusEnd)"')
+_KINDS = ("DagStatus", "NodeStatus", "StatusEnd")  # of ads in a node status file
 # What the details of a node that is done begin with, if it has not run to its end.
 _NOT_RUN = {
     "skipped": Shown.SKIPPED,
@@ -37,9 +28,8 @@ _NOT_RUN = {
     "not needed": Shown.NOT_NEEDED,
     "Left out by CHOOSE": Shown.LEFT_OUT,
 }
-_KNOWN = {int(status): of_status(status) for status in NodeStatus}
+_KNOWN: dict[Value, Shown] = {int(status): of_status(status) for status in NodeStatus}
 _TOLD = (Shown.FAILED, *NOT_RUN)  # states whose details are shown
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 class NodeAd(NamedTuple):
@@ -114,26 +104,27 @@ def node_ads(text: str, file: str) -> Iterator[NodeAd]:
     Raises:
         FileError: the text is no node status file.
     """
-    if not _ANY_AD.search(text):
+    is_one = False
+    for ad in node_status_ads(text):
+        kind = ad.get("Type")
+        is_one = is_one or kind in _KINDS
+        if kind == "NodeStatus" and "Node" in ad and "NodeStatus" in ad:
+            yield _node_ad(ad)
+    if not is_one:
         raise FileError(
             f"{file} is not a node status file: no ClassAd of the type DagStatus or NodeStatus is "
             "in it; give the file that the DAG's NODE_STATUS_FILE command names"
         )
-    for match in _NODE_AD.finditer(text):
-        details = _plain(match[3] or "")
-        state = _KNOWN.get(int(match[2]), Shown.WAITING)
-        if state is Shown.IDLE:
-            held = Shown.HELD if int(match[4] or 0) else Shown.IDLE
-            state = Shown.RUNNING if details == "not_idle" else held
-        elif state is Shown.DONE and details:
-            begin, _, rest = details.partition(": ")
-            if begin in _NOT_RUN:
-                state, details = _NOT_RUN[begin], rest
-        yield NodeAd(_plain(match[1]), state, details, _plain(match[5] or ""))
 
 
-def _plain(text: str) -> str:
-    """A ClassAd string without its escapes."""
-    if "\\" not in text:
-        return text
-    return _ESCAPED.sub(lambda match: "\n" if match[1] == "n" else match[1], text)
+def _node_ad(ad: Ad) -> NodeAd:
+    details = str(ad.get("StatusDetails", ""))
+    state = _KNOWN.get(ad["NodeStatus"], Shown.WAITING)
+    if state is Shown.IDLE:
+        held = Shown.HELD if ad.get("JobProcsHeld") else Shown.IDLE
+        state = Shown.RUNNING if details == "not_idle" else held
+    elif state is Shown.DONE and details:
+        begin, _, rest = details.partition(": ")
+        if begin in _NOT_RUN:
+            state, details = _NOT_RUN[begin], rest
+    return NodeAd(str(ad["Node"]), state, details, str(ad.get("Site", "")))
