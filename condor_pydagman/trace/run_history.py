@@ -296,8 +296,8 @@ class Halted(NamedTuple):
     begun: float
     ended: float = 0.0
     reason: str = ""
-    paused: bool = False
     resumed: str = ""
+    paused: bool = False
 
 
 _Seen = TypeVar("_Seen", bound="Seen")
