@@ -1,27 +1,42 @@
-"""An example of each command of the DAG language: with its row here, a new command is applied,
-written and read again, and given to the fuzzer, by the tests that do so with every command."""
+"""An example of each command of the DAG language, which is applied, written and read again, and
+given to the fuzzer, by the tests that do so with every command.  Those of features are in their
+rows."""
 
 from __future__ import annotations
 
+from condor_pydagman.dagfile.rows import row_of
+from condor_pydagman.features import FEATURE_OF
+
+# What an example of a feature needs before it, beside the JOB lines of A, B and C.
+_BEFORE = {
+    "SITE_POLICY": "SITE_GROUP",
+    "SITE_MATCHED": "SITE_GROUP",
+    "SWEEP_PARENT": "SWEEP",
+}
+
+
+def _of_feature(word: str) -> str:
+    before = f"{row_of(_BEFORE[word]).example}\n" if word in _BEFORE else ""
+    return before + row_of(word).example
+
+
 # By command word; with the lines that it needs before it, beside the JOB lines of A, B and C.
 EXAMPLES = {
+    **{word: _of_feature(word) for word in FEATURE_OF},
     "JOB": "JOB D x",
     "FINAL": "FINAL F x",
     "PROVISIONER": "PROVISIONER P x",
     "SERVICE": "SERVICE S x",
     "DATA": "DATA D x",
     "SUBDAG": "SUBDAG EXTERNAL D x.dag",
-    "SWEEP": "SWEEP s{x} s OVER x IN 1..3",
     "SPLICE": "SPLICE S s.dag",
     "SUBMIT_DESCRIPTION": "SUBMIT-DESCRIPTION s {\n}",
     "DOT": "DOT d",
     "NODE_STATUS_FILE": "NODE_STATUS_FILE s",
     "JOBSTATE_LOG": "JOBSTATE_LOG j",
-    "NOTIFY": "NOTIFY dag.end PROGRAM x",
     "INCLUDE": "INCLUDE s.dag",
     "PARENT": "PARENT A CHILD B",
     "WEAK": "WEAK PARENT A CHILD B",
-    "SWEEP_PARENT": "SWEEP s{x} s OVER x IN 1..3\nSWEEP_PARENT s{x} CHILD s{x} ONE_TO_ONE",
     "CONNECT": "SPLICE S s.dag\nSPLICE T s.dag\nCONNECT S T",
     "PIN_IN": "PIN_IN A 1",
     "PIN_OUT": "PIN_OUT A 1",
@@ -32,33 +47,14 @@ EXAMPLES = {
     "PRIORITY": "PRIORITY A 1",
     "PRE_SKIP": "PRE_SKIP A 1",
     "TOLERANCE": "TOLERANCE A 1",
-    "TIMEOUT": "TIMEOUT A TOTAL 1",
     "CATEGORY": "CATEGORY A c",
     "MAXJOBS": "MAXJOBS c 1",
-    "SITE_GROUP": "SITE_GROUP g NODES A",
-    "SITE_POLICY": "SITE_GROUP g NODES A\nSITE_POLICY g WAIT 5",
-    "SITE_MATCHED": "SITE_GROUP g NODES A\nSITE_MATCHED g s 1",
-    "CHOOSE": "CHOOSE FROM A",
-    "SHARED_LIMIT": "SHARED_LIMIT a ALL_NODES",
-    "RUN_IF": "RUN_IF A true",
-    "PUBLISH": "PUBLISH A FILE x",
-    "SKIPPED": "SKIPPED A",
-    "NODE_RESULT": "NODE_RESULT A []",
-    "CACHE": "CACHE A INPUTS x",
-    "ENOUGH": "ENOUGH ALL_NODES 1",
-    "NOT_NEEDED": "NOT_NEEDED A",
-    "BRAKE": "BRAKE b 1 HALT",
-    "EXTEND": "EXTEND A more.dag",
-    "SCATTER": "SCATTER A list x-{item} x.sub",
-    "FEEDER": "FEEDER BELOW 1 PROGRAM feed",
     "DONE": "DONE A",
     "SAVE_POINT_FILE": "SAVE_POINT_FILE A",
     "CONFIG": "CONFIG c",
     "SET_JOB_ATTR": "SET_JOB_ATTR a = b",
     "ENV": "ENV GET HOME",
     "REJECT": "REJECT",
-    "GROWN": "GROWN 1 0123456789abcdef0123456789abcdef",
-    "LET_GO": "LET_GO 1 2 0 0",
     "NOT_DONE": "NOT_DONE A",
 }
 IN_NO_DAG_FILE = frozenset({"REJECT", "GROWN", "LET_GO", "NOT_DONE"})  # of one that is to be run

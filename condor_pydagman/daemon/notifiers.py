@@ -65,7 +65,7 @@ def of_knob(text: str) -> list[Notification]:
 
 
 def _orders(primary: str, notifications: Iterable[Notification]) -> Iterator[dict[str, Any]]:
-    for kinds, to, target in notifications:
+    for _, kinds, to, target in notifications:
         is_url = to == "URL"
         yield {
             "dag": os.path.abspath(primary),

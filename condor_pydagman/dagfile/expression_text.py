@@ -7,8 +7,11 @@ the last word on the rest.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from typing import Any
 
 from condor_pydagman.dagfile.lexer import LineError, Words
+from condor_pydagman.dagfile.rows import Rest
 
 MAX_OF_LINE = 4000  # characters of one in a RUN_IF or NODE_RESULT line
 MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones
@@ -51,19 +54,41 @@ def first_mistake(expression: str) -> tuple[int, str] | None:
     return reader.end()
 
 
-def checked_expression(words: Words, what: str, text: str) -> str:
-    """`text`, a ClassAd expression at the end of a line, if nothing in it is wrong for sure."""
-    begin = len(words.line.rstrip()) - len(text)
-    if not text:
-        raise LineError(f"{what} missing its ClassAd expression", words)
-    if len(text) > MAX_OF_LINE:
-        hint = f"an expression has {MAX_OF_LINE} characters at most"
-        raise LineError(f"The expression has {len(text)} characters", words, hint=hint)
-    found = first_mistake(text)
-    if found is not None:
-        at, why = found
-        raise LineError(f"Invalid {what} expression '{text}'", words, hint=why, column=begin + at)
-    return text
+class Expression(Rest):
+    """A ClassAd expression at the end of a line, in which nothing is wrong for sure.
+
+    Attributes:
+        what: what messages call it, '' for the word that announces it.
+        most: its greatest length, in characters.
+    """
+
+    sample = "x == 1"
+
+    def __init__(self, what: str = "", most: int = MAX_EXPRESSION, shown: str = "") -> None:
+        super().__init__("ClassAd expression", shown or "<ClassAd expression>")
+        self.what = what
+        self.most = most
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        """As of `Part`."""
+        return self.checked(super().read(words, key or self.what), words, key or self.what)
+
+    def checked(self, text: str, words: Words, what: str) -> str:
+        """`text`, which ends the line."""
+        if len(text) > self.most:
+            hint = f"an expression has {self.most:,} characters at most"
+            message = f"The {what} expression has {len(text):,} characters"
+            raise LineError(message, words, hint=hint)
+        found = first_mistake(text)
+        if found is not None:
+            at, why = found
+            column = len(words.line.rstrip()) - len(text) + at
+            message = f"Invalid {what} expression '{text}'"
+            raise LineError(message, words, hint=why, column=column)
+        return text
+
+
+expression: Any = Expression  # as default of a field
 
 
 def free_names(expression: str) -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from condor_pydagman.features import FEATURE_OF, FEATURES, part
 from condor_pydagman.named_tuple import NamedTuple
@@ -42,12 +42,6 @@ class CommandWord(NamedTuple):
     called: str = ""
     extension: bool = False
     after: str = ""
-
-
-def extension(usage: str, summary: str, *, after: str) -> CommandWord:
-    """A word of a feature; FEATURES says when its command is applied."""
-    word = usage.split()[0]
-    return CommandWord(word, usage, summary, word in DEFINING, extension=True, after=after)
 
 
 _OPTIONS = "[DIR <directory>] [NOOP] [DONE]"
@@ -141,6 +135,7 @@ _TABLE = (
 )
 
 LANGUAGE: dict[str, CommandWord] = {one.word: one for one in _TABLE}
+ROWS: dict[str, Any] = {}  # by the words of features whose grammar is loaded, see `dagfile.rows`
 
 WORDS = frozenset(LANGUAGE) | FEATURE_OF.keys()
 DEFINING = frozenset(one.word for one in _TABLE if one.defines).union(
@@ -174,8 +169,8 @@ def about(word: str) -> CommandWord:
     """The row of a word of the language, be it of a feature."""
     if word in LANGUAGE:
         return LANGUAGE[word]
-    rows = part(FEATURE_OF[word], "grammar").LANGUAGE
-    return cast(CommandWord, next(row for row in rows if row.word == word))
+    part(FEATURE_OF[word], "grammar")
+    return cast(CommandWord, ROWS[word].about)
 
 
 def manual() -> Iterator[CommandWord]:

@@ -294,42 +294,14 @@ def checked_number(
     """As `number`, for a word that was read before, at `column` if not last."""
     value = integer(word)
     if value is None or not low <= value <= high:
-        raise LineError(invalid.format(word), words, hint=_range(low, high), column=column)
+        raise LineError(invalid.format(word), words, hint=number_range(low, high), column=column)
     if not word.lstrip("+-").isdigit():
         words.remark(f"'{word[:40]}' is read as {value}")
     return value
 
 
-def number_alone(
-    words: Words, missing: str, invalid: str, low: int = LOWEST, high: int = HIGHEST
-) -> int:
-    """As `number`, for commands of ours: nothing may follow the digits.  1h is not one second."""
-    word = needed(words, missing)
-    if not _INTEGER.fullmatch(word):
-        hint = f"{_range(low, high)}, without a unit, a point or anything else behind it"
-        raise LineError(invalid.format(word), words, hint=hint)
-    return checked_number(word, words, invalid, low, high)
-
-
-def number_or_share(words: Words, missing: str, invalid: str, low: int) -> tuple[int, bool]:
-    """A whole number from `low`, and whether it is a share: per cent, of at most 100.  The `%` may
-    be a word of its own."""
-    said = needed(words, missing)
-    column = words.column
-    if words.peek() == "%":
-        said += f" {words.next()}"
-    percent = said.endswith("%")
-    digits = said[:-1].rstrip() if percent else said
-    value = integer(digits) if _INTEGER.fullmatch(digits) else None
-    if value is None or not low <= value <= (100 if percent else HIGHEST):
-        hint = f"{_range(low, HIGHEST)}, or a share of them: a whole number of per cent from {low}"
-        raise LineError(
-            invalid.format(said), words, hint=f"{hint} to 100, as in 50%", column=column
-        )
-    return value, percent
-
-
-def _range(low: int, high: int) -> str:
+def number_range(low: int, high: int) -> str:
+    """What is expected of a number."""
     if (low, high) == (LOWEST, HIGHEST):
         return "expected a whole number of at most 32 bits"
     if high == HIGHEST:

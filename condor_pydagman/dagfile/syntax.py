@@ -1,20 +1,20 @@
 """The SYNTAX table: how the line of each command of the core is read and written.
 
-There is a row for each word of `dagfile.language`; those of a feature are in its `grammar`, which
-is imported when a DAG file has such a word.  Messages are stock DAGMan's, word for word (spelling
-included): tools and people search for them.
+There is a row for each word of `dagfile.language`; those of features are made by `dagfile.rows`.
+Messages are stock DAGMan's, word for word (spelling included): tools and people search for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile import modifier_lines as modifier
 from condor_pydagman.dagfile import node_lines as node
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import ROWS
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, name_word
 from condor_pydagman.dagfile.lines import (
     LOWEST,
@@ -196,14 +196,15 @@ def of_word(word: str) -> Syntax | None:
 
 @cache
 def _of_feature(word: str) -> Syntax:
-    rows = part(FEATURE_OF[word], "grammar").SYNTAX
-    return cast(Syntax, next(row for row in rows if row.word == word))
+    part(FEATURE_OF[word], "grammar")
+    row = ROWS[word]
+    return Syntax(word, row.command, row.read, row.write)
 
 
 def of_class(command: type[Any]) -> Syntax:
     """The row of a class of commands."""
     row = _OF_CLASS.get(command)
     if row is None:
-        rows = part(home(command), "grammar").SYNTAX
-        row = cast(Syntax, next(row for row in rows if row.command is command))
+        part(home(command), "grammar")
+        row = _of_feature(next(row.word for row in ROWS.values() if row.command is command))
     return row

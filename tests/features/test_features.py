@@ -10,12 +10,11 @@ import pytest
 
 from condor_pydagman import features
 from condor_pydagman.dagfile.commands import Job
-from condor_pydagman.features import FEATURE_OF, FEATURES, HELPERS, TOLD, Entry, home, part
+from condor_pydagman.features import FEATURES, HELPERS, TOLD, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
 from tests.unit.graph.texts import JOBS
 
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
-WITH_WORDS = [one for one in FEATURES if one.uses or one.defines]
 OF_READERS = ("trace", "words", "outside", "explain")
 FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
 
@@ -34,18 +33,9 @@ def test_every_folder_is_a_feature() -> None:
     assert sorted(names) == sorted(FOLDERS)
 
 
-@pytest.mark.parametrize("feature", WITH_WORDS, ids=[one.name for one in WITH_WORDS])
-def test_every_word_is_in_the_grammar_of_its_feature(feature: Entry) -> None:
-    grammar = part(feature.name, "grammar")
-    words = {*feature.uses, *feature.defines}
-    assert {row.word for row in grammar.LANGUAGE} == words
-    assert {row.word for row in grammar.SYNTAX} == words
-    assert {FEATURE_OF[word] for word in words} == {feature.name}
-
-
 def test_parts() -> None:
     assert part("brake", "no_such_part") is None
-    assert home(part("brake", "grammar").BrakeLine) == "brake"
+    assert home(part("brake", "grammar").Brake) == "brake"
     assert home(Job) == ""
 
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from condor_pydagman.dagfile import rows
+from condor_pydagman.dagfile.expression_text import Expression
+from condor_pydagman.dagfile.rows import Part, row_of
+from condor_pydagman.features import FEATURE_OF
+from condor_pydagman.features.run_if.grammar import Condition
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE
 from tests.fuzz.sample import Sample, as_read, random_options
 
@@ -29,6 +34,7 @@ _VALUES = ('"v"', '""', '"a b"', "bare", "'single'", r'"esc \" \\ \n"', '"open',
 _KEEPERS = ("\n}", "\n} DONE", "\n} DIR sub", "\n}x", "", "\n@E", "\n@END DONE", "\n @E NOOP")
 _BODY = ("executable = x", "queue", "}x", "# no", "", "a = b \\", "JOB A x", "@E2", "PARENT A", "{")
 _EXAMPLES = sorted(set(EXAMPLES) - IN_NO_DAG_FILE)
+_ROWS = [row_of(word) for word in sorted(FEATURE_OF.keys() - IN_NO_DAG_FILE)]
 _BLANKS = (" ", " ", " ", " ", " ", "  ", "\t", " \t", "\r ", "\x0b", " \\\n ", "\u00a0", "")
 
 
@@ -242,47 +248,48 @@ class Writer:
     def _time(self) -> str:
         return self._pick(("0", "90", "10m", "2H", "1d", "007s"), ("", "5w", "-1", "m", "99999d"))
 
-    def _timeout(self) -> str:
-        limits = [f"{word} {self._time()}" for word in ("QUEUED", "RUNNING", "TOTAL")]
-        self._random.shuffle(limits)
-        limits = limits[: self._random.randrange(0 if self._odd() else 1, 4)]
-        return self._line("TIMEOUT", self._name(), *" ".join(limits).split(" "))
-
     def _sweep(self) -> str:
         values = self._pick(("1 2", "1..3", "a b", "0..1..0.5"), ("", "1..", "1..2..0"))
         clauses = self._maybe(f"OVER y IN {values}", "ALONG y IN 1 2", 'VARS k="{x}"', "DIR d{x}")
         name = self._pick(("s{x}", "t{x}{y}"), ("s", "A", "s{z}"))
         return self._line("SWEEP", name, "a.sub", *f"OVER x IN {values} {clauses}".split(" "))
 
-    def _sweep_parent(self) -> str:
-        how = self._pick(("ONE_TO_ONE", "BY x"), ("", "BY", "BY z"))
-        names = [self._pick(("s{x}", "t{x}{y}"), ("A", "")) for _ in range(2)]
-        return self._line("SWEEP_PARENT", names[0], "CHILD", names[1], *how.split(" "))
+    def _own(self) -> str:
+        """A line of a command of a feature, from its row."""
+        row = self._random.choice(_ROWS)
+        words = [row.word]
+        for group in row.groups:
+            for one in self._random.sample(group, len(group)):
+                words += self._part(one.part).split(" ")
+        return self._line(*words)
 
-    def _choose(self) -> str:
-        extent = self._pick(("FROM", "UNTIL", "ONLY"), ("", "ALL"))
-        return self._line("CHOOSE", extent, self._name(), self._maybe(self._name(), "M*", "?"))
+    def _part(self, part: Part | None) -> str:
+        if isinstance(part, rows.Option):
+            if self._odd() or (part.default is not rows.NEEDED and self._random.random() < 0.5):
+                return ""
+            key = self._random.choice(part.keywords)
+            return key if isinstance(part, rows.Flag) else f"{key} {self._part(part.part)}"
+        if isinstance(part, rows.Variants):
+            key = self._pick(part.keywords, ("", "OF"))
+            return f"{key} {self._part(part.variants.get(key))}".rstrip()
+        if isinstance(part, rows.OneOf):
+            return self._pick((*part.keywords, part.keywords[0].lower()), ("", "STOP"))
+        words = _WORDS.get(type(part))
+        return words(self) if words else part.sample if part else ""
 
-    def _brake(self) -> str:
-        limit = self._pick(("0", "2", "20%", "5 %"), ("", "-1", "%"))
-        options = self._maybe("OF 10", "ALIKE EXIT_CODE", "ALIKE hold-reason", "CATEGORY c")
-        effect = self._pick(("HALT", "hold", "ABORT"), ("", "STOP"))
-        name = self._pick(("b1", "b2", "b3"), ("",))
-        return self._line("BRAKE", name, *f"{limit} {options} {effect}".split(" "))
+    def _own_number(self) -> str:
+        return self._pick(("1", "2", "3"), _ODD_NUMBERS)
 
-    def _feeder(self) -> str:
-        below = self._pick(
-            ("BELOW 5", "BELOW 1 AT-MOST 9"), ("", "BELOW 0", "BELOW x", "AT-MOST 3")
+    def _share(self) -> str:
+        return self._pick(("1", "2", "50%", "100 %"), ("", "0", "101%", "99"))
+
+    def _names(self) -> str:
+        return f"{self._name()} {self._maybe(self._name(), 'M*', '?')}".rstrip()
+
+    def _expression(self) -> str:
+        return self._pick(
+            ("Failed == 0", f"Parents.{self._name()}.n > 1 || Category.c.Done > 0"), ("", "x = 1")
         )
-        options = self._maybe("TIMEOUT 60", "retries 0", "RETRIES -1")
-        program = self._pick(("feed $FEEDING", "feed"), ("", "feed $JOB"))
-        return self._line("FEEDER", *below.split(" "), *options.split(" "), "PROGRAM", program)
-
-    def _enough(self) -> str:
-        members = self._pick(("ALL_NODES", "CATEGORY c", f"PARENTS {self._name()}"), ("", "OF"))
-        limit = self._pick(("1", "2", "50%", "100 %"), ("", "0", "101%", "99"))
-        effect = self._maybe("REMOVE", "wait", "STOP")
-        return self._line("ENOUGH", *f"{members} {limit} {effect}".split(" "))
 
     def _abort(self) -> str:
         returns = self._maybe(f"RETURN {self._number()}")
@@ -318,19 +325,6 @@ class Writer:
 
     def _done(self) -> str:
         return self._line("DONE", self._name(""))
-
-    def _condition(self) -> str:
-        name = self._name()
-        return self._random.choice((
-            f"RUN_IF {name} {self._maybe('ELSE DONE', 'ELSE SKIP')} Failed == 0",
-            f"RUN_IF {name} Parents.{self._name()}.n > 1 || Category.c.Done > 0",
-            f"PUBLISH {name} FILE {self._file()}",
-            f"PUBLISH {name} ATTRIBUTES a,b",
-            f"SKIPPED {name}",
-            f"NODE_RESULT {name} [ n = 3 ]",
-            f"CACHE {name} {self._maybe('CHECKSUM')} INPUTS {self._file()} a$(JOB)",
-            f"CACHE ALL_NODES OUTPUTS {self._file()}",
-        ))  # fmt: skip
 
     def _whole(self) -> str:
         file = self._pick(("f.out", "g.out"), _OTHER_FILES)
@@ -373,6 +367,18 @@ class Writer:
         return lines
 
 
+_WORDS: dict[type, Callable[[Writer], str]] = {
+    rows.Node: Writer._name,
+    rows.Names: Writer._names,
+    rows.File: Writer._file,
+    rows.Files: Writer._file,
+    rows.Number: Writer._own_number,
+    rows.Share: Writer._share,
+    rows.Time: Writer._time,
+    Expression: Writer._expression,
+    Condition: Writer._expression,
+}
+
 _COMMANDS = (
     Writer._node,
     Writer._splice,
@@ -391,18 +397,17 @@ _COMMANDS = (
     Writer._priority,
     Writer._pre_skip,
     Writer._tolerance,
-    Writer._timeout,
-    Writer._choose,
-    Writer._brake,
-    Writer._feeder,
-    Writer._enough,
     Writer._sweep,
-    Writer._sweep_parent,
+    Writer._own,
+    Writer._own,
+    Writer._own,
+    Writer._own,
+    Writer._own,
+    Writer._own,
     Writer._category,
     Writer._maxjobs,
     Writer._save_point,
     Writer._done,
-    Writer._condition,
     Writer._whole,
     Writer._whole,
     Writer._example,

@@ -10,8 +10,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from typing import Union
 
-from condor_pydagman.features.brake.grammar import EXIT_CODE, HOLD_REASON
-from condor_pydagman.features.brake.graph import Brake, limit, text
+from condor_pydagman.features.brake.grammar import EXIT_CODE, HOLD_REASON, Brake
+from condor_pydagman.features.brake.graph import limit, text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, RETURN_NO_RESULT, RETURN_SUBMIT_FAILED
 

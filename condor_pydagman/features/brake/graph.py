@@ -4,34 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.features.brake.grammar import SITE, BrakeLine
+from condor_pydagman.features.brake.grammar import SITE, Brake
 from condor_pydagman.graph.apply import OF_THE_WHOLE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS
-
-
-class Brake(NamedTuple):
-    """A BRAKE command: what the DAG does when more nodes fail than `limit`.
-
-    Attributes:
-        percent: whether `limit` is a share of the last runs, or of all nodes that it counts.
-        last: how many runs that have ended are looked at; 0 for all since the start.
-        alike: what the failures have in common: EXIT_CODE, HOLD_REASON (then they are jobs that
-            are held) or SITE; '' for nothing.
-        category: it counts nodes of this category, '' for all.
-        effect: HALT, HOLD or ABORT.
-    """
-
-    name: str
-    limit: int
-    percent: bool = False
-    last: int = 0
-    alike: str = ""
-    category: str = ""
-    effect: str = "HALT"
 
 
 class BrakesOfDag(FeatureData):
@@ -40,9 +18,9 @@ class BrakesOfDag(FeatureData):
     def __init__(self) -> None:
         self.brakes: list[Brake] = []
 
-    def lines(self, dag: Dag) -> Iterator[BrakeLine]:
+    def lines(self, dag: Dag) -> Iterator[Brake]:
         """As of `FeatureData`."""
-        return (BrakeLine(0, *brake) for brake in self.brakes)
+        return iter(self.brakes)
 
     def categories(self) -> Iterator[str]:
         """As of `FeatureData`."""
@@ -54,7 +32,7 @@ def brakes_of(dag: Dag) -> Sequence[Brake]:
     return BrakesOfDag.of(dag).brakes
 
 
-def apply_brake(building: Building, command: BrakeLine) -> None:
+def apply_brake(building: Building, command: Brake) -> None:
     """BRAKE."""
     if building.scope.outer is not None:
         fail(
@@ -70,7 +48,7 @@ def apply_brake(building: Building, command: BrakeLine) -> None:
             at=command.name,
         )
     category = command.category and category_name(building, command.category)
-    brakes.append(Brake(*command[1:])._replace(category=category))
+    brakes.append(command._replace(line=0, category=category))
 
 
 def members(dag: Dag, brake: Brake) -> int:
@@ -110,4 +88,4 @@ def text(brake: Brake) -> str:
     return f"{brake.limit}{'%' * brake.percent}" + (f" OF {brake.last}" if brake.last else "")
 
 
-APPLIED = (Applied(BrakeLine, apply_brake, refused=OF_THE_WHOLE),)
+APPLIED = (Applied(Brake, apply_brake, refused=OF_THE_WHOLE),)

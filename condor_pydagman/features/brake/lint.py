@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.brake.grammar import BrakeLine
+from condor_pydagman.features.brake.grammar import Brake
 from condor_pydagman.features.brake.graph import brakes_of, obstacle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings
@@ -19,7 +19,7 @@ def check(dag: Dag, findings: Findings) -> None:
             findings.add("DAG412", message, words=("BRAKE", brake.name))
 
 
-def is_about(command: BrakeLine, words: Sequence[str], prefixes: Sequence[str]) -> bool:
+def is_about(command: Brake, words: Sequence[str], prefixes: Sequence[str]) -> bool:
     """Whether a line is what a finding is about.
 
     Args:

@@ -20,8 +20,8 @@ from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.brake.counts import NOTHING, BrakeCount, Exceeded, Key, why
-from condor_pydagman.features.brake.grammar import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE
-from condor_pydagman.features.brake.graph import Brake, brakes_of, members
+from condor_pydagman.features.brake.grammar import ABORT, EXIT_CODE, HOLD, HOLD_REASON, SITE, Brake
+from condor_pydagman.features.brake.graph import brakes_of, members
 from condor_pydagman.features.brake.record import BrakeRecord, read_record
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord

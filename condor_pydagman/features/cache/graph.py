@@ -14,26 +14,9 @@ from condor_pydagman.graph.building import ALL_NODES, Building, fail
 from condor_pydagman.graph.inside import check_inside
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
-
-class Cached(NamedTuple):
-    """CACHE commands of a node.
-
-    Attributes:
-        checksum: files are compared by what is in them, not by size and time.
-        inputs, outputs: names of files, relative to the node's directory; with macros.
-        named: a line names the node, or a sweep that it is of, not only ALL_NODES.
-    """
-
-    checksum: bool = False
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    named: bool = False
-
-
-_NOTHING = Cached()
+_NOTHING = Cache(0, "")
 _WRONG = "CACHE can't be said of node {}: {}"
 _FOR_JOBS = "CACHE is for JOB nodes; CACHE ALL_NODES passes all others over"
 
@@ -45,12 +28,12 @@ class CachedOfDag(FeatureData):
     place = 1
 
     def __init__(self) -> None:
-        self.cached: dict[int, Cached] = {}
+        self.cached: dict[int, Cache] = {}
 
     def node_lines(self, dag: Dag, node: int) -> Iterator[Cache]:
         """As of `FeatureData`."""
         if node in self.cached:
-            yield Cache(0, dag.names[node], *self.cached[node][:-1])
+            yield self.cached[node]._replace(node=dag.names[node], named=False)
 
     def file_names(self, node: int) -> tuple[str, ...]:
         """As of `FeatureData`."""
@@ -76,7 +59,7 @@ class CachedOfDag(FeatureData):
                 del self.cached[node]
 
 
-def cached_of(dag: Dag) -> Mapping[int, Cached]:
+def cached_of(dag: Dag) -> Mapping[int, Cache]:
     """The nodes with a CACHE command."""
     return CachedOfDag.of(dag).cached
 
@@ -94,7 +77,9 @@ def cache(building: Building, command: Cache) -> None:
             _refuse(building.shown(node), why, command.node)
         if not why:
             old = cached.get(node, _NOTHING)
-            new = Cached(
+            new = Cache(
+                0,
+                "",
                 old.checksum or command.checksum,
                 _united(old.inputs, inputs),
                 _united(old.outputs, outputs),
@@ -104,7 +89,7 @@ def cache(building: Building, command: Cache) -> None:
 
 
 def _united(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*old, *new))) if old else new
+    return tuple(dict.fromkeys((*old, *new)))
 
 
 def _unfit(dag: Dag, node: int) -> str:

@@ -24,7 +24,6 @@ from condor_pydagman.features.choose.grammar import FROM, ONLY, UNTIL, Choose
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, advice, fail
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag, FeatureData
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 MAX_COMPARED = 20_000  # names among which one like a misspelt one is looked for
@@ -33,23 +32,13 @@ _PLACE = re.compile(r"\{.*?\}")  # of a variable, in the name of a sweep
 _PATTERN = re.compile(r"[*?\[]")
 
 
-class Choice(NamedTuple):
-    """A CHOOSE command; `extent` is FROM, UNTIL or ONLY, `names` full names or patterns."""
-
-    extent: str
-    names: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.extent} {' '.join(self.names)}"
-
-
 class ChoicesOfDag(FeatureData):
     """The CHOOSE lines of a DAG."""
 
     place = -1
 
     def __init__(self) -> None:
-        self.choices: list[Choice] = []
+        self.choices: list[Choose] = []
 
     def lines(self, dag: Dag) -> Iterator[Choose]:
         """As of `FeatureData`."""
@@ -57,10 +46,10 @@ class ChoicesOfDag(FeatureData):
 
     def rescue_lines(self) -> Iterator[Choose]:
         """As of `FeatureData`."""
-        return (Choose(0, *choice) for choice in self.choices)
+        return iter(self.choices)
 
 
-def choices_of(dag: Dag) -> list[Choice]:
+def choices_of(dag: Dag) -> list[Choose]:
     """What CHOOSE lines choose, or options in their place."""
     return ChoicesOfDag.of(dag).choices
 
@@ -78,7 +67,7 @@ def choose(building: Building, command: Choose) -> None:
             chosen(building.dag, name)
         except UsageError as error:
             fail(str(error), _advice(building, given), at=given)
-    ChoicesOfDag.put(building.dag).choices.append(Choice(command.extent, names))
+    ChoicesOfDag.put(building.dag).choices.append(command._replace(line=0, names=names))
 
 
 def _advice(building: Building, name: str) -> str:
@@ -124,14 +113,14 @@ def _matching(dag: Dag, pattern: str) -> list[int]:
     ]
 
 
-def listed(extent: str, texts: Iterable[str]) -> list[Choice]:
+def listed(extent: str, texts: Iterable[str]) -> list[Choose]:
     """The choice that an option means: texts with names and commas between them; none if empty."""
     names = (name.strip() for text in texts for name in text.split(","))
     found = tuple(name for name in names if name)
-    return [Choice(extent, found)] if found else []
+    return [Choose(0, extent, found)] if found else []
 
 
-def leave_out(dag: Dag, choices: Sequence[Choice]) -> int:
+def leave_out(dag: Dag, choices: Sequence[Choose]) -> int:
     """Mark the nodes of a finished Dag that the choices do not include; returns how many.
 
     The choices are the Dag's from now on.
@@ -151,7 +140,7 @@ def leave_out(dag: Dag, choices: Sequence[Choice]) -> int:
     return left
 
 
-def _chosen_by_all(dag: Dag, choices: Iterable[Choice]) -> bytearray:
+def _chosen_by_all(dag: Dag, choices: Iterable[Choose]) -> bytearray:
     """By vertex, whether the choices of each extent include it."""
     named: dict[str, dict[int, None]] = {}
     for choice in choices:

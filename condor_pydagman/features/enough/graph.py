@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.dagfile.rows import row_of
 from condor_pydagman.features.enough.grammar import (
     ALL_NODES,
     CATEGORY,
     PARENTS,
-    EnoughLine,
+    Enough,
     NotNeeded,
-    write_enough,
 )
 from condor_pydagman.features.run_if.graph import conditions_of
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, OF_THE_WHOLE, Applied, unchanged
@@ -24,26 +24,7 @@ from condor_pydagman.graph.joins import joins, parents_of
 from condor_pydagman.graph.model import AT_ONCE, DONE, Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS
-
-
-class Enough(NamedTuple):
-    """An ENOUGH command: what is left of its members is not needed when so many are done.
-
-    Attributes:
-        members: ALL_NODES, CATEGORY or PARENTS.
-        name: full name of the splice ('' for the whole DAG), of the category, or of the node whose
-            parents are meant.
-        limit: how many, or percent of them.
-        effect: REMOVE or WAIT.
-    """
-
-    members: str
-    name: str
-    limit: int
-    percent: bool = False
-    effect: str = "REMOVE"
 
 
 class EnoughsOfDag(FeatureData):
@@ -76,9 +57,9 @@ class EnoughsOfDag(FeatureData):
         self.lines_at += more.lines_at
         self.enough_of.update((node, known + one) for node, one in more.enough_of.items())
 
-    def lines(self, dag: Dag) -> Iterator[EnoughLine]:
+    def lines(self, dag: Dag) -> Iterator[Enough]:
         """As of `FeatureData`."""
-        return (EnoughLine(0, *enough) for enough in self.enoughs)
+        return iter(self.enoughs)
 
     def done_line(self, dag: Dag, node: int) -> NotNeeded | None:
         """As of `FeatureData`."""
@@ -107,7 +88,7 @@ def enoughs_of(dag: Dag) -> Sequence[Enough]:
     return EnoughsOfDag.of(dag).enoughs
 
 
-def enough(building: Building, command: EnoughLine) -> None:
+def enough(building: Building, command: Enough) -> None:
     """ENOUGH."""
     dag, name = building.dag, command.name
     found = EnoughsOfDag.put(dag)
@@ -127,7 +108,7 @@ def enough(building: Building, command: EnoughLine) -> None:
         name = category_name(building, name)
     else:
         name = (building.scope.prefix + building.scope.munge * bool(name) + name).rstrip("+")
-    found.enoughs.append(Enough(*command[1:])._replace(name=building.text(name)))
+    found.enoughs.append(command._replace(line=0, name=building.text(name)))
     found.lines_at.append(f"{dag.places.file}:{command.line}")
 
 
@@ -167,7 +148,7 @@ def goal(enough: Enough, nodes: int) -> int:
 
 def words(enough: Enough) -> str:
     """The line, for people."""
-    return write_enough(EnoughLine(0, *enough))
+    return row_of("ENOUGH").write(enough)
 
 
 def _mistake(dag: Dag, enough: Enough, *, grows: bool) -> tuple[str, str] | None:
@@ -214,7 +195,7 @@ def _some(names: list[str]) -> str:
     return f"{', '.join(names[:5])}{more}"
 
 
-def _refuse(command: EnoughLine) -> None:
+def _refuse(command: Enough) -> None:
     if command.members != PARENTS:
         fail(
             f"ENOUGH {command.members} can't be added to a DAG that runs",
@@ -224,6 +205,6 @@ def _refuse(command: EnoughLine) -> None:
 
 
 APPLIED = (
-    Applied(EnoughLine, enough, of_new="ENOUGH PARENTS", refuse=_refuse, of_job=unchanged),
+    Applied(Enough, enough, of_new="ENOUGH PARENTS", refuse=_refuse, of_job=unchanged),
     Applied(NotNeeded, not_needed, refused=IN_THE_SUBMITTED_FILE, in_rescue=True, says_done=True),
 )

@@ -1,16 +1,11 @@
-"""The command FEEDER, and how its line is read and written."""
+"""The command FEEDER."""
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile.language import extension
-from condor_pydagman.dagfile.lexer import LineError, Words, joined
-from condor_pydagman.dagfile.lines import Context, needed, normal, number_alone, unexpected
-from condor_pydagman.dagfile.syntax import Syntax
+from condor_pydagman.dagfile import rows
+from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 
-FEEDER_TIMEOUT_S = 3600
-FEEDER_RETRIES = 5
-_FEEDER = {"BELOW": 1, "AT_MOST": 1, "TIMEOUT": 1, "RETRIES": 0}  # and the lowest value
 # Macros of a FEEDER's arguments, as those of scripts.
 FEEDER_MACROS = frozenset(
     (
@@ -20,57 +15,8 @@ FEEDER_MACROS = frozenset(
 )
 
 
-class FeederLine(NamedTuple):
-    """FEEDER: a program whose output is added to the DAG while few nodes are left.
-
-    Attributes:
-        below: it runs when fewer nodes than this have not ended.
-        program: its file and its arguments, as they are written.
-        at_most: nodes that it may add in all; 0 for no limit.
-        timeout_s: seconds that it may run.
-        retries: how often it runs again after a failure, in a row.
-    """
-
-    line: int
-    below: int
-    program: str
-    at_most: int = 0
-    timeout_s: int = FEEDER_TIMEOUT_S
-    retries: int = FEEDER_RETRIES
-
-
-def read_feeder(words: Words, context: Context) -> FeederLine:
-    """FEEDER."""
-    found: dict[str, int] = {}
-    while True:
-        word = needed(words, "Missing PROGRAM of the feeder", ("PROGRAM",))
-        key = normal(word)
-        left = [option for option in _FEEDER if option not in found]
-        if key == "PROGRAM":
-            break
-        if key not in left:
-            unexpected(word, words, *(option.replace("_", "-") for option in left), "PROGRAM")
-        shown = key.replace("_", "-")
-        missing, invalid = f"{shown} missing its number", f"Invalid {shown} number '{{}}'"
-        found[key] = number_alone(words, missing, invalid, _FEEDER[key])
-    if "BELOW" not in found:
-        hint = "expected BELOW <n> before PROGRAM: it runs when fewer than n nodes have not ended"
-        raise LineError("The feeder has no BELOW", words, hint=hint)
-    return FeederLine(
-        context.lines.number,
-        found["BELOW"],
-        _program(words),
-        found.get("AT_MOST", 0),
-        found.get("TIMEOUT", FEEDER_TIMEOUT_S),
-        found.get("RETRIES", FEEDER_RETRIES),
-    )
-
-
-def _program(words: Words) -> str:
-    """The rest of the line: as of a script, without quotes."""
-    program = words.rest().strip()
-    if not program:
-        raise LineError("PROGRAM missing its path", words)
+def _program(program: str, words: Words) -> str:
+    """As of a script, without quotes."""
     if program[0] in "\"'":
         hint = "quotes mean nothing there: write the program and its arguments without them"
         raise LineError(f"Invalid program {program}", words, hint=hint)
@@ -82,23 +28,31 @@ def _program(words: Words) -> str:
     return program
 
 
-def write_feeder(command: FeederLine) -> str:
-    """FEEDER."""
-    return joined(
-        f"FEEDER BELOW {command.below}",
-        f"AT-MOST {command.at_most}" if command.at_most else "",
-        f"TIMEOUT {command.timeout_s}" if command.timeout_s != FEEDER_TIMEOUT_S else "",
-        f"RETRIES {command.retries}" if command.retries != FEEDER_RETRIES else "",
-        f"PROGRAM {command.program}",
-    )
-
-
-LANGUAGE = (
-    extension(
-        "FEEDER BELOW <n> [AT-MOST <nodes>] [TIMEOUT <seconds>] [RETRIES <n>]"
-        " PROGRAM <program> [<arguments>]",
-        "A program that is run when few nodes are left, and whose output is added to the DAG.",
-        after="SCATTER",
-    ),
+@rows.Row(
+    "FEEDER",
+    "A program that is run when few nodes are left, and whose output is added to the DAG.",
+    after="SCATTER",
 )
-SYNTAX = (Syntax("FEEDER", FeederLine, read_feeder, write_feeder),)
+class Feeder(NamedTuple):
+    """FEEDER: a program whose output is added to the DAG while few nodes are left.
+
+    Attributes:
+        below: it runs when fewer nodes than this have not ended.
+        at_most: nodes that it may add in all; 0 for no limit.
+        timeout_s: seconds that it may run.
+        retries: how often it runs again after a failure, in a row.
+        program: its file and its arguments, as they are written.
+        directory: of a Dag: where it runs, and its nodes do; '' for DAGMan's own.
+        where: of a Dag: directory that names of files in its output are relative to.
+        prefix: of a Dag: what the names of its nodes begin with.
+    """
+
+    line: int
+    below: int = rows.option("BELOW", rows.number("number", 1))
+    at_most: int = rows.option("AT-MOST", rows.number("number", 1, "<nodes>"), 0)
+    timeout_s: int = rows.option("TIMEOUT", rows.number("number", 1, "<seconds>"), 3600)
+    retries: int = rows.option("RETRIES", rows.number("number", 0), 5)
+    program: str = rows.option("PROGRAM", rows.rest("path", "<program> [<arguments>]", _program))
+    directory: str = ""
+    where: str = ""
+    prefix: str = ""

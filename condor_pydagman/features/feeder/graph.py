@@ -4,35 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.features.feeder.grammar import FeederLine
+from condor_pydagman.features.feeder.grammar import Feeder
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.named_tuple import NamedTuple
-
-
-class Feeder(NamedTuple):
-    """A FEEDER command.
-
-    Attributes:
-        program: its file and its arguments, as they are written.
-        below: it runs when fewer nodes than this have not ended.
-        at_most: nodes that it may add in all; 0 for no limit.
-        timeout_s: seconds that it may run.
-        retries: how often it runs again after a failure, in a row.
-        directory: where it runs, and its nodes do; '' for DAGMan's own.
-        where: directory that names of files in its output are relative to.
-        prefix: what the names of its nodes begin with.
-    """
-
-    program: str
-    below: int
-    at_most: int
-    timeout_s: int
-    retries: int
-    directory: str = ""
-    where: str = ""
-    prefix: str = ""
 
 
 class FeederOfDag(FeatureData):
@@ -50,7 +25,7 @@ class FeederOfDag(FeatureData):
     def submits_to_come(self) -> None:
         """As of `FeatureData`."""
 
-    def lines(self, dag: Dag) -> Iterator[FeederLine]:
+    def lines(self, dag: Dag) -> Iterator[Feeder]:
         """As of `FeatureData`."""
         feeder = self.feeder
         if feeder is None:
@@ -60,8 +35,7 @@ class FeederOfDag(FeatureData):
                 "can't be written in a DAG file: the FEEDER of one of several DAG files, or of one"
                 " in another directory"
             )
-        numbers = feeder.at_most, feeder.timeout_s, feeder.retries
-        yield FeederLine(0, feeder.below, feeder.program, *numbers)
+        yield feeder
 
 
 def feeder_of(dag: Dag) -> Feeder | None:
@@ -69,7 +43,7 @@ def feeder_of(dag: Dag) -> Feeder | None:
     return FeederOfDag.of(dag).feeder
 
 
-def feeder_line(building: Building, command: FeederLine) -> None:
+def feeder_line(building: Building, command: Feeder) -> None:
     """FEEDER."""
     scope = building.scope
     if scope.outer is not None:
@@ -83,16 +57,12 @@ def feeder_line(building: Building, command: FeederLine) -> None:
             "The DAG has a FEEDER already",
             "a DAG has one at most; a program that runs others can give what all of them do",
         )
-    data.feeder = Feeder(
-        command.program,
-        command.below,
-        command.at_most,
-        command.timeout_s,
-        command.retries,
-        scope.directory.rstrip("/"),
-        scope.where,
-        scope.prefix + scope.munge,
+    data.feeder = command._replace(
+        line=0,
+        directory=scope.directory.rstrip("/"),
+        where=scope.where,
+        prefix=scope.prefix + scope.munge,
     )
 
 
-APPLIED = (Applied(FeederLine, feeder_line, refused=IN_THE_SUBMITTED_FILE),)
+APPLIED = (Applied(Feeder, feeder_line, refused=IN_THE_SUBMITTED_FILE),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Sequence
 
-from condor_pydagman.features.feeder.grammar import FeederLine
+from condor_pydagman.features.feeder.grammar import Feeder
 from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.external import External
@@ -29,7 +29,7 @@ def check_programs(dag: Dag, world: World, findings: Findings) -> None:
         findings.add("DAG303", f"FEEDER {program} can't be executed", words=words)
 
 
-def objection(command: FeederLine, scope: Scope, external: External, directory: str) -> str:
+def objection(command: Feeder, scope: Scope, external: External, directory: str) -> str:
     """What condor_dag_checker says against a line as it reads it; '' if nothing."""
     if scope.spliced:
         return "FEEDER can't be used in a splice"
@@ -39,6 +39,6 @@ def objection(command: FeederLine, scope: Scope, external: External, directory: 
     return external.program(command.program, directory, "FEEDER")
 
 
-def is_about(command: FeederLine, words: Sequence[str], prefixes: Sequence[str]) -> bool:
+def is_about(command: Feeder, words: Sequence[str], prefixes: Sequence[str]) -> bool:
     """As of BRAKE's; a word is the program."""
     return words[0] == command.program.split()[0]

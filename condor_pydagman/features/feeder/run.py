@@ -18,7 +18,8 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.feeder.graph import Feeder, feeder_of
+from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.feeder.report import ATTRIBUTE, FeederReport
 from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder

@@ -14,7 +14,7 @@ from condor_pydagman.features.growth.grammar import (
     PLACE,
     ExtendLine,
     GrownLine,
-    LetGoLine,
+    LetGo,
     ScatterLine,
 )
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
@@ -102,28 +102,7 @@ class Brought(NamedTuple):
     children: tuple[str, ...] = ()
 
 
-class LetGo(NamedTuple):
-    """What has been let go of that was added to the DAG while it ran: pieces, all nodes of which
-    were done.
-
-    Attributes:
-        number: the highest number of such a piece; 0 if there is none.
-        nodes: how many nodes they had.
-        fed: the highest number of a feeding among them.
-        fed_nodes: how many of the nodes the FEEDER had given.
-        last: the FEEDER has said with one of them that there is no more.
-        adders: nodes that are in the DAG and have added one of them.
-    """
-
-    number: int = 0
-    nodes: int = 0
-    fed: int = 0
-    fed_nodes: int = 0
-    last: bool = False
-    adders: tuple[str, ...] = ()
-
-
-NOTHING_LET_GO = LetGo()
+NOTHING_LET_GO = LetGo(0)
 
 
 class GrowthOfDag(FeatureData):
@@ -185,15 +164,15 @@ class GrowthOfDag(FeatureData):
         file, between, directory, prefix, pattern, submit, pairs, retries, trusted = extension
         options = directory, prefix or None
         if pattern:
-            words = dag.names[node], file, pattern, submit, pairs
-            yield ScatterLine(0, *words, *options, retries)
+            words = dag.names[node], file, pattern, submit
+            yield ScatterLine(0, *words, *options, retries, pairs)
         else:
             yield ExtendLine(0, dag.names[node], file, between, *options, trusted)
 
     def first_rescue_lines(self) -> Iterator[Command]:
         """As of `FeatureData`."""
         if self.let_go_of.number:
-            yield LetGoLine(0, *self.let_go_of)
+            yield self.let_go_of
         for piece in self.pieces:
             yield GrownLine(0, piece.number, piece.digest)
 
@@ -291,7 +270,7 @@ def grown_line(building: Building, command: GrownLine) -> None:
         )
 
 
-def let_go_line(building: Building, command: LetGoLine) -> None:
+def let_go_line(building: Building, command: LetGo) -> None:
     """LET_GO, of rescue files alone, where `adds_no_more` applies it."""
     fail("LET_GO can't be used in a DAG file", "a LET_GO line belongs into a rescue file")
 
@@ -301,15 +280,15 @@ def restore(dag: Dag, text: str, pieces: Mapping[str, Any]) -> None:
     these lines is told when all lines are read."""
     reader = CommandReader(_LET_GO.findall(text), Reading(""), in_bulk=False)
     for command in reader.commands():
-        if isinstance(command, LetGoLine):
-            GrowthOfDag.put(dag).let_go_of = LetGo(*command[1:])
+        if isinstance(command, LetGo):
+            GrowthOfDag.put(dag).let_go_of = command._replace(line=0)
     for number, digest in _GROWN.findall(text):
         piece = pieces.get(digest)
         if piece is not None:
             add_piece(dag, piece, int(number))
 
 
-def adds_no_more(building: Building, command: LetGoLine) -> None:
+def adds_no_more(building: Building, command: LetGo) -> None:
     """LET_GO of a rescue file: what these nodes have added has been let go."""
     dag = building.dag
     for name in command.adders:
@@ -361,7 +340,7 @@ APPLIED = (
     Applied(ScatterLine, scatter_line),
     Applied(GrownLine, grown_line, in_rescue=True),
     Applied(
-        LetGoLine,
+        LetGo,
         let_go_line,
         refused=IN_THE_SUBMITTED_FILE,
         in_rescue=True,

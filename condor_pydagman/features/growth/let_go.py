@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from condor_pydagman.features.growth.graph import Brought, GrownPiece, GrowthOfDag, LetGo, growth_of
+from condor_pydagman.features.growth.grammar import LetGo
+from condor_pydagman.features.growth.graph import Brought, GrownPiece, GrowthOfDag, growth_of
 from condor_pydagman.graph.model import BY_NODE, Dag
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -86,6 +87,7 @@ def _added(dag: Dag, before: LetGo, piece: GrownPiece, names: set[str]) -> LetGo
         adders.append(piece.node)
     feeding = piece.feeding
     return LetGo(
+        0,
         max(before.number, piece.number),
         before.nodes + piece.size,
         max(before.fed, feeding.number) if feeding else before.fed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.features.notify.grammar import Notification, NotifyLine
+from condor_pydagman.features.notify.grammar import Notification
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag, FeatureData
@@ -16,9 +16,9 @@ class NotificationsOfDag(FeatureData):
     def __init__(self) -> None:
         self.notifications: list[Notification] = []
 
-    def first_lines(self) -> Iterator[NotifyLine]:
+    def first_lines(self) -> Iterator[Notification]:
         """As of `FeatureData`."""
-        return (NotifyLine(0, *one) for one in self.notifications)
+        return iter(self.notifications)
 
 
 def notifications_of(dag: Dag) -> Sequence[Notification]:
@@ -26,10 +26,10 @@ def notifications_of(dag: Dag) -> Sequence[Notification]:
     return NotificationsOfDag.of(dag).notifications
 
 
-def notify(building: Building, command: NotifyLine) -> None:
+def notify(building: Building, command: Notification) -> None:
     """NOTIFY: each adds one; that of a splice has no effect, as of other files about the DAG."""
     if building.scope.outer is None:
-        NotificationsOfDag.put(building.dag).notifications.append(Notification(*command[1:]))
+        NotificationsOfDag.put(building.dag).notifications.append(command._replace(line=0))
 
 
-APPLIED = (Applied(NotifyLine, notify, refused=IN_THE_SUBMITTED_FILE),)
+APPLIED = (Applied(Notification, notify, refused=IN_THE_SUBMITTED_FILE),)

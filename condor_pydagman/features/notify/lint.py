@@ -5,7 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Sequence
 
-from condor_pydagman.features.notify.grammar import NotifyLine
+from condor_pydagman.features.notify.grammar import Notification
 from condor_pydagman.features.notify.graph import notifications_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_rules import NO_PATH
@@ -30,6 +30,6 @@ def check_programs(dag: Dag, world: World, findings: Findings) -> None:
             findings.add("DAG303", message, words=words, severity=warning)
 
 
-def is_about(command: NotifyLine, words: Sequence[str], prefixes: Sequence[str]) -> bool:
+def is_about(command: Notification, words: Sequence[str], prefixes: Sequence[str]) -> bool:
     """As of BRAKE's; a word is the program."""
     return words[0] == command.target.split()[0]

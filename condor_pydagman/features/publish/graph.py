@@ -9,19 +9,11 @@ from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import STRICT_HIGH, Building
 from condor_pydagman.graph.inside import check_inside
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.named_tuple import NamedTuple
 
 _INFORMATION = "job_ad_information_attrs"
 
 
-class Published(NamedTuple):
-    """PUBLISH commands of a node: the file that it writes, attributes of its job."""
-
-    file: str = ""
-    attributes: tuple[str, ...] = ()
-
-
-_NOTHING = Published()
+_NOTHING = Publish(0, "")
 
 
 class PublishedOfDag(FeatureData):
@@ -34,7 +26,7 @@ class PublishedOfDag(FeatureData):
     by_node = ("published", "results")
 
     def __init__(self) -> None:
-        self.published: dict[int, Published] = {}
+        self.published: dict[int, Publish] = {}
         self.results: dict[int, str] = {}
 
     def node_lines(self, dag: Dag, node: int) -> Iterator[Publish | NodeResult]:
@@ -71,7 +63,7 @@ class PublishedOfDag(FeatureData):
         return "it has a PUBLISH" if node in self.published else ""
 
 
-def published_of(dag: Dag) -> Mapping[int, Published]:
+def published_of(dag: Dag) -> Mapping[int, Publish]:
     """What nodes publish, by node."""
     return PublishedOfDag.of(dag).published
 
@@ -89,7 +81,7 @@ def publish(building: Building, command: Publish) -> None:
                 STRICT_HIGH,
             )
         attributes = tuple(dict.fromkeys((*old.attributes, *command.attributes)))
-        published[node] = building.share(Published(command.file or old.file, attributes))
+        published[node] = building.share(Publish(0, "", command.file or old.file, attributes))
 
 
 def node_result(building: Building, command: NodeResult) -> None:

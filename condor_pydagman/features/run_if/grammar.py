@@ -1,5 +1,5 @@
-"""The command RUN_IF, how its line is read and written, and what its expression refers to: parents,
-`Parents.<name>`, categories, `Category.<name>`, and counts of parents, such as `Failed`.
+"""The command RUN_IF, and what its expression refers to: parents, `Parents.<name>`, categories,
+`Category.<name>`, and counts of parents, such as `Failed`.
 
 A name that is no identifier of the ClassAd language is in single quotes there.  Names of nodes are
 as in PARENT lines: upper and lower case are not the same.  Expressions are kept as they stand; what
@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
-from condor_pydagman.dagfile.expression_text import checked_expression
-from condor_pydagman.dagfile.language import extension
-from condor_pydagman.dagfile.lexer import LineError, Words, node_word
-from condor_pydagman.dagfile.lines import Context, needed, node_name, normal, unexpected
-from condor_pydagman.dagfile.syntax import Syntax
+from condor_pydagman.dagfile import rows
+from condor_pydagman.dagfile.expression_text import MAX_OF_LINE, Expression
+from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 
 ELSE = "ELSE"
 SKIP, DONE = OTHERWISE = ("SKIP", "DONE")
 
-_ELSE = re.compile(rf"{ELSE}(?=[ \t]|$)", re.IGNORECASE)
 _OF_EXPRESSION = re.compile(r"(?:Parents|Category)\.", re.IGNORECASE)
 # Words and quotes of a line that can't be where they are, and what to do.
 _MISPLACED = tuple(
@@ -37,44 +35,55 @@ _MISPLACED = tuple(
 )
 
 
+def _node(name: str, words: Words) -> str:
+    if _OF_EXPRESSION.match(name):
+        hint = "the node comes first: RUN_IF <node> [ELSE SKIP|DONE] <ClassAd expression>"
+        raise LineError(f"'{name}' can't be the node's name", words, hint=hint)
+    return name
+
+
+class Condition(Expression):
+    """The expression of a RUN_IF."""
+
+    sample = "Failed == 0"
+
+    def checked(self, text: str, words: Words, what: str) -> str:
+        """As of `Expression`."""
+        for pattern, hint in _MISPLACED:
+            found = pattern.search(text)
+            if found:
+                hint = hint.format(*found.groups())
+                column = len(words.line.rstrip()) - len(text) + found.start()
+                message = f"Invalid RUN_IF expression '{text}'"
+                raise LineError(message, words, hint=hint, column=column)
+        return super().checked(text, words, what)
+
+
+_condition: Any = Condition
+
+
+@rows.Row(
+    "RUN_IF",
+    "The node runs if the expression is true when its parents have ended; else it is skipped.",
+    after="SHARED_LIMIT",
+)
 class RunIf(NamedTuple):
-    """RUN_IF: the node runs if the ClassAd expression is true; `otherwise` is SKIP or DONE."""
+    """RUN_IF: the node runs if the ClassAd expression is true.
+
+    Attributes:
+        otherwise: SKIP or DONE, what the node counts as if it is false.
+        expression: in a Dag, it has the full names of parents and categories.
+    """
 
     line: int
-    node: str
-    expression: str
-    otherwise: str = "SKIP"
+    node: str = rows.node(check=_node)
+    otherwise: str = rows.option("ELSE", rows.one_of(OTHERWISE), SKIP)
+    expression: str = _condition("RUN_IF", MAX_OF_LINE)
 
-
-def read_run_if(words: Words, context: Context) -> RunIf:
-    """RUN_IF."""
-    node = node_name(words)
-    if _OF_EXPRESSION.match(node):
-        hint = "the node comes first: RUN_IF <node> [ELSE SKIP|DONE] <ClassAd expression>"
-        raise LineError(f"'{node}' can't be the node's name", words, hint=hint)
-    otherwise = SKIP
-    if words.peek() and _ELSE.match(words.line, words.column):
-        words.next()
-        word = needed(words, f"{ELSE} missing SKIP or DONE", OTHERWISE)
-        otherwise = normal(word)
-        if otherwise not in OTHERWISE:
-            unexpected(word, words, *OTHERWISE)
-    words.peek()
-    column, text = words.column, words.rest().strip()
-    for pattern, hint in _MISPLACED:
-        found = pattern.search(text)
-        if found:
-            hint = hint.format(*found.groups())
-            where = column + found.start()
-            raise LineError(f"Invalid RUN_IF expression '{text}'", words, hint=hint, column=where)
-    checked_expression(words, "RUN_IF", text)
-    return RunIf(context.lines.number, node, text, otherwise)
-
-
-def write_run_if(command: RunIf) -> str:
-    """RUN_IF."""
-    otherwise = "" if command.otherwise == SKIP else f"{ELSE} {command.otherwise} "
-    return f"RUN_IF {node_word(command.node)} {otherwise}{command.expression}"
+    @property
+    def skips_children(self) -> bool:
+        """Whether children whose parents have all been skipped are skipped, too."""
+        return self.otherwise == SKIP
 
 
 # What an expression refers to.
@@ -173,13 +182,3 @@ def bare(name: str) -> str:
     if name[:1] != "'":
         return name
     return re.sub(r"\\(.)", r"\1", name[1:-1], flags=re.DOTALL)
-
-
-LANGUAGE = (
-    extension(
-        "RUN_IF <node> [ELSE SKIP|DONE] <ClassAd expression>",
-        "The node runs if the expression is true when its parents have ended; else it is skipped.",
-        after="SHARED_LIMIT",
-    ),
-)
-SYNTAX = (Syntax("RUN_IF", RunIf, read_run_if, write_run_if),)

@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping
 from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.features.run_if.grammar import (
     CATEGORY,
-    DONE,
     PARENTS,
-    SKIP,
     Reference,
     RunIf,
     attribute_name,
@@ -27,24 +25,10 @@ from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AFTER_ALL, Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import PARENT_ATTRIBUTES
 
 CHECKED = 500  # conditions that are checked before the caller may do something else
 _WITH_PLUS = re.compile(r"\w+(?:\+\w+)+")
-
-
-class Condition(NamedTuple):
-    """A RUN_IF command.
-
-    Attributes:
-        expression: with full names of parents and categories.
-        skips_children: if it is false, children whose parents have all been skipped are skipped,
-            too (ELSE SKIP).
-    """
-
-    expression: str
-    skips_children: bool = True
 
 
 class ConditionsOfDag(FeatureData):
@@ -53,15 +37,14 @@ class ConditionsOfDag(FeatureData):
     by_node = ("conditions", "lines_at")
 
     def __init__(self) -> None:
-        self.conditions: dict[int, Condition] = {}
+        self.conditions: dict[int, RunIf] = {}
         self.lines_at: dict[int, str] = {}
 
     def node_lines(self, dag: Dag, node: int) -> Iterator[RunIf]:
         """As of `FeatureData`."""
         condition = self.conditions.get(node)
         if condition is not None:
-            otherwise = SKIP if condition.skips_children else DONE
-            yield RunIf(0, dag.names[node], condition.expression, otherwise)
+            yield condition._replace(node=dag.names[node])
 
     def categories(self) -> Iterator[str]:
         """As of `FeatureData`."""
@@ -115,7 +98,7 @@ class ConditionsOfDag(FeatureData):
         return error
 
 
-def conditions_of(dag: Dag) -> Mapping[int, Condition]:
+def conditions_of(dag: Dag) -> Mapping[int, RunIf]:
     """The conditions of nodes, by node."""
     return ConditionsOfDag.of(dag).conditions
 
@@ -134,7 +117,7 @@ def run_if(building: Building, command: RunIf) -> None:
         return attribute_name(_full_name(building, one))
 
     expression = building.text(renamed(command.expression, full).text)
-    new = building.share(Condition(expression, command.otherwise == SKIP))
+    new = building.share(RunIf(0, "", command.otherwise, expression))
     for node in building.nodes(command.node):
         building.refuse_special(node, "RUN_IF")
         old = found.conditions.get(node)

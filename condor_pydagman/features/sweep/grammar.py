@@ -1,68 +1,19 @@
-"""The commands SWEEP and SWEEP_PARENT, and how their lines are read and written."""
+"""The commands SWEEP and SWEEP_PARENT."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.dagfile.language import extension
+from condor_pydagman.dagfile import rows
 from condor_pydagman.dagfile.lexer import LineError, Words, file_word, joined, name_word, quoted
-from condor_pydagman.dagfile.lines import (
-    Context,
-    end,
-    needed,
-    needed_file,
-    new_node_name,
-    normal,
-    unexpected,
-)
+from condor_pydagman.dagfile.lines import Context, needed, new_node_name, normal
 from condor_pydagman.dagfile.modifier_lines import read_pairs
-from condor_pydagman.dagfile.syntax import Syntax
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal
-
-
-class Dimension(NamedTuple):
-    """A variable of a SWEEP: its values, or ranges of them; `along` that it varies with the one
-    before it."""
-
-    variable: str
-    values: tuple[str, ...]
-    along: bool = False
-
-
-class Sweep(NamedTuple):
-    """SWEEP: nodes for all combinations of values, or for the rows of a table.
-
-    Attributes:
-        name: of the nodes, with `{variable}` for its value.
-        rows: the file of the table, '' if there are `dimensions`.
-        directory: of the nodes, with variables.
-        append, pairs: as of Vars; values have variables.
-    """
-
-    line: int
-    name: str
-    submit: str
-    dimensions: tuple[Dimension, ...] = ()
-    rows: str = ""
-    directory: str = ""
-    append: bool | None = None
-    pairs: tuple[tuple[str, str], ...] = ()
-
-
-class SweepParent(NamedTuple):
-    """SWEEP_PARENT: edges between the nodes of two sweeps with equal values of `keys`, or, without
-    any, between the first of both, the second of both, and so on."""
-
-    line: int
-    parent: str
-    child: str
-    keys: tuple[str, ...] = ()
-
 
 # The values of a sweep's variable: words of its line, among them ranges.
 #
@@ -121,8 +72,7 @@ def _ends(found: re.Match[str]) -> tuple[Decimal, Decimal, Decimal]:
 
 OVER, ALONG = _DIMENSIONS = ("OVER", "ALONG")
 _CLAUSES = (*_DIMENSIONS, "ROWS", "DIR", "VARS")
-ONE_TO_ONE, BY = ("ONE_TO_ONE", "BY")
-_SHOWN = ("ONE-TO-ONE", BY)
+BY, ONE_TO_ONE = ("BY", "ONE-TO-ONE")
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z_0-9]{0,99}")
 _NO_RANGE = re.compile("[0-9]+[-:][0-9]+")
 _EXAMPLE = "as in: SWEEP sim_{e}_{seed} sim.sub OVER e IN 10 20 OVER seed IN 1..100"
@@ -133,51 +83,6 @@ def is_variable(name: str) -> bool:
     return bool(_VARIABLE.fullmatch(name)) and name[:5].lower() != "queue"
 
 
-def read_sweep(words: Words, context: Context) -> Sweep:
-    """SWEEP."""
-    name = new_node_name(words, context)
-    submit = needed_file(words, "No submit description provided")
-    dimensions: list[Dimension] = []
-    rows = directory = ""
-    append: bool | None = None
-    pairs: list[tuple[str, str]] = []
-    word = words.next()
-    while word:
-        clause = normal(word)
-        if clause in _DIMENSIONS:
-            dimension, word = _dimension(words, clause, first=not dimensions)
-            dimensions.append(dimension)
-            continue
-        if clause == "ROWS":
-            rows = needed_file(words, "ROWS missing its file")
-        elif clause == "DIR":
-            directory = needed_file(words, "No directory path provided for DIR subcommand")
-        elif clause == "VARS":
-            append, pairs = read_pairs(words)
-        else:
-            unexpected(word, words, *_CLAUSES)
-        word = words.next()
-    if bool(dimensions) == bool(rows):
-        message = "A sweep has either OVER or ROWS" if rows else "Missing OVER or ROWS"
-        raise LineError(message, words, (OVER, "ROWS"), _EXAMPLE)
-    _check_submit(name, submit, [dimension.variable for dimension in dimensions], words)
-    return Sweep(
-        context.lines.number, name, submit, (*dimensions,), rows, directory, append, (*pairs,)
-    )
-
-
-def _check_submit(name: str, submit: str, variables: list[str], words: Words) -> None:
-    """Refuse a variable in the name of the submit description, which is the same for all nodes."""
-    for variable in variables:
-        place = f"{{{variable}}}"
-        if place in submit:
-            hint = f"all nodes have one submit description: use $({variable}) in it"
-            if place not in name:
-                hint = f"the name of the nodes comes first: SWEEP {submit} {name}"
-            message = f"{place} stands in the submit description '{submit}'"
-            raise LineError(message, words, hint=hint, column=words.line.find(submit))
-
-
 def _tell_of_list(word: str, words: Words) -> None:
     """A value may be any word, but is hardly meant to be such a one."""
     if "," in word or (word[0] == "[" and word[-1] == "]"):
@@ -186,87 +91,154 @@ def _tell_of_list(word: str, words: Words) -> None:
         words.remark(f"'{word}' is one value: a range is written with .. as in 1..10")
 
 
-def _dimension(words: Words, clause: str, *, first: bool) -> tuple[Dimension, str]:
-    """A variable and its values, and the word that follows them."""
-    if first and clause == ALONG:
-        raise LineError("ALONG needs an OVER before it", words, (OVER,))
-    variable = needed(words, f"{clause} missing its variable")
-    if not is_variable(variable):
-        hint = "expected letters, digits and _, no digit first; nor can it begin with queue"
-        raise LineError(f"Invalid variable '{variable}'", words, hint=hint)
-    missing = f"{clause} {variable} missing IN"
-    if normal(needed(words, missing, ("IN",))) != "IN":
-        raise LineError(missing, words, ("IN",))
-    values: list[str] = []
-    while True:
+class Dimension(NamedTuple):
+    """A variable of a SWEEP: its values, or ranges of them; `along` that it varies with the one
+    before it."""
+
+    variable: str
+    values: tuple[str, ...]
+    along: bool = False
+
+
+class _Dimension(rows.Part):
+    """A variable and its values."""
+
+    empty = ()
+    sample = "x IN 1..3"
+    says_keyword = True
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        variable = needed(words, self.missing(key))
+        if not is_variable(variable):
+            hint = "expected letters, digits and _, no digit first; nor can it begin with queue"
+            raise LineError(f"Invalid variable '{variable}'", words, hint=hint)
+        missing = f"{key} {variable} missing IN"
+        if normal(needed(words, missing, ("IN",))) != "IN":
+            raise LineError(missing, words, ("IN",))
+        values = tuple(_values(words))
+        if not values:
+            raise LineError(f"{key} {variable} missing its values", words, hint=_EXAMPLE)
+        return (Dimension(variable, values, key == ALONG),)
+
+    def write(self, value: tuple[Dimension, ...]) -> str:
+        return " ".join(
+            joined(ALONG if one.along else OVER, one.variable, "IN", *map(file_word, one.values))
+            for one in value
+        )
+
+
+def _values(words: Words) -> Iterator[str]:
+    while not rows.keyword(words, _CLAUSES):
         word = words.next_file()
-        if not word or normal(word) in _CLAUSES:
-            break
+        if not word:
+            return
         why = mistake(word)
         if why:
             raise LineError(f"Invalid range '{word}'", words, hint=why)
         _tell_of_list(word, words)
-        values.append(word)
-    if not values:
-        raise LineError(f"{clause} {variable} missing its values", words, hint=_EXAMPLE)
-    return Dimension(variable, tuple(values), clause == ALONG), word
+        yield word
 
 
-def write_sweep(command: Sweep) -> str:
-    """SWEEP."""
-    begin = f"SWEEP {name_word(command.name)} {file_word(command.submit)}"
-    rows = f"ROWS {file_word(command.rows)}" if command.rows else ""
-    directory = f"DIR {file_word(command.directory)}" if command.directory else ""
-    where = {None: "", False: "PREPEND", True: "APPEND"}[command.append]
-    pairs = " ".join(f"{key}={quoted(value)}" for key, value in command.pairs)
-    variables = joined("VARS", where, pairs) if pairs else ""
-    return joined(begin, *map(_written, command.dimensions), rows, directory, variables)
+class _Pairs(rows.Part):
+    """What VARS has: whether the pairs are appended, and the pairs."""
+
+    width = 2
+    sample = 'x="1"'
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        append, pairs = read_pairs(words)
+        return append, tuple(pairs)
+
+    def write(self, value: tuple[bool | None, tuple[tuple[str, str], ...]]) -> str:
+        where = {None: "", False: "PREPEND", True: "APPEND"}[value[0]]
+        return joined(where, *(f"{key}={quoted(text)}" for key, text in value[1]))
 
 
-def _written(dimension: Dimension) -> str:
-    clause = ALONG if dimension.along else OVER
-    return " ".join([clause, dimension.variable, "IN", *map(file_word, dimension.values)])
+class _Keys(rows.Names):
+    """The variables behind BY; none behind ONE-TO-ONE."""
+
+    says_keyword = True
+    sample = ""
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        return super().read(words, key) if key == BY else ()
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return joined(BY, *map(name_word, value)) if value else ONE_TO_ONE
 
 
-def read_sweep_parent(words: Words, context: Context) -> SweepParent:
-    """SWEEP_PARENT."""
-    parent = needed(words, "No parent sweep specified")
-    word = needed(words, "Missing CHILD specifier", ("CHILD",))
-    if normal(word) != "CHILD":
-        unexpected(word, words, "CHILD")
-    child = needed(words, "No child sweep specified")
-    word = needed(words, "Missing which nodes belong together", _SHOWN)
-    keys: list[str] = []
-    if normal(word) == BY:
-        keys.append(needed(words, "BY missing its variables"))
-        while words.peek():
-            keys.append(words.next())
-    elif normal(word) != ONE_TO_ONE:
-        unexpected(word, words, *_SHOWN)
-    end(words)
-    return SweepParent(context.lines.number, parent, child, tuple(keys))
+def _check(sweep: Sweep, words: Words, context: Context) -> None:
+    new_node_name(Words(words.line, len("SWEEP")), context)
+    if bool(sweep.dimensions) == bool(sweep.rows):
+        message = "A sweep has either OVER or ROWS" if sweep.rows else "Missing OVER or ROWS"
+        raise LineError(message, words, (OVER, "ROWS"), _EXAMPLE)
+    if sweep.dimensions and sweep.dimensions[0].along:
+        raise LineError("ALONG needs an OVER before it", words, (OVER,))
+    for dimension in sweep.dimensions:
+        _check_submit(sweep, f"{{{dimension.variable}}}", words)
 
 
-def write_sweep_parent(command: SweepParent) -> str:
-    """SWEEP_PARENT."""
-    how = joined(BY, *map(name_word, command.keys)) if command.keys else "ONE-TO-ONE"
-    return f"SWEEP_PARENT {name_word(command.parent)} CHILD {name_word(command.child)} {how}"
+def _check_submit(sweep: Sweep, place: str, words: Words) -> None:
+    """Refuse a variable in the name of the submit description, which is the same for all nodes."""
+    name, submit = sweep.name, sweep.submit
+    if place in submit:
+        hint = f"all nodes have one submit description: use $({place[1:-1]}) in it"
+        if place not in name:
+            hint = f"the name of the nodes comes first: SWEEP {submit} {name}"
+        message = f"{place} stands in the submit description '{submit}'"
+        raise LineError(message, words, hint=hint, column=words.line.find(submit))
 
 
-LANGUAGE = (
-    extension(
-        "SWEEP <name> <submit description> (OVER <variable> IN <values> [OVER|ALONG ...]|ROWS"
-        " <table>) [DIR <directory>] [VARS ...]",
-        "Nodes for all combinations of values, or for the rows of a table.",
-        after="SUBDAG",
-    ),
-    extension(
-        "SWEEP_PARENT <sweep> CHILD <sweep> (ONE_TO_ONE|BY <variable> [<variable> ...])",
-        "Dependencies between the nodes of two sweeps that belong together.",
-        after="WEAK",
-    ),
+_dimension: Any = _Dimension
+_pairs: Any = _Pairs
+_keys: Any = _Keys
+_DIRECTORY = rows.option("DIR", rows.file("directory"), "", rows.LAST_COUNTS)
+_VARS = rows.option("VARS", _pairs(), (None, ()), rows.LAST_COUNTS)
+
+
+@rows.Row(
+    "SWEEP",
+    "Nodes for all combinations of values, or for the rows of a table.",
+    after="SUBDAG",
+    check=_check,
+    usage="SWEEP <name> <submit description> (OVER <variable> IN <values> [OVER|ALONG ...]|ROWS"
+    " <table>) [DIR <directory>] [VARS ...]",
+    example="SWEEP s{x} x.sub OVER x IN 1..3",
 )
-SYNTAX = (
-    Syntax("SWEEP", Sweep, read_sweep, write_sweep),
-    Syntax("SWEEP_PARENT", SweepParent, read_sweep_parent, write_sweep_parent),
+class Sweep(NamedTuple):
+    """SWEEP: nodes for all combinations of values, or for the rows of a table.
+
+    Attributes:
+        name: of the nodes, with `{variable}` for its value.
+        rows: the file of the table, '' if there are `dimensions`.
+        directory: of the nodes, with variables.
+        append, pairs: as of Vars; values have variables.
+    """
+
+    line: int
+    name: str = rows.name("node name", sample="s{x}")
+    submit: str = rows.file("submit description")
+    dimensions: tuple[Dimension, ...] = rows.option(
+        _DIMENSIONS, _dimension("variable"), (), rows.ADDED_UP
+    )
+    rows: str = rows.option("ROWS", rows.file("file"), "", rows.LAST_COUNTS)
+    directory: str = _DIRECTORY
+    append: bool | None = _VARS
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+@rows.Row(
+    "SWEEP_PARENT",
+    "Dependencies between the nodes of two sweeps that belong together.",
+    after="WEAK",
 )
+class SweepParent(NamedTuple):
+    """SWEEP_PARENT: edges between the nodes of two sweeps with equal values of `keys`, or, without
+    any, between the first of both, the second of both, and so on."""
+
+    line: int
+    parent: str = rows.name("parent sweep", "<sweep>", sample="s{x}")
+    child: str = rows.option("CHILD", rows.name("sweep", "<sweep>", sample="s{x}"))
+    keys: tuple[str, ...] = rows.option(
+        (ONE_TO_ONE, BY), _keys("variables", "(ONE_TO_ONE|BY <variable> [<variable> ...])")
+    )

@@ -21,7 +21,8 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import HELD
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.brake.graph import Brake, BrakesOfDag, brakes_of
+from condor_pydagman.features.brake.grammar import Brake
+from condor_pydagman.features.brake.graph import BrakesOfDag, brakes_of
 from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
@@ -54,7 +55,7 @@ def _add_brakes(dag: Dag, rng: Random) -> None:
         category = rng.choice(("", "", "a"))
         effect = rng.choice(("HALT", "HALT", "HOLD", "HOLD", "ABORT"))
         BrakesOfDag.put(dag).brakes.append(
-            Brake(f"b{number}", limit, percent, last, alike, category, effect)
+            Brake(0, f"b{number}", limit, percent, last, alike, category, effect)
         )
 
 

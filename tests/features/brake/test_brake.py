@@ -17,7 +17,8 @@ from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
-from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
+from condor_pydagman.features.brake.grammar import Brake
+from condor_pydagman.features.brake.graph import BrakesOfDag
 from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.features.steering.requests import NodesSteered
@@ -474,7 +475,7 @@ def test_a_dag_without_brakes_has_no_such_feature() -> None:
 
 
 def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
-    known = brakes(Brake("half", 50, percent=True))
+    known = brakes(Brake(0, "half", 50, percent=True))
     known.run_ended(0, 1, True)
     known.run.dag.kinds += bytes(2)
     known.grown(Growth((), (), (), (), (), [], [], [], []), ())
@@ -486,10 +487,10 @@ def test_a_share_of_the_nodes_of_a_dag_that_grows() -> None:
 
 def test_which_runs_are_counted(mocker: MockerFixture) -> None:
     known = brakes(
-        Brake("all", 0),
-        Brake("big", 0, category="big"),
-        Brake("held", 0, alike="HOLD_REASON"),
-        Brake("site", 0, alike="SITE"),
+        Brake(0, "all", 0),
+        Brake(0, "big", 0, category="big"),
+        Brake(0, "held", 0, alike="HOLD_REASON"),
+        Brake(0, "site", 0, alike="SITE"),
     )
     known.run_ended(3, 1, True)  # a SERVICE
     known.run_excused(0)
@@ -507,7 +508,7 @@ def test_which_runs_are_counted(mocker: MockerFixture) -> None:
 
 
 def test_holds_that_say_nothing_about_the_job() -> None:
-    known = brakes(Brake("held", 0, alike="HOLD_REASON"))
+    known = brakes(Brake(0, "held", 0, alike="HOLD_REASON"))
     for code in (1, 15, 16):
         known.job_event(0, hold_event(7, 0, "", code), Change.HELD)
     known.job_event(0, hold_event(7, 0, HOLD_WORDS), Change.HELD)
@@ -563,10 +564,20 @@ _RUN = st.one_of(st.none(), st.tuples(st.integers(0, NODES - 1), st.sampled_from
 
 @given(
     st.builds(
-        Brake, st.just("b"), st.integers(0, 4), st.just(False), st.sampled_from([0, 0, 1, 3, 5])
+        Brake,
+        st.just(0),
+        st.just("b"),
+        st.integers(0, 4),
+        st.just(False),
+        st.sampled_from([0, 0, 1, 3, 5]),
     )
     | st.builds(
-        Brake, st.just("b"), st.integers(0, 99), st.just(True), st.sampled_from([0, 1, 3, 5])
+        Brake,
+        st.just(0),
+        st.just("b"),
+        st.integers(0, 99),
+        st.just(True),
+        st.sampled_from([0, 1, 3, 5]),
     ),
     st.lists(_RUN, max_size=20),
 )
@@ -582,43 +593,59 @@ def test_a_plain_recount_comes_to_the_same(brake: Brake, runs: list[Run]) -> Non
 
 
 def test_a_node_counts_once() -> None:
-    assert play(Brake("b", 1), [(0, 1), (0, 1), (0, 1), (1, 1)]) == [False, False, False, True]
+    assert play(Brake(0, "b", 1), [(0, 1), (0, 1), (0, 1), (1, 1)]) == [False, False, False, True]
 
 
 def test_a_share_waits_until_so_many_runs_have_ended() -> None:
-    brake = Brake("b", 40, percent=True, last=4)
+    brake = Brake(0, "b", 40, percent=True, last=4)
     assert play(brake, [(0, 1), (1, 1), None, None]) == [False, False, False, True]
     assert play(brake, [(0, 1), (0, 1), (0, 1), (0, 1)]) == [False] * 4
 
 
 def test_a_share_of_all_nodes() -> None:
-    assert play(Brake("b", 50, percent=True), [(0, 1), (1, 1), (2, 1)], 4) == [False, False, True]
+    assert play(Brake(0, "b", 50, percent=True), [(0, 1), (1, 1), (2, 1)], 4) == [
+        False,
+        False,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(
     ("brake", "key", "text"),
     [
-        (Brake("b", 1), "", "2 nodes failed, more than 1: A, B"),
-        (Brake("b", 1, alike="EXIT_CODE"), 3, "2 nodes failed with exit code 3, more than 1: A, B"),
-        (Brake("b", 1, alike="EXIT_CODE"), -9, "2 nodes failed with signal 9, more than 1: A, B"),
+        (Brake(0, "b", 1), "", "2 nodes failed, more than 1: A, B"),
         (
-            Brake("b", 1, alike="EXIT_CODE"),
+            Brake(0, "b", 1, alike="EXIT_CODE"),
+            3,
+            "2 nodes failed with exit code 3, more than 1: A, B",
+        ),
+        (
+            Brake(0, "b", 1, alike="EXIT_CODE"),
+            -9,
+            "2 nodes failed with signal 9, more than 1: A, B",
+        ),
+        (
+            Brake(0, "b", 1, alike="EXIT_CODE"),
             -1001,
             "2 nodes could not be submitted, more than 1: A, B",
         ),
         (
-            Brake("b", 1, alike="EXIT_CODE"),
+            Brake(0, "b", 1, alike="EXIT_CODE"),
             -1002,
             "2 nodes had their jobs removed, more than 1: A, B",
         ),
-        (Brake("b", 1, alike="SITE"), "north", "2 nodes failed at site north, more than 1: A, B"),
         (
-            Brake("b", 1, alike="HOLD_REASON"),
+            Brake(0, "b", 1, alike="SITE"),
+            "north",
+            "2 nodes failed at site north, more than 1: A, B",
+        ),
+        (
+            Brake(0, "b", 1, alike="HOLD_REASON"),
             34,
             "2 nodes had jobs held for the same reason (HoldReasonCode 34), more than 1: A, B",
         ),
         (
-            Brake("b", 10, percent=True, last=5),
+            Brake(0, "b", 10, percent=True, last=5),
             "",
             "2 nodes failed in the last 5 runs, more than 10% OF 5: A, B",
         ),
@@ -630,6 +657,6 @@ def test_words(brake: Brake, key: Key, text: str) -> None:
 
 def test_of_many_nodes_some_are_named() -> None:
     names = [f"N{number}" for number in range(9)]
-    told = why(Brake("b", 3), Exceeded("", range(9)), names)
+    told = why(Brake(0, "b", 3), Exceeded("", range(9)), names)
     assert told == "9 nodes failed, more than 3: N0, N1, N2, N3, N4 and 4 more"
-    assert why(Brake("b", 0), Exceeded("", (0,)), names) == "1 node failed, more than 0: N0"
+    assert why(Brake(0, "b", 0), Exceeded("", (0,)), names) == "1 node failed, more than 0: N0"

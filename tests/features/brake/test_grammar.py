@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.brake.grammar import BrakeLine
+from condor_pydagman.features.brake.grammar import Brake
 from tests.unit.dagfile.one_line import wrong
 
 
@@ -25,7 +25,7 @@ from tests.unit.dagfile.one_line import wrong
     ],
 )
 def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> None:
-    command = BrakeLine(1, *fields)
+    command = Brake(1, *fields)
     assert parse(line, "x.dag").commands == [command]
     assert parse(lines_of(command), "x.dag").commands == [command]
 
@@ -38,14 +38,14 @@ def test_lines(line: str, fields: tuple[str, int, bool, int, str, str, str]) -> 
         ("BRAKE s HALT", "Missing number of the brake"),
         ("BRAKE s -1 HALT", "Invalid number of the brake '-1'"),
         ("BRAKE s % HALT", "Invalid number of the brake '%'"),
-        ("BRAKE s 1", "Missing what the brake does"),
-        ("BRAKE s 1 OF 3", "Missing what the brake does"),
+        ("BRAKE s 1", "Missing HALT, HOLD or ABORT"),
+        ("BRAKE s 1 OF 3", "Missing HALT, HOLD or ABORT"),
         ("BRAKE s 1 STOP", "Unexpected token 'STOP'"),
         ("BRAKE s 1 OF 0 HALT", "Invalid OF number '0'"),
         ("BRAKE s 1 OF 9.5 HALT", "Invalid OF number '9.5'"),
         ("BRAKE s 1 OF 50% HALT", "Invalid OF number '50%'"),
         ("BRAKE s 1 OF 3 OF 4 HALT", "Unexpected token 'OF'"),
-        ("BRAKE s 1 ALIKE", "ALIKE missing what is alike"),
+        ("BRAKE s 1 ALIKE", "ALIKE missing EXIT_CODE, HOLD_REASON or SITE"),
         ("BRAKE s 1 ALIKE NAME HALT", "Unexpected token 'NAME'"),
         ("BRAKE s 1 CATEGORY", "CATEGORY missing its name"),
         ("BRAKE s 1 HALT HOLD", "Unexpected token 'HOLD'"),
@@ -60,10 +60,10 @@ def test_mistakes(line: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message", "hint"),
     [
-        ("BRAKE 10 HALT", "Missing name of the brake", "as in: BRAKE sick 10 HALT"),
-        ("BRAKE 5% OF 3 HALT", "Missing name of the brake", "as in: BRAKE sick 5% OF 3 HALT"),
-        ("BRAKE s HALT 10", "Missing number of the brake", "HALT is the last word of the line"),
-        ("BRAKE s 1 HALT OF 3", "Unexpected token 'OF'", "HALT is the last word of the line"),
+        ("BRAKE 10 HALT", "Missing number of the brake", "HALT stands behind it"),
+        ("BRAKE 5% OF 3 HALT", "Missing number of the brake", "OF stands behind it"),
+        ("BRAKE s HALT 10", "Missing number of the brake", "HALT stands behind it"),
+        ("BRAKE s 1 HALT OF 3", "Unexpected token 'OF'", "OF stands further in front"),
     ],
 )
 def test_words_in_another_order(line: str, message: str, hint: str) -> None:

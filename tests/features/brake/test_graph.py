@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.brake.graph import Brake, brakes_of, members, obstacle, text
+from condor_pydagman.features.brake.grammar import Brake
+from condor_pydagman.features.brake.graph import brakes_of, members, obstacle, text
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error
 from tests.unit.lint.paper import codes
@@ -17,9 +18,9 @@ TEXT = (
 
 def test_which_nodes_are_counted() -> None:
     dag = build_text(TEXT)
-    assert members(dag, Brake("b", 1)) == 4
-    assert members(dag, Brake("b", 1, category="c")) == 2
-    assert members(dag, Brake("b", 1, category="d")) == 0
+    assert members(dag, Brake(0, "b", 1)) == 4
+    assert members(dag, Brake(0, "b", 1, category="c")) == 2
+    assert members(dag, Brake(0, "b", 1, category="d")) == 0
 
 
 @pytest.mark.parametrize(
@@ -46,15 +47,15 @@ def test_numbers_that_can_be_reached(line: str, why: str) -> None:
 
 
 def test_a_brake_is_named_by_its_line() -> None:
-    assert text(Brake("b", 20, percent=True, last=50)) == "20% OF 50"
-    assert text(Brake("b", 3)) == "3"
+    assert text(Brake(0, "b", 20, percent=True, last=50)) == "20% OF 50"
+    assert text(Brake(0, "b", 3)) == "3"
 
 
 def test_lines_are_kept_when_the_dag_is_written_out() -> None:
     line = "BRAKE b 20% OF 3 ALIKE EXIT_CODE CATEGORY S+own ABORT"
     dag = build_text(f"SPLICE S u\n{line}\n", {"u": f"{JOBS}CATEGORY A own\n"})
     assert line in "\n".join(dag_lines(dag))
-    assert not obstacle(dag, Brake("b", 0, category="S+own"))
+    assert not obstacle(dag, Brake(0, "b", 0, category="S+own"))
 
 
 @pytest.mark.parametrize(

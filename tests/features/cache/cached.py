@@ -8,7 +8,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.cache.graph import Cached, CachedOfDag
+from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.features.cache.graph import CachedOfDag
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -122,7 +123,7 @@ def all_cached(text: str, *, but: str = "") -> Dag:
     """A DAG of which all nodes have a CACHE command, `but` some."""
     dag = make.dag(text)
     nodes = (n for n, name in enumerate(dag.names) if name not in but.split())
-    CachedOfDag.put(dag).cached = dict.fromkeys(nodes, Cached())
+    CachedOfDag.put(dag).cached = dict.fromkeys(nodes, Cache(0, ""))
     return dag
 
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING
-from condor_pydagman.features.cache.graph import Cached, CachedOfDag, cached_of
+from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.features.cache.graph import CachedOfDag, cached_of
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedKept,
@@ -49,7 +50,7 @@ def _add_caches(dag: Dag, rng: Random) -> None:
         fit = dag.kinds[node] == NodeKind.JOB and not dag.is_noop(node)
         must_run = node in published_of(dag) or node in growth_of(dag).extensions
         if fit and rng.random() < often and not must_run:
-            CachedOfDag.put(dag).cached[node] = Cached()
+            CachedOfDag.put(dag).cached[node] = Cache(0, "")
 
 
 class _Kept(NamedTuple):

@@ -10,7 +10,8 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import SKIPPED, Cause, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.cache.graph import Cached, cached_of
+from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.features.cache.requests import (
     CachedFound,
     CachedResult,
@@ -251,7 +252,7 @@ def test_many_nodes_are_told_of_in_one_line() -> None:
 def test_a_dag_without_it_has_none() -> None:
     dag = make.harness_of("A -> B", QUIET)
     assert "cache" not in dag.engine.run.features
-    assert cached_of(make.dag("A\nCACHE A")) == {0: Cached(named=True)}
+    assert cached_of(make.dag("A\nCACHE A")) == {0: Cache(0, "", named=True)}
 
 
 # Questions about nodes with a CACHE command.

@@ -15,7 +15,7 @@ from tests.unit.dagfile.one_line import good, message, warnings
         ("CACHE A", Cache(1, "A")),
         ("cache ALL_NODES checksum", Cache(1, "ALL_NODES", True)),
         ("CACHE A INPUTS x y OUTPUTS z", Cache(1, "A", False, ("x", "y"), ("z",))),
-        ("CACHE A CHECKSUM OUTPUTS z INPUTS x x", Cache(1, "A", True, ("x",), ("z",))),
+        ("CACHE A CHECKSUM OUTPUTS z INPUTS x x", Cache(1, "A", True, ("x", "x"), ("z",))),
         ("CACHE A INPUTS 'a b' OUTPUTS $(JOB).o", Cache(1, "A", False, ("a b",), ("$(JOB).o",))),
         ("CACHE A INPUTS x CHECKSUM y", Cache(1, "A", True, ("x", "y"))),
         ("CACHE A INPUTS ./OUTPUTS", Cache(1, "A", False, ("./OUTPUTS",))),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.cache.graph import Cached, cached_of
+from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error, seen
 
@@ -16,8 +17,10 @@ def test_lines_about_a_node_add_up() -> None:
         JOBS
         + "CACHE ALL_NODES INPUTS c\nCACHE A CHECKSUM INPUTS a c OUTPUTS o\nCACHE A OUTPUTS p\n"
     )
-    assert cached_of(dag)[dag.ids["A"]] == Cached(True, ("c", "a"), ("o", "p"), True)
-    assert cached_of(dag)[dag.ids["B"]] is cached_of(dag)[dag.ids["C"]] == Cached(False, ("c",))
+    assert cached_of(dag)[dag.ids["A"]] == Cache(0, "", True, ("c", "a"), ("o", "p"), True)
+    assert (
+        cached_of(dag)[dag.ids["B"]] is cached_of(dag)[dag.ids["C"]] == Cache(0, "", False, ("c",))
+    )
 
 
 def test_all_nodes_are_those_that_can_have_it() -> None:
@@ -28,7 +31,7 @@ def test_all_nodes_are_those_that_can_have_it() -> None:
 def test_names_in_a_splice_are_those_of_its_file() -> None:
     inner = "JOB A x\nJOB B x\nCACHE B INPUTS b\n"
     dag = build_text("JOB A x\nSPLICE S s.dag\n", {"s.dag": inner})
-    assert cached_of(dag) == {dag.ids["S+B"]: Cached(False, ("b",), (), True)}
+    assert cached_of(dag) == {dag.ids["S+B"]: Cache(0, "", False, ("b",), (), True)}
     dag = build_text("JOB A x\nSPLICE S s.dag\n", {"s.dag": inner + "CACHE ALL_NODES\n"})
     assert [dag.names[node] for node in sorted(cached_of(dag))] == ["S+A", "S+B"]
 

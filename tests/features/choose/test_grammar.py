@@ -24,9 +24,9 @@ def test_lines(line: str, command: Choose) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("CHOOSE", "Missing which nodes are chosen"),
+        ("CHOOSE", "Missing FROM, UNTIL or ONLY"),
         ("CHOOSE A", "Unexpected token 'A'"),
-        ("CHOOSE FROM", "FROM missing the names of nodes"),
+        ("CHOOSE FROM", "Missing names of nodes"),
     ],
 )
 def test_mistakes(line: str, message: str) -> None:

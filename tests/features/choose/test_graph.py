@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features.choose.graph import Choice, choices_of, chosen, leave_out, listed
+from condor_pydagman.features.choose.grammar import Choose
+from condor_pydagman.features.choose.graph import choices_of, chosen, leave_out, listed
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
@@ -44,7 +45,9 @@ def runs(dag: Dag) -> str:
 )
 def test_which_nodes_run(choices: list[tuple[str, ...]], which: str) -> None:
     dag = build_text(TEXT)
-    left = leave_out(dag, [Choice(kind, names) for kind, *rest in choices for names in [(*rest,)]])
+    left = leave_out(
+        dag, [Choose(0, kind, names) for kind, *rest in choices for names in [(*rest,)]]
+    )
     assert runs(dag) == which
     assert left == sum(bool(flags & LEFT_OUT) for flags in dag.flags) == 8 - len(which.split())
 
@@ -53,14 +56,14 @@ def test_wide_lines_are_followed_through_their_junctions() -> None:
     text = "JOB A x\nJOB B x\nJOB C x\nJOB D x\nPARENT A B CHILD C D\n"
     dag = build_text(text, use_join_nodes=False)
     assert dag.vertex_count > len(dag)
-    leave_out(dag, [Choice("FROM", ("A",)), Choice("ONLY", ("C",))])
+    leave_out(dag, [Choose(0, "FROM", ("A",)), Choose(0, "ONLY", ("C",))])
     assert runs(dag) == "A C"
 
 
 def test_nodes_that_are_done_are_not_left_out() -> None:
     dag = build_text(TEXT)
     apply_progress(dag, "DONE A\nDONE C\nCHOOSE FROM C\n", "r")
-    assert choices_of(dag) == [Choice("FROM", ("C",))]
+    assert choices_of(dag) == [Choose(0, "FROM", ("C",))]
     assert leave_out(dag, choices_of(dag)) == 3
     assert runs(dag) == "D F V"
     assert not dag.flags[dag.ids["A"]] & LEFT_OUT
@@ -70,7 +73,7 @@ def test_a_choice_of_the_command_line_replaces_those_of_files() -> None:
     dag = build_text(TEXT + "CHOOSE FROM C\n")
     leave_out(dag, listed("ONLY", ["E, A", " ,"]))
     assert runs(dag) == "A E F V"
-    assert choices_of(dag) == [Choice("ONLY", ("E", "A"))]
+    assert choices_of(dag) == [Choose(0, "ONLY", ("E", "A"))]
     assert leave_out(build_text(TEXT), listed("FROM", [" "])) == 0
 
 
@@ -98,7 +101,7 @@ def test_mistakes(text: str, files: dict[str, str], message: str) -> None:
 def test_nothing_is_chosen() -> None:
     dag = build_text(TEXT)
     with pytest.raises(UsageError, match="No node is chosen by all of FROM D; ONLY E"):
-        leave_out(dag, [Choice("FROM", ("D",)), Choice("ONLY", ("E",))])
+        leave_out(dag, [Choose(0, "FROM", ("D",)), Choose(0, "ONLY", ("E",))])
 
 
 def test_a_name_goes_before_a_pattern() -> None:
@@ -114,7 +117,7 @@ def test_what_runs_is_closed(pairs: list[tuple[int, int]], node: int) -> None:
     text = "".join(f"JOB N{number} x\n" for number in range(8)) + edges
     for kind in ("ONLY", "FROM"):
         dag = build_text(text)
-        leave_out(dag, [Choice(kind, (f"N{node}",))])
+        leave_out(dag, [Choose(0, kind, (f"N{node}",))])
         for each in range(8):
             if not dag.flags[each] & DONE:
                 near = dag.parents(each) if kind == "ONLY" else dag.children(each)

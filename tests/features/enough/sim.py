@@ -21,8 +21,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, SKIPPED
+from condor_pydagman.features.enough.grammar import Enough
 from condor_pydagman.features.enough.graph import (
-    Enough,
     EnoughsOfDag,
     enoughs_of,
     goal,
@@ -46,7 +46,7 @@ AGAIN_S = 59.0  # before a record that was not read back is written once more
 def _add_enoughs(dag: Dag, rng: Random) -> None:
     """Give a DAG one to three ENOUGH lines."""
     for _ in range(rng.randint(1, 3)):
-        enough = Enough(*_members(dag, rng), 1, effect=rng.choice(("REMOVE", "WAIT")))
+        enough = Enough(0, *_members(dag, rng), 1, effect=rng.choice(("REMOVE", "WAIT")))
         nodes = len(members(dag, enough))
         if not nodes:
             continue

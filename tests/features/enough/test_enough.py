@@ -12,7 +12,8 @@ from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
-from condor_pydagman.features.enough.graph import Enough, EnoughsOfDag
+from condor_pydagman.features.enough.grammar import Enough
+from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.features.run_if.requests import EvaluateConditions
 from condor_pydagman.features.steering.requests import NodesSteered
 from condor_pydagman.graph.model import Dag, Tolerance
@@ -487,7 +488,7 @@ def test_a_dag_without() -> None:
 
 
 def test_what_is_counted() -> None:
-    found = counts(Enough("CATEGORY", "c", 50, percent=True))
+    found = counts(Enough(0, "CATEGORY", "c", 50, percent=True))
     assert found.of == {node: [0] for node in range(4)}
     found.moved(0, State.WAITING, State.DONE)
     assert not found.is_reached(0)
@@ -500,7 +501,7 @@ def test_what_is_counted() -> None:
 
 
 def test_nodes_that_are_not_needed_make_fewer_enough() -> None:
-    found = counts(Enough("CATEGORY", "c", 3))
+    found = counts(Enough(0, "CATEGORY", "c", 3))
     for node in (0, 1):
         found.mark(node, FOLLOWS)
         found.moved(node, State.WAITING, State.DONE)
@@ -514,7 +515,7 @@ def test_nodes_that_are_not_needed_make_fewer_enough() -> None:
 
 
 def test_when_enough_parents_can_not_be_done_any_more() -> None:
-    found = counts(Enough("PARENTS", "M", 3))
+    found = counts(Enough(0, "PARENTS", "M", 3))
     found.moved(0, State.WAITING, State.FAILED)
     assert not found.pop_hopeless()
     found.moved(1, State.WAITING, State.FUTILE)
@@ -525,7 +526,7 @@ def test_when_enough_parents_can_not_be_done_any_more() -> None:
 
 
 def test_nodes_not_needed_can_not_be_waited_for() -> None:
-    found = counts(Enough("PARENTS", "M", 3))
+    found = counts(Enough(0, "PARENTS", "M", 3))
     found.moved(0, State.WAITING, State.FAILED)
     assert not found.pop_hopeless()
     found.mark(1, FOLLOWS)
@@ -535,7 +536,7 @@ def test_nodes_not_needed_can_not_be_waited_for() -> None:
 
 def test_a_dag_that_grows() -> None:
     dag = make.dag("A B\nCATEGORY ALL_NODES c")
-    EnoughsOfDag.put(dag).enoughs = [Enough("CATEGORY", "c", 50, percent=True)]
+    EnoughsOfDag.put(dag).enoughs = [Enough(0, "CATEGORY", "c", 50, percent=True)]
     found = EnoughCounts(dag)
     found.moved(0, State.WAITING, State.DONE)
     assert found.is_reached(0)

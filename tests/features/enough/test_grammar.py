@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.enough.grammar import EnoughLine
+from condor_pydagman.features.enough.grammar import Enough
 from tests.unit.dagfile.one_line import wrong
 
 
@@ -20,7 +20,7 @@ from tests.unit.dagfile.one_line import wrong
     ],
 )
 def test_lines(line: str, fields: tuple[str, str, int, bool, str]) -> None:
-    command = EnoughLine(1, *fields)
+    command = Enough(1, *fields)
     assert parse(line, "x.dag").commands == [command]
     assert parse(lines_of(command), "x.dag").commands == [command]
 
@@ -28,11 +28,11 @@ def test_lines(line: str, fields: tuple[str, str, int, bool, str]) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("ENOUGH", "Missing which nodes are meant"),
+        ("ENOUGH", "Missing ALL_NODES, CATEGORY or PARENTS"),
         ("ENOUGH SOME 1", "Unexpected token 'SOME'"),
         ("ENOUGH CATEGORY", "CATEGORY missing its name"),
-        ("ENOUGH PARENTS", "PARENTS missing the node whose parents are meant"),
-        ("ENOUGH ALL_NODES", "Missing how many nodes are enough"),
+        ("ENOUGH PARENTS", "PARENTS missing its node"),
+        ("ENOUGH ALL_NODES", "Missing number of nodes that are enough"),
         ("ENOUGH ALL_NODES 10 OF 12", "Unexpected token 'OF'"),
         ("ENOUGH ALL_NODES 1 STOP", "Unexpected token 'STOP'"),
         ("ENOUGH ALL_NODES 1 WAIT 2", "Unexpected token '2'"),

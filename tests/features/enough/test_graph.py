@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.features.enough.grammar import Enough
 from condor_pydagman.features.enough.graph import (
-    Enough,
     EnoughsOfDag,
     enoughs_of,
     goal,
@@ -45,7 +45,7 @@ def test_whom_it_means(line: str, names: str) -> None:
 
 
 def test_a_share_is_rounded_up() -> None:
-    half = Enough("ALL_NODES", "", 50, percent=True)
+    half = Enough(0, "ALL_NODES", "", 50, percent=True)
     assert [goal(half, nodes) for nodes in (0, 1, 2, 3)] == [1, 1, 1, 2]
 
 

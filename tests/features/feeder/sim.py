@@ -12,7 +12,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman.engine import inputs
-from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.graph import FeederOfDag
 from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
 from condor_pydagman.features.growth.graph import Feeding, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText
@@ -116,7 +117,7 @@ class Feeders(Part):
     def add(cls, dag: Dag, rng: Random) -> None:
         at_most = rng.choice((0, 0, 5))
         FeederOfDag.put(dag).feeder = Feeder(
-            "feed $FEEDING", rng.randint(1, 4), at_most, 60, rng.randint(0, 4)
+            0, rng.randint(1, 4), at_most, 60, rng.randint(0, 4), "feed $FEEDING"
         )
 
     def ended_well(self, process: Process) -> None:

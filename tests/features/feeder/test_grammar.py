@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.parser import parse
-from condor_pydagman.features.feeder.grammar import FeederLine, write_feeder
+from condor_pydagman.dagfile.parser import lines_of, parse
+from condor_pydagman.features.feeder.grammar import Feeder
 
 
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("FEEDER BELOW 5 PROGRAM feed", FeederLine(1, 5, "feed")),
+        ("FEEDER BELOW 5 PROGRAM feed", Feeder(1, 5, program="feed")),
         (
             'feeder retries 0 timeout 60 at-most 10 below 5 program ./feed "a b" BELOW $FEEDING',
-            FeederLine(1, 5, './feed "a b" BELOW $FEEDING', 10, 60, 0),
+            Feeder(1, 5, 10, 60, 0, './feed "a b" BELOW $FEEDING'),
         ),
-        ("FEEDER AT_MOST 1 BELOW 1 PROGRAM f", FeederLine(1, 1, "f", 1)),
+        ("FEEDER AT_MOST 1 BELOW 1 PROGRAM f", Feeder(1, 1, 1, program="f")),
     ],
 )
-def test_feeders(line: str, command: FeederLine) -> None:
+def test_feeders(line: str, command: Feeder) -> None:
     parsed = parse(line + "\n", "t.dag")
     assert not parsed.errors
     assert parsed.commands == [command]
-    assert parse(write_feeder(command) + "\n", "t.dag").commands == [command]
+    assert parse(lines_of(command) + "\n", "t.dag").commands == [command]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("FEEDER", "Missing PROGRAM of the feeder"),
-        ("FEEDER BELOW 5", "Missing PROGRAM of the feeder"),
+        ("FEEDER", "Missing BELOW"),
+        ("FEEDER BELOW 5", "Missing PROGRAM"),
         ("FEEDER BELOW 5 PROGRAM", "PROGRAM missing its path"),
-        ("FEEDER PROGRAM feed", "The feeder has no BELOW"),
+        ("FEEDER PROGRAM feed", "Missing BELOW"),
         ("FEEDER feed BELOW 5", "Unexpected token 'feed'"),
         ("FEEDER BELOW 0 PROGRAM feed", "Invalid BELOW number '0'"),
         ("FEEDER BELOW x PROGRAM feed", "Invalid BELOW number 'x'"),

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.graph import FeederOfDag
 from condor_pydagman.features.feeder.helper import FeederHelper, is_empty
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.features.growth.adapters import kept_pieces
@@ -29,7 +30,9 @@ class FeedingBench(Bench):
         program = directory / "feed"
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(0o755)
-        FeederOfDag.put(self.dag).feeder = Feeder("feed", 1, 0, round(LIMIT_S), 0, str(directory))
+        FeederOfDag.put(self.dag).feeder = Feeder(
+            0, 1, 0, round(LIMIT_S), 0, "feed", str(directory)
+        )
         self.feeder = FeederHelper(self.run, self.helper.read_feeding)
 
     def begin(self, number: int = 1) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.parser import parse
+from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.features.growth.grammar import (
     ExtendLine,
-    LetGoLine,
+    LetGo,
     ScatterLine,
-    write_let_go,
 )
 from tests.unit.dagfile.one_line import good, warnings, wrong
 
@@ -35,9 +34,9 @@ from tests.unit.dagfile.one_line import good, warnings, wrong
                 "l",
                 "x-{item}",
                 "x.sub",
-                (("a", "{1}"), ("b", "{number}/{item}")),
                 "d",
                 "S+",
+                pairs=(("a", "{1}"), ("b", "{number}/{item}")),
             ),
         ),
     ],
@@ -116,15 +115,15 @@ def test_quotes_of_a_value() -> None:
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("LET_GO 7 30 5 20", LetGoLine(1, 7, 30, 5, 20)),
-        ("LET_GO 7 30 5 20 LAST", LetGoLine(1, 7, 30, 5, 20, True)),
-        ("LET_GO 7 30 0 0 BY A B", LetGoLine(1, 7, 30, 0, 0, False, ("A", "B"))),
+        ("LET_GO 7 30 5 20", LetGo(1, 7, 30, 5, 20)),
+        ("LET_GO 7 30 5 20 LAST", LetGo(1, 7, 30, 5, 20, True)),
+        ("LET_GO 7 30 0 0 BY A B", LetGo(1, 7, 30, 0, 0, False, ("A", "B"))),
     ],
 )
-def test_what_has_been_let_go(line: str, command: LetGoLine) -> None:
+def test_what_has_been_let_go(line: str, command: LetGo) -> None:
     parsed = parse(line + "\n", "t.rescue")
     assert parsed.commands == [command]
-    assert write_let_go(command) == line
+    assert lines_of(command) == line
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def test_what_has_been_let_go(line: str, command: LetGoLine) -> None:
         ("LET_GO", "Missing number of a piece"),
         ("LET_GO 7 x 0 0", "Invalid number of nodes 'x'"),
         ("LET_GO 7 1 0 0 FIRST", "Unexpected token 'FIRST'"),
-        ("LET_GO 7 1 0 0 BY", "No node name specified"),
+        ("LET_GO 7 1 0 0 BY", "BY missing its nodes"),
     ],
 )
 def test_what_is_wrong_with_that(line: str, message: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.feeder.graph import Feeder, feeder_of
+from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.growth.graph import Extension, growth_of
 from condor_pydagman.graph.build import DagFileErrors
 from tests.unit.graph.texts import JOBS, build_text
@@ -53,7 +54,7 @@ def test_a_file_before_the_node(line: str) -> None:
 
 def test_a_feeder() -> None:
     dag = build_text("FEEDER BELOW 5 AT-MOST 9 PROGRAM feed $FEEDING\n")
-    assert feeder_of(dag) == Feeder("feed $FEEDING", 5, 9, 3600, 5)
+    assert feeder_of(dag) == Feeder(0, 5, 9, 3600, 5, "feed $FEEDING")
     assert len(dag) == 0
 
 

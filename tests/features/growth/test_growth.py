@@ -12,13 +12,14 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.graph import FeederOfDag
 from condor_pydagman.features.feeder.requests import Fed
+from condor_pydagman.features.growth.grammar import LetGo
 from condor_pydagman.features.growth.graph import (
     Extension,
     GrownPiece,
     GrowthOfDag,
-    LetGo,
     Piece,
     growth_of,
 )
@@ -291,7 +292,7 @@ def test_a_dag_that_ends_reads_no_piece(state: str) -> None:
 def test_a_person_adds_to_a_dag_without_nodes() -> None:
     dag = Dag(["t.dag"])
     dag.finish()
-    FeederOfDag.put(dag).feeder = Feeder("feed", 1, 0, 60, 0)
+    FeederOfDag.put(dag).feeder = Feeder(0, 1, 0, 60, 0, "feed")
     it = Growing(dag)
     it.begin()
     piece = piece_of(it.dag, "JOB X x\n")
@@ -352,7 +353,7 @@ def test_the_first_pieces_are_let_go_when_there_are_more_than_are_kept() -> None
     assert it.names == ["N2", "N3", "N4"]
     report = it.engine.report()
     assert (report.total, report.done) == (4, 3)
-    assert growth_of(it.dag).let_go_of == LetGo(1, 1, 1, 1)
+    assert growth_of(it.dag).let_go_of == LetGo(0, 1, 1, 1, 1)
     it.run("N4")
     it.give("", last=True)
     assert it.exit_code() == 0
@@ -510,7 +511,7 @@ def test_a_replay_comes_to_the_same() -> None:
 def test_a_rescue_dag_goes_on_counting() -> None:
     dag = Dag(["t.dag"])
     dag.finish()
-    GrowthOfDag.put(dag).let_go_of = LetGo(7, 30, 5, 20)
+    GrowthOfDag.put(dag).let_go_of = LetGo(0, 7, 30, 5, 20)
     it = Growing(dag)
     assert (it.engine.report().total, it.engine.report().done) == (30, 30)
     it.begin()

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.growth.graph import Feeding, LetGo, add_piece, growth_of
+from condor_pydagman.features.growth.grammar import LetGo
+from condor_pydagman.features.growth.graph import Feeding, add_piece, growth_of
 from condor_pydagman.features.growth.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
@@ -127,7 +128,7 @@ def test_numbers_are_used_again() -> None:
         if number > 2:
             let_go(found, number - 2)
     assert len(found) <= len(BASE) and len(found) == 4 + 3
-    assert growth_of(found).let_go_of == LetGo(17, 17)
+    assert growth_of(found).let_go_of == LetGo(0, 17, 17)
     assert found.variables[found.ids["N19"]][0].value == "19"
     assert found.place(found.ids["N19"]) == "p:1"
 
@@ -139,9 +140,9 @@ def test_what_is_summed_up() -> None:
     add(found, 3, "JOB H n.sub\nJOB I n.sub\n", feeding=Feeding(2, True))
     let_go(found, 3)
     let_go(found, 2)
-    assert growth_of(found).let_go_of == LetGo(3, 3, 2, 2, True, ("F",))
+    assert growth_of(found).let_go_of == LetGo(0, 3, 3, 2, 2, True, ("F",))
     let_go(found, 1)
-    assert growth_of(found).let_go_of == LetGo(3, 4, 2, 3, True)
+    assert growth_of(found).let_go_of == LetGo(0, 3, 4, 2, 3, True)
     assert growth_of(found).pieces == []
 
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from condor_pydagman.features.cache.graph import Cached, cached_of
+from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
 from condor_pydagman.features.growth.graph import Extension, Piece, add_piece, growth_of
 from condor_pydagman.features.growth.piece import PieceBuilding, PieceText, read_piece, scattered
 from condor_pydagman.features.growth.piece_now import read_now
-from condor_pydagman.features.publish.graph import Published, published_of
+from condor_pydagman.features.publish.grammar import Publish
+from condor_pydagman.features.publish.graph import published_of
 from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
@@ -148,7 +150,7 @@ def test_conditions_of_new_nodes_are_over_known_parents_too() -> None:
     assert conditions_of(dag)[y].expression.startswith("Parents.A.n > 1")
     assert not conditions_of(dag)[x].skips_children
     assert (place_of_condition(dag, x), place_of_condition(dag, y)) == ("p.dag:6", "p.dag:5")
-    assert published_of(dag) == {x: Published("x.ad")}
+    assert published_of(dag) == {x: Publish(0, "", "x.ad")}
 
 
 def test_a_condition_over_the_node_that_has_added_it() -> None:
@@ -162,7 +164,7 @@ def test_enough_parents_have_numbers_after_those_of_the_dag() -> None:
     own = EnoughsOfDag.of(dag)
     found = {dag.names[node]: own.enoughs[number].name for node, number in own.enough_of.items()}
     assert found == {"C": "C", "X": "X", "Y": "Y"}
-    assert enoughs_of(dag)[1][2:] == (50, True, "WAIT")
+    assert enoughs_of(dag)[1][3:] == (50, True, "WAIT")
     assert EnoughsOfDag.of(dag).lines_at == ["x.dag:6", "p.dag:4", "p.dag:5"]
 
 
@@ -179,8 +181,8 @@ def test_new_nodes_can_be_cached() -> None:
     )
     dag = grown(ABC + "CACHE A\n", text)
     assert cached_of(dag) == {
-        0: Cached(named=True),
-        dag.ids["X"]: Cached(True, ("x.in",), ("x.out",), named=True),
+        0: Cache(0, "", named=True),
+        dag.ids["X"]: Cache(0, "", True, ("x.in",), ("x.out",), named=True),
     }
 
 

@@ -11,11 +11,11 @@ from condor_pydagman.features.notify.grammar import Notification, read_notificat
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("dag.end PROGRAM ./x", Notification("dag.end", "PROGRAM", "./x")),
-        ("* program /bin/x  a b", Notification("*", "PROGRAM", "/bin/x  a b")),
+        ("dag.end PROGRAM ./x", Notification(0, "dag.end", "PROGRAM", "./x")),
+        ("* program /bin/x  a b", Notification(0, "*", "PROGRAM", "/bin/x  a b")),
         (
             "dag.*,node.state=ERROR URL https://example.org/h?t=1",
-            Notification("dag.*,node.state=ERROR", "URL", "https://example.org/h?t=1"),
+            Notification(0, "dag.*,node.state=ERROR", "URL", "https://example.org/h?t=1"),
         ),
     ],
 )

@@ -13,8 +13,8 @@ LINES = "NOTIFY dag.end PROGRAM x a\nNOTIFY * URL http://a/\n"
 def test_each_line_adds_one() -> None:
     dag = build_text(JOBS + LINES)
     assert notifications_of(dag) == [
-        Notification("dag.end", "PROGRAM", "x a"),
-        Notification("*", "URL", "http://a/"),
+        Notification(0, "dag.end", "PROGRAM", "x a"),
+        Notification(0, "*", "URL", "http://a/"),
     ]
 
 

@@ -15,10 +15,12 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman.features.enough.graph import enoughs_of
-from condor_pydagman.features.publish.graph import Published, PublishedOfDag, published_of
+from condor_pydagman.features.publish.grammar import Publish
+from condor_pydagman.features.publish.graph import PublishedOfDag, published_of
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
-from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag, conditions_of
+from condor_pydagman.features.run_if.grammar import RunIf
+from condor_pydagman.features.run_if.graph import ConditionsOfDag, conditions_of
 from condor_pydagman.features.run_if.requests import (
     ConditionResult,
     ConditionsEvaluated,
@@ -47,12 +49,13 @@ def _add_conditions(dag: Dag, rng: Random) -> None:
     nodes = [node for node in range(len(dag)) if dag.kinds[node] in ORDINARY_KINDS]
     for node in nodes:
         if rng.random() < 0.4:
-            PublishedOfDag.put(dag).published[node] = Published(f"{dag.names[node]}.ad")
+            PublishedOfDag.put(dag).published[node] = Publish(0, "", f"{dag.names[node]}.ad")
     often = rng.choice((0.2, 0.4, 0.8))
     for node in nodes:
         if rng.random() < often:
             names = [dag.names[parent] for parent in parents_of(dag, node)]
-            condition = Condition(expression(names, rng), rng.random() < 0.7)
+            text = expression(names, rng)
+            condition = RunIf(0, "", "SKIP" if rng.random() < 0.7 else "DONE", text)
             ConditionsOfDag.put(dag).conditions[node] = condition
             dag.decided[node] = AFTER_ALL
 

@@ -18,13 +18,13 @@ from tests.unit.dagfile.one_line import good, message, wrong
 ROUND_TRIPS = [
     (
         'RUN_IF C  Parents.A.Outcome == "DONE"  ',
-        RunIf(1, "C", 'Parents.A.Outcome == "DONE"'),
+        RunIf(1, "C", expression='Parents.A.Outcome == "DONE"'),
     ),
-    ("Run-If C else DONE Failed == 0", RunIf(1, "C", "Failed == 0", "DONE")),
-    ("RUN_IF C ELSE skip x", RunIf(1, "C", "x")),
-    ("RUN_IF C Elsewhere > 1", RunIf(1, "C", "Elsewhere > 1")),
-    ("RUN_IF C Parents.'odd-name'.n", RunIf(1, "C", "Parents.'odd-name'.n")),
-    ('RUN_IF C x == "a b"', RunIf(1, "C", 'x == "a b"')),
+    ("Run-If C else DONE Failed == 0", RunIf(1, "C", "DONE", "Failed == 0")),
+    ("RUN_IF C ELSE skip x", RunIf(1, "C", "SKIP", "x")),
+    ("RUN_IF C Elsewhere > 1", RunIf(1, "C", "SKIP", "Elsewhere > 1")),
+    ("RUN_IF C Parents.'odd-name'.n", RunIf(1, "C", "SKIP", "Parents.'odd-name'.n")),
+    ('RUN_IF C x == "a b"', RunIf(1, "C", "SKIP", 'x == "a b"')),
 ]
 
 
@@ -42,7 +42,7 @@ def test_lines_are_read_and_written(line: str, command: Command) -> None:
         ("RUN_IF C ELSE", "ELSE missing SKIP or DONE"),
         ("RUN_IF C ELSE x == 1", "Unexpected token 'x'"),
         ("RUN_IF C ELSE DONE", "RUN_IF missing its ClassAd expression"),
-        (f"RUN_IF C {'x' * 4001}", "The expression has 4001 characters"),
+        (f"RUN_IF C {'x' * 4001}", "The RUN_IF expression has 4,001 characters"),
     ],
 )
 def test_wrong_lines(line: str, said: str) -> None:
@@ -83,7 +83,7 @@ def test_what_to_write_instead(line: str, hint: str) -> None:
     "text", ["Done > 0", "skip == 1", 'if == "x"', '"a" == "b"', '"a" "b"=="c"']
 )
 def test_expressions_that_look_alike(text: str) -> None:
-    assert good(f"RUN_IF B {text}\n") == RunIf(1, "B", text)
+    assert good(f"RUN_IF B {text}\n") == RunIf(1, "B", "SKIP", text)
 
 
 # What an expression of a RUN_IF refers to.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.publish.graph import Published, PublishedOfDag, published_of
-from condor_pydagman.features.run_if.graph import Condition, conditions_of, place_of_condition
+from condor_pydagman.features.publish.grammar import Publish
+from condor_pydagman.features.publish.graph import PublishedOfDag, published_of
+from condor_pydagman.features.run_if.grammar import RunIf
+from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
 from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import DONE, Dag
@@ -21,9 +23,9 @@ def test_a_condition_and_what_a_node_publishes() -> None:
         EDGES + "RUN_IF C ELSE DONE Parents.A.n > 1\nPUBLISH A FILE a.ad\n"
         "PUBLISH A ATTRIBUTES x,y\nPUBLISH A ATTRIBUTES y,z\n"
     )
-    assert conditions_of(dag) == {dag.ids["C"]: Condition("Parents.A.n > 1", False)}
+    assert conditions_of(dag) == {dag.ids["C"]: RunIf(0, "", "DONE", "Parents.A.n > 1")}
     assert place_of_condition(dag, dag.ids["C"]).startswith("x.dag:")
-    assert published_of(dag) == {dag.ids["A"]: Published("a.ad", ("x", "y", "z"))}
+    assert published_of(dag) == {dag.ids["A"]: Publish(0, "", "a.ad", ("x", "y", "z"))}
 
 
 def test_names_in_a_splice_are_those_of_its_file() -> None:

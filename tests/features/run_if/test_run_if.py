@@ -11,7 +11,8 @@ from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.features.brake.graph import Brake, BrakesOfDag
+from condor_pydagman.features.brake.grammar import Brake
+from condor_pydagman.features.brake.graph import BrakesOfDag
 from condor_pydagman.features.publish.graph import PublishedOfDag
 from condor_pydagman.features.publish.requests import ReadResult, ResultRead
 from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
@@ -469,7 +470,7 @@ def test_a_file_that_cannot_be_read_makes_the_run_fail() -> None:
 
 def test_a_brake_counts_once_a_run_whose_result_can_not_be_read() -> None:
     made = make.dag("A; B\nPUBLISH A FILE a.ad")
-    brake = Brake("b", 40, percent=True, last=2, alike="EXIT_CODE")
+    brake = Brake(0, "b", 40, percent=True, last=2, alike="EXIT_CODE")
     BrakesOfDag.put(made).brakes.append(brake)
     harness = Decided(made, QUIET)
     harness.files = {"a.ad": "No such file or directory"}

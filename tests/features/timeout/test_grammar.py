@@ -24,7 +24,7 @@ def test_good_lines(text: str, command: TimeoutLine) -> None:
     ("text", "expected"),
     [
         ("TIMEOUT", "TIMEOUT: No node name specified"),
-        ("TIMEOUT A", "TIMEOUT: Missing time limit (QUEUED, RUNNING, TOTAL)"),
+        ("TIMEOUT A", "TIMEOUT: Missing QUEUED, RUNNING or TOTAL"),
         ("TIMEOUT A 10", "TIMEOUT: Unexpected token '10'"),
         ("TIMEOUT A QUEUED", "TIMEOUT: QUEUED missing time value"),
         ("TIMEOUT A QUEUED x", "TIMEOUT: Invalid QUEUED time value 'x'"),

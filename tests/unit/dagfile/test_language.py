@@ -18,7 +18,6 @@ from condor_pydagman.dagfile.language import (
 from condor_pydagman.dagfile.lines import normal
 from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.dagfile.syntax import SYNTAX, of_class, of_word
-from condor_pydagman.features import FEATURES, Entry, home
 from tests.corpora import dag_cases
 
 # By what they are for; what is not here is an extension, and has a test of its own.
@@ -96,11 +95,3 @@ def test_every_class_of_command_has_its_line() -> None:
     assert {of_class(row.command).command for row in rows} == {row.command for row in rows}
     assert of_class(commands.Job).word == "JOB"
     assert of_class(commands.ParentChild).word == "PARENT"
-
-
-@pytest.mark.parametrize("feature", FEATURES, ids=[one.name for one in FEATURES])
-def test_commands_of_a_feature_are_in_its_folder(feature: Entry) -> None:
-    for word in feature.uses + feature.defines:
-        row = of_word(word)
-        assert row is not None
-        assert home(row.command) == feature.name

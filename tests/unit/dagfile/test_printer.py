@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.language import WORDS
-from condor_pydagman.dagfile.lexer import Words
 from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, parse
-from condor_pydagman.dagfile.syntax import of_word
+from condor_pydagman.dagfile.rows import row_of
+from condor_pydagman.dagfile.syntax import of_class, of_word
+from condor_pydagman.features import home
 from condor_pydagman.features.growth.grammar import ExtendLine, ScatterLine
-from condor_pydagman.features.sites.grammar import SitePolicyLine
-from condor_pydagman.features.sweep.grammar import Dimension
 from condor_pydagman.features.timeout.grammar import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from tests.rows import FLAG, LINE, NAME, NUMBER, commands_of, word
 from tests.unit.dagfile.one_line import good
 
 
@@ -47,7 +47,7 @@ from tests.unit.dagfile.one_line import good
             'EXTEND A "m n" ANYWHERE DIR d PREFIX NONE',
         ),
         (
-            ScatterLine(7, "A", "l", "x{item}", "x.sub", (("k", "{1}"),), "", "S+", 2),
+            ScatterLine(7, "A", "l", "x{item}", "x.sub", "", "S+", 2, (("k", "{1}"),)),
             "SCATTER A l x{item} x.sub PREFIX S+ RETRY 2 VARS k={1}",
         ),
     ],
@@ -95,13 +95,8 @@ def test_plus_is_written_where_it_can_be_read() -> None:
     assert lines_of(job, allow_any_node_name_characters=True) == "JOB S+A x"
 
 
-# Words that can stand in a line as they are, and words that need care.
-_TEXT = st.text(alphabet="abZ9.{}@=+#/%\u00e9\u00a0\udcff\"' \\\t", min_size=1, max_size=8)
-_NUMBER = st.integers(-(2**31), 2**31 - 1)
 _FACTOR = st.sampled_from([1.0, 1.5, 2.0, 10.0, 1e9, 2147483646.75, 1.0000001, 0.5])
-_CODES = st.lists(_NUMBER, max_size=3).map(tuple)
-_FLAG = st.booleans()
-_LINE = st.one_of(st.just(""), _TEXT)
+_CODES = st.lists(NUMBER, max_size=3).map(tuple)
 _DESCRIPTION = st.lists(st.text("ax={}@E 1\\", max_size=8), max_size=4).map("\n".join)
 
 
@@ -113,14 +108,14 @@ def _commands(draw: Any) -> Command:
     """
     kinds = sorted({row.command for row in map(of_word, WORDS) if row is not None}, key=str)
     cls = draw(st.sampled_from(kinds))
+    if home(cls):
+        return draw(commands_of(row_of(of_class(cls).word)))
     values = {"line": 1}
     for field, kind in cls.__annotations__.items():
         if field != "line":
             values[field] = draw(_of(field, kind))
     if cls is commands.Job and values["description"] is not None:
         values["submit"] = draw(st.sampled_from(["{", "@=E", "@=1"]))
-    if cls is SitePolicyLine:
-        values["key"], values["value"] = draw(_POLICY)
     command: Command = cls(**values)
     return command
 
@@ -130,49 +125,23 @@ def _of(field: str, kind: str) -> st.SearchStrategy[Any]:
         "kind": st.sampled_from(ScriptKind if kind == "ScriptKind" else NodeKind),
         "debug_stream": st.sampled_from(["", "STDOUT", "STDERR", "ALL"]),
         "description": st.one_of(st.none(), _DESCRIPTION) if "None" in kind else _DESCRIPTION,
-        "parents": st.lists(_NAME, min_size=1, max_size=3).map(tuple),
-        "children": st.lists(_NAME, min_size=1, max_size=3).map(tuple),
-        "pairs": st.lists(st.tuples(st.text("kq_.+Q", min_size=1), _LINE), max_size=3).map(tuple),
-        "name": _NAME,
-        "node": _NAME,
-        "extent": st.sampled_from(["FROM", "UNTIL", "ONLY"]),
-        "dimensions": st.just((Dimension("x", ("1..3",)), Dimension("y", ("a",)))),
-        "alike": st.sampled_from(["", "EXIT_CODE", "SITE"]),
-        "effect": st.sampled_from(["HALT", "HOLD", "ABORT"]),
-        "rows": st.just(""),
-        "keys": st.lists(_NAME, max_size=3).map(tuple),
-        "members": st.sampled_from(["NODES", "SPLICE", "ALL_NODES"]),
+        "parents": st.lists(NAME, min_size=1, max_size=3).map(tuple),
+        "children": st.lists(NAME, min_size=1, max_size=3).map(tuple),
+        "pairs": st.lists(st.tuples(st.text("kq_.+Q", min_size=1), LINE), max_size=3).map(tuple),
+        "name": NAME,
+        "node": NAME,
     }
     by_kind: dict[str, st.SearchStrategy[Any]] = {
-        "str": _LINE,
-        "str | None": st.one_of(st.none(), _LINE),
-        "int": _NUMBER,
-        "bool": _FLAG,
-        "bool | None": st.one_of(st.none(), _FLAG),
-        "int | None": st.one_of(st.none(), _NUMBER),
+        "str": LINE,
+        "str | None": st.one_of(st.none(), LINE),
+        "int": NUMBER,
+        "bool": FLAG,
+        "bool | None": st.one_of(st.none(), FLAG),
+        "int | None": st.one_of(st.none(), NUMBER),
         "float | None": st.one_of(st.none(), _FACTOR),
         "tuple[int, ...] | None": st.one_of(st.none(), _CODES),
-        "tuple[str, ...]": st.lists(_NAME, max_size=3).map(tuple),
-        "str | int | tuple[str, str] | tuple[str, int]": st.none(),  # see _POLICY
     }
     return special[field] if field in special else by_kind[kind]
-
-
-def _word(text: str) -> str | None:
-    try:
-        return Words(text).next()
-    except ValueError:
-        return None
-
-
-_NAME = _TEXT.map(_word).filter(bool)
-_POLICY = st.one_of(
-    st.tuples(st.sampled_from(["REQUIREMENTS", "RANK", "REMATCH_IF"]), _LINE),
-    st.tuples(st.just("ATTRIBUTE"), st.tuples(st.text("ax_1 ", max_size=3), _LINE)),
-    st.tuples(st.sampled_from(["WAIT", "IDLE", "FAILURES", "ROUNDS"]), _NUMBER),
-    st.tuples(st.just("CLEAN_UP"), st.tuples(_NAME, _NUMBER)),
-    st.tuples(st.just("OLD_SITE"), st.sampled_from(["LAST", "NEVER"])),
-)
 
 
 @given(_commands())
@@ -204,7 +173,7 @@ _PIECES = (
 _ODD = ('"', "'", "\\", "x=1", '="a b"', "{\nx\n}", "@=E\nx\n@E", "INCLUDE", "UPDATE", "SET", " ")
 
 
-@given(st.lists(st.sampled_from(_PIECES + _ODD), max_size=12), _FLAG)
+@given(st.lists(st.sampled_from(_PIECES + _ODD), max_size=12), FLAG)
 def test_whatever_is_read_can_be_printed(pieces: list[str], blanks: bool) -> None:
     for command in parse((" " if blanks else "").join(pieces), "x.dag").commands:
         reading = Reading("x.dag")
@@ -213,7 +182,7 @@ def test_whatever_is_read_can_be_printed(pieces: list[str], blanks: bool) -> Non
 
 @given(st.text(alphabet="a\"' \\", max_size=12))
 def test_every_name_that_can_be_read_can_be_printed(text: str) -> None:
-    name = _word(text)
+    name = word(text)
     assume(name)
     command = commands.Priority(1, name or "", 1)
     assert good(lines_of(command)) == command

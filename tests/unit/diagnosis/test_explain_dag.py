@@ -8,7 +8,8 @@ import pytest
 
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.features.growth.graph import GrowthOfDag, LetGo
+from condor_pydagman.features.growth.grammar import LetGo
+from condor_pydagman.features.growth.graph import GrowthOfDag
 from condor_pydagman.trace.run_history import DagState, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, script, without_jobs
@@ -112,5 +113,5 @@ def test_a_big_dag_is_explained_quickly() -> None:
 def test_nodes_that_were_let_go_count_as_done() -> None:
     facts = facts_of("JOB A a.sub\n", {"A": (NodeStatus.DONE, [])})
     assert facts.dag is not None
-    GrowthOfDag.put(facts.dag).let_go_of = LetGo(3, 40)
+    GrowthOfDag.put(facts.dag).let_go_of = LetGo(0, 3, 40)
     assert "41 nodes, 41 done" in explain_dag(facts).headline

@@ -10,7 +10,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.feeder.graph import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.graph import FeederOfDag
 from condor_pydagman.features.feeder.report import FeederReport
 from condor_pydagman.features.feeder.requests import Fed, RunFeeder
 from condor_pydagman.features.growth.graph import Feeding, Piece
@@ -80,7 +81,7 @@ class Growing:
 
 
 def feeder(**how: object) -> Feeder:
-    return Feeder("feed", 1, 0, 60, 2)._replace(**how)
+    return Feeder(0, 1, 0, 60, 2, "feed")._replace(**how)
 
 
 class FedDag(Growing):

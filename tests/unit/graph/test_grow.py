@@ -8,8 +8,10 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.enough.graph import Enough, EnoughsOfDag
-from condor_pydagman.features.run_if.graph import Condition, ConditionsOfDag
+from condor_pydagman.features.enough.grammar import Enough
+from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman.features.run_if.grammar import RunIf
+from condor_pydagman.features.run_if.graph import ConditionsOfDag
 from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import AFTER_ALL, AT_ONCE, BY_NODE, DONE, Dag, Retry, Variable
 from condor_pydagman.graph.stepwise import at_once
@@ -65,10 +67,10 @@ def _define(dag: Dag, node: int) -> None:
         enoughs = EnoughsOfDag.put(dag)
         enoughs.enough_of[number] = len(enoughs.enoughs)
         dag.decided[number] = AT_ONCE
-        enoughs.enoughs.append(Enough("PARENTS", dag.names[number], node + 1))
+        enoughs.enoughs.append(Enough(0, "PARENTS", dag.names[number], node + 1))
         enoughs.lines_at.append(f"{dag.places.file}:{node + 3}")
     elif node % 3 == 1:
-        ConditionsOfDag.put(dag).conditions[number] = Condition(f"Retries == {node}")
+        ConditionsOfDag.put(dag).conditions[number] = RunIf(0, "", "SKIP", f"Retries == {node}")
         dag.decided[number] = AFTER_ALL
         ConditionsOfDag.put(dag).lines_at[number] = f"{dag.places.file}:{node + 2}"
     if node % 4 == 1:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.growth.grammar import LetGoLine, write_let_go
-from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, LetGo, growth_of
+from condor_pydagman.dagfile.parser import lines_of
+from condor_pydagman.features.growth.grammar import LetGo
+from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
 from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry
@@ -138,9 +139,9 @@ ODD = ("c\\", "c\v", "c\f", 'q"a b"', "LAST", "BY")
 def test_odd_names_of_nodes_that_have_added_what_was_let_go(name: str) -> None:
     dag = make_odd(name)
     GrowthOfDag.put(dag).extensions[0] = Extension("f")
-    line = write_let_go(LetGoLine(0, 3, 4, 1, 2, True, (name,)))
+    line = lines_of(LetGo(0, 3, 4, 1, 2, True, (name,)))
     assert apply_progress(dag, f"{line}\nDONE Z\n", "r").done == [1]
-    assert growth_of(dag).let_go_of == LetGo(3, 4, 1, 2, True, (name,))
+    assert growth_of(dag).let_go_of == LetGo(0, 3, 4, 1, 2, True, (name,))
     assert not growth_of(dag).extensions
 
 

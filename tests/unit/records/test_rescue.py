@@ -10,8 +10,10 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features.choose.graph import Choice, ChoicesOfDag
-from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, LetGo, growth_of
+from condor_pydagman.features.choose.grammar import Choose
+from condor_pydagman.features.choose.graph import ChoicesOfDag
+from condor_pydagman.features.growth.grammar import LetGo
+from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress
@@ -115,7 +117,7 @@ def test_nodes_that_are_not_needed() -> None:
 
 def test_nodes_that_are_left_out_are_not_called_done() -> None:
     dag = small_dag()
-    ChoicesOfDag.put(dag).choices.append(Choice("FROM", ("B", "C")))
+    ChoicesOfDag.put(dag).choices.append(Choose(0, "FROM", ("B", "C")))
     dag.flags[0] |= LEFT_OUT | DONE
     assert text(dag, reports(dag)).endswith(
         "# Nodes premarked DONE: 1\n# Nodes that failed: 1\n#   B,<ENDLIST>\n\nCHOOSE FROM B C\n"
@@ -288,7 +290,7 @@ def test_a_continued_line_still_is_one() -> None:
 
 def test_what_has_been_let_go_is_counted_and_remembered() -> None:
     dag = small_dag()
-    GrowthOfDag.put(dag).let_go_of = LetGo(7, 30, 5, 20, True, ("A",))
+    GrowthOfDag.put(dag).let_go_of = LetGo(0, 7, 30, 5, 20, True, ("A",))
     written = text(dag, reports(dag))
     assert "# Total number of Nodes: 34\n# Nodes premarked DONE: 32\n" in written
     assert "\nLET_GO 7 30 5 20 LAST BY A\n" in written

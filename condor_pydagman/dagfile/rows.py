@@ -1,0 +1,723 @@
+"""Rows: the commands that stock DAGMan does not have, each of them declared once.
+
+A row decorates the class of a command, whose fields name the parts of its line:
+
+    @rows.Row("BRAKE", "Stops the DAG when more nodes fail than so many.", after="NOT_NEEDED")
+    class Brake(NamedTuple):
+        line: int
+        name: str = rows.name("name of the brake")
+        limit: int = rows.share("number of the brake", 0)
+        percent: bool = False
+        last: int = rows.option("OF", rows.number("number", 1), 0)
+        effect: str = rows.one_of(("HALT", "HOLD", "ABORT"))
+
+From it come how the line is read and written, its form in error messages and in the manual, and
+what messages expect at each place; `tests/rows.py` makes lines up from it.  The parts stand in the
+line in the order of their fields, but for options that follow each other, which stand in any order.
+A part of several values gives the fields behind its own as well; a field without a part that no
+part gives is in no line.
+
+This module is loaded with the first command of a feature.
+"""
+
+# ruff: noqa: D102 (what the methods of parts do is said of those of Part)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, TypeVar, cast
+
+from condor_pydagman import features
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import DEFINING, ROWS, CommandWord
+from condor_pydagman.dagfile.lexer import LineError, Words, file_word, name_word, node_word
+from condor_pydagman.dagfile.lines import (
+    HIGHEST,
+    Context,
+    checked_number,
+    end,
+    integer,
+    needed,
+    needed_file,
+    node_name,
+    normal,
+    number_range,
+    unexpected,
+)
+from condor_pydagman.dagfile.modifier_lines import read_time
+from condor_pydagman.features import FEATURE_OF, home
+from condor_pydagman.named_tuple import NamedTuple
+
+NEEDED: Any = object()  # default of a part that a line must have
+Check = Callable[[str, Words], str]  # gives a word as it is meant, or raises LineError
+
+_KEYWORD = re.compile(r"[A-Za-z_-]+(?=[ \t\r]|$)")
+_WHOLE_NUMBER = re.compile("[+-]?[0-9]+")
+_C = TypeVar("_C", bound=type)
+
+
+def _or(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _as_it_is(word: str, words: Words) -> str:
+    return word
+
+
+class Part:
+    """One value of a line.
+
+    Attributes:
+        noun: what messages call it.
+        shown: how the form of the line shows it; '' for the name of its field.
+        default: its value if the line does not have it; NEEDED if the line must.
+        sample: what may stand there, for examples.
+        width: how many fields it gives.
+        empty: a value of it that says nothing.
+        keywords: words that can begin it.
+        says_keyword: whether what it writes begins with the word that announces it.
+        has_more: whether it has any number of values.
+        again: gives the value from that of the first time and that of the second, if an option may
+            be there twice.
+    """
+
+    width = 1
+    empty: Any = ""
+    keywords: tuple[str, ...] = ()
+    says_keyword = False
+    has_more = False
+    again: Callable[[Any, Any], Any] | None = None
+    sample = "x"
+
+    def __init__(
+        self,
+        noun: str = "",
+        shown: str = "",
+        check: Check = _as_it_is,
+        default: Any = NEEDED,
+        sample: str = "",
+    ) -> None:
+        self.noun = noun
+        self.shown = shown
+        self.check = check
+        self.default = default
+        self.sample = sample or self.sample
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        """The value.
+
+        Args:
+            words: the words of the line.
+            key: the word that has announced it, '' if none has.
+            also: words that could stand in its place.
+
+        Raises:
+            LineError: it is not there, or is wrong.
+            QuotingError: a quote is not closed.
+        """
+        return self.check(needed(words, self.missing(key)), words)
+
+    def write(self, value: Any) -> str:
+        """Its words; raises ValueError if there are none that say this value."""
+        return str(value)
+
+    def more(self, words: Words) -> str:
+        """One more value of a part that has any number of them; '' if there is none."""
+        return ""
+
+    def form(self, field: str) -> str:
+        """How the form of the line shows it."""
+        return self.shown or f"<{field}>"
+
+    def missing(self, key: str) -> str:
+        """What is said if it is not there."""
+        return f"{key} missing its {self.noun}" if key else f"Missing {self.noun}"
+
+    def invalid(self, key: str) -> str:
+        """What is said if it is wrong, with a place for the word."""
+        return f"Invalid {key} {self.noun} '{{}}'" if key else f"Invalid {self.noun} '{{}}'"
+
+
+class Name(Part):
+    """A name, of which quotes stay."""
+
+    def write(self, value: str) -> str:
+        return name_word(value)
+
+
+class Node(Part):
+    """The name of a node, ALL_NODES included."""
+
+    sample = "A"
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        return self.check(needed(words, self.missing(key)) if key else node_name(words), words)
+
+    def write(self, value: str) -> str:
+        return node_word(value)
+
+
+class File(Part):
+    """The name of a file or directory."""
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        return self.check(needed_file(words, self.missing(key)), words)
+
+    def write(self, value: str) -> str:
+        return file_word(value)
+
+
+class Number(Part):
+    """A whole number, `low` or more.  Nothing may follow the digits: 1h is not one second."""
+
+    empty = 0
+
+    def __init__(self, noun: str, low: int, shown: str = "<n>") -> None:
+        super().__init__(noun, shown, sample=str(max(low, 1)))
+        self.low = low
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        word = needed(words, self.missing(key))
+        invalid = self.invalid(key)
+        if not _WHOLE_NUMBER.fullmatch(word):
+            hint = number_range(self.low, HIGHEST)
+            hint += ", without a unit, a point or anything else behind it"
+            raise LineError(invalid.format(word), words, hint=hint)
+        return checked_number(word, words, invalid, self.low)
+
+
+class Share(Part):
+    """A whole number from `low`, and whether it is a share: per cent, of at most 100.  The `%` may
+    be a word of its own."""
+
+    width = 2
+
+    def __init__(self, noun: str, low: int) -> None:
+        super().__init__(noun, "<number>[%]", sample=str(max(low, 1)))
+        self.low = low
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        said = needed(words, self.missing(key))
+        column = words.column
+        if words.peek() == "%":
+            said += f" {words.next()}"
+        percent = said.endswith("%")
+        digits = said[:-1].rstrip() if percent else said
+        value = integer(digits) if _WHOLE_NUMBER.fullmatch(digits) else None
+        if value is None or not self.low <= value <= (100 if percent else HIGHEST):
+            hint = (
+                f"{number_range(self.low, HIGHEST)}, or a share of them: a whole number of per cent"
+                f" from {self.low} to 100, as in 50%"
+            )
+            raise LineError(self.invalid(key).format(said), words, hint=hint, column=column)
+        return value, percent
+
+    def write(self, value: tuple[int, bool]) -> str:
+        return f"{value[0]}{'%' * value[1]}"
+
+
+class Time(Part):
+    """Seconds, written as 90, 10m, 2h or 1d."""
+
+    empty = 0
+
+    def __init__(self) -> None:
+        super().__init__("time", "<time>", sample="60")
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        return read_time(words, key)
+
+
+class OneOf(Part):
+    """One of some words; the value is the word as it stands there."""
+
+    def __init__(self, choices: tuple[str, ...], default: Any = NEEDED) -> None:
+        super().__init__(_or(choices), "|".join(choices), default=default, sample=choices[0])
+        self.keywords = choices
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        known = (*also, *self.keywords)
+        word = words.next()
+        if not word and self.default is not NEEDED:
+            return self.default
+        if not word:
+            raise LineError(self.missing(key), words, known)
+        if normal(word) not in self.keywords:
+            unexpected(word, words, *known)
+        return normal(word)
+
+    def missing(self, key: str) -> str:
+        return f"{key} missing {self.noun}" if key else f"Missing {self.noun}"
+
+    def form(self, field: str) -> str:
+        return self.shown if self.default is not NEEDED else f"({self.shown})"
+
+
+class Names(Part):
+    """Names up to the end of the line, `most` of them at most; 0 for any number."""
+
+    empty = ()
+    sample = "A"
+
+    def __init__(self, noun: str, shown: str, most: int = 0) -> None:
+        super().__init__(noun, shown)
+        self.most = most
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        names = [needed(words, self.missing(key))]
+        while len(names) != self.most:
+            name = words.next()
+            if not name:
+                break
+            names.append(name)
+        return tuple(names)
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return " ".join(map(name_word, value))
+
+
+class Files(Part):
+    """Names of files up to the next word that announces an option."""
+
+    empty = ()
+    has_more = True
+
+    def more(self, words: Words) -> str:
+        word = words.next_file()
+        return self.check(word, words) if word else ""
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return " ".join(map(file_word, value))
+
+
+class Rest(Part):
+    """The rest of the line as it stands."""
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        text = words.rest().strip()
+        if not text:
+            raise LineError(self.missing(key), words)
+        return self.check(text, words)
+
+
+class Variants(Part):
+    """A word of several, and behind it what that takes: the value of this field and of the next.
+
+    A word that takes nothing has None for its part; the next field is `empty` then.
+    """
+
+    width = 2
+
+    def __init__(
+        self,
+        variants: Mapping[str, Part | None],
+        shown: str = "",
+        empty: Any = "",
+        refuse: Check = _as_it_is,
+    ) -> None:
+        """`refuse` may raise an error of its own for a word that is none of them."""
+        key, part = next(iter(variants.items()))
+        sample = key if part is None or part.default is not NEEDED else f"{key} {part.sample}"
+        super().__init__(_or(variants), shown, refuse, sample=sample)
+        self.keywords = tuple(variants)
+        self.variants = variants
+        self.empty = empty
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        word = needed(words, self.missing(key), self.keywords)
+        if normal(word) not in self.variants:
+            self.check(word, words)
+            unexpected(word, words, *self.keywords)
+        part = self.variants[normal(word)]
+        return normal(word), self.empty if part is None else part.read(words, normal(word))
+
+    def write(self, value: tuple[str, Any]) -> str:
+        part = self.variants[value[0]]
+        return f"{value[0]} {'' if part is None else part.write(value[1])}".rstrip()
+
+    def form(self, field: str) -> str:
+        forms = (
+            key if part is None else f"{key} {part.form(part.noun)}"
+            for key, part in self.variants.items()
+        )
+        return self.shown or f"({'|'.join(forms)})"
+
+
+class Option(Part):
+    """A part that a word announces; of those that follow each other, in any order.
+
+    Attributes:
+        keywords: the words, any of which announces it.
+        part: what follows.
+    """
+
+    def __init__(
+        self,
+        keywords: str | tuple[str, ...],
+        part: Part,
+        default: Any = NEEDED,
+        again: Callable[[Any, Any], Any] | None = None,
+    ) -> None:
+        self.keywords = (keywords,) if isinstance(keywords, str) else keywords
+        sample = f"{self.keywords[0]} {part.sample}"
+        super().__init__(part.noun, default=default, sample=sample)
+        self.part = part
+        self.again = again
+        self.has_more = part.has_more
+        self.width = part.width
+        self.empty = part.empty
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        """The value, behind the word `key`."""
+        if not self.has_more:
+            return self.part.read(words, key)
+        first = "" if keyword(words, also) else self.part.more(words)
+        if not first:
+            raise LineError(self.part.missing(key), words)
+        return (first,)
+
+    def more(self, words: Words) -> str:
+        return self.part.more(words)
+
+    def write(self, value: Any) -> str:
+        text = self.part.write(value)
+        return text if self.part.says_keyword else f"{self.keywords[0]} {text}"
+
+    def form(self, field: str) -> str:
+        form = self.part.shown or self.part.form(field)
+        if not self.part.says_keyword:
+            form = f"{'|'.join(self.keywords)} {form}"
+        return form if self.default is NEEDED else f"[{form}]"
+
+
+class Optional(Option):
+    """An option that stands at one place only, as part of a variant."""
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        if not keyword(words, self.keywords):
+            return self.default
+        words.next()
+        return self.part.read(words, self.keywords[0])
+
+    def write(self, value: Any) -> str:
+        return "" if value == self.default else super().write(value)
+
+
+class Flag(Option):
+    """A word that says yes, or one of several words, each with what it says."""
+
+    def __init__(self, keywords: str | Mapping[str, Any], *, again: bool = False) -> None:
+        means = {keywords: True} if isinstance(keywords, str) else keywords
+        default = not next(iter(means.values())) if len(means) == 1 else next(iter(means.values()))
+        last = _last if again else None
+        super().__init__(tuple(means), Part(), default, last)
+        self.means = means
+        self.sample = self.keywords[0]
+
+    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
+        return self.means[key]
+
+    def write(self, value: Any) -> str:
+        return next(key for key, meant in self.means.items() if meant == value)
+
+    def form(self, field: str) -> str:
+        return f"[{'|'.join(self.keywords)}]"
+
+
+def _last(first: Any, second: Any) -> Any:
+    return second
+
+
+def _both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return first + second
+
+
+LAST_COUNTS, ADDED_UP = _last, _both  # for `Option.again`
+
+# As defaults of fields, which have the types of the values.
+name: Any = Name
+node: Any = Node
+file: Any = File
+number: Any = Number
+share: Any = Share
+time: Any = Time
+one_of: Any = OneOf
+names: Any = Names
+files: Any = Files
+rest: Any = Rest
+variants: Any = Variants
+option: Any = Option
+optional: Any = Optional
+flag: Any = Flag
+
+
+def keyword(words: Words, known: Collection[str]) -> str:
+    """The next word in its normal form, if that is known; it is not taken.  Else ''."""
+    words.peek()
+    found = _KEYWORD.match(words.line, words.column)
+    word = normal(found[0]) if found else ""
+    return word if word in known else ""
+
+
+class Placed(NamedTuple):
+    """A part, and the fields that it gives."""
+
+    fields: tuple[str, ...]
+    part: Part
+
+    def value(self, command: Any) -> Any:
+        """Its value in a command."""
+        values = tuple(getattr(command, field) for field in self.fields)
+        return values if self.part.width > 1 else values[0]
+
+
+class Row:
+    """A command; to decorate its class with it makes it known.
+
+    Attributes:
+        word: its word.
+        command: its class.
+        about: what the language says of it.
+        parts: of its line, in their order.
+        groups: the same, options that follow each other together.
+        in_rescue: whether it may stand in a rescue file.
+        example: a line with nothing that can be left out.
+    """
+
+    command: Any
+    about: CommandWord
+    parts: list[Placed]
+    groups: list[list[Placed]]
+
+    def __init__(
+        self,
+        word: str,
+        summary: str,
+        *,
+        after: str,
+        in_rescue: bool = False,
+        options: str = "",
+        check: Callable[[Any, Words, Context], None] | None = None,
+        usage: str = "",
+        example: str = "",
+    ) -> None:
+        """A row without its class.
+
+        Args:
+            word: the word; FEATURES has it as well, so that it is known without its feature.
+            summary: what the command does, in one line, for the manual.
+            after: the word that it stands behind in the manual.
+            in_rescue: whether it may stand in a rescue file.
+            options: "some" if the line needs at least one of its options, "one" if exactly one.
+            check: refuses a command, each part of which is right, given the words of its line and
+                what is around it; raises LineError.
+            usage: the form of its line, if it is not what the parts say.
+            example: a short line, if it is not what the parts say.
+        """
+        self.word = word
+        self.in_rescue = in_rescue
+        self.example = example
+        self._options = options
+        self._check = check
+        self._about = (summary, after, usage)
+
+    def __call__(self, kind: _C) -> _C:
+        """Make this the row of a class."""
+        word = self.word
+        if FEATURE_OF.get(word) != home(kind):
+            raise TypeError(f"{word} is no word of {home(kind) or kind.__module__} in FEATURES")
+        self.command = kind
+        self.parts = list(_placed(kind))
+        self.groups = list(_grouped(self.parts))
+        self._keys = [_keys(group) for group in self.groups]
+        self._needed = {
+            one.fields[0]
+            for one in self.parts
+            if isinstance(one.part, Option) and one.part.default is NEEDED
+        }
+        self._keywords = {normal(key) for one in self.parts for key in one.part.keywords}
+        summary, after, usage = self._about
+        usage = usage or self._form()
+        defines = word in DEFINING
+        self.about = CommandWord(word, usage, summary, defines, extension=True, after=after)
+        self.example = self.example or " ".join(self._example()).rstrip()
+        ROWS[word] = self
+        return kind
+
+    def read(self, words: Words, context: Context) -> Command:
+        """The command that the words after the command word say.
+
+        Raises:
+            LineError: they say none.
+            QuotingError: a quote is not closed.
+        """
+        try:
+            return self._read(words, context)
+        except LineError as wrong:
+            if not (wrong.hint or wrong.expected):
+                wrong.hint = f"as in: {self.example}"
+            raise
+
+    def write(self, command: Any) -> str:
+        """The line of the command; raises ValueError if there is none."""
+        written = [self.word]
+        for one in self.parts:
+            value = one.value(command)
+            default = one.part.default
+            if default is NEEDED or value != default:
+                written.append(one.part.write(value))
+        return " ".join(filter(None, written))
+
+    def _read(self, words: Words, context: Context) -> Command:
+        values: dict[str, Any] = {}
+        left: tuple[str, ...] = ()
+        for group, keys in zip(self.groups, self._keys):
+            if keys:
+                found = self._read_options(keys, words)
+                left = self._left(group, found, words)
+                for one in group:
+                    if one.fields[0] in found:
+                        _put(values, one, found[one.fields[0]])
+                continue
+            try:
+                value = group[0].part.read(words, "", left)
+            except LineError as wrong:
+                raise self._explained(wrong, group[0].part, words) from None
+            _put(values, group[0], value)
+            left = ()
+        self._end(words, left)
+        command: Command = self.command(context.lines.number, **values)
+        if self._check is not None:
+            self._check(command, words, context)
+        return command
+
+    def _read_options(self, keys: Mapping[str, Placed], words: Words) -> dict[str, Any]:
+        """The values of the options that are there, by the first field of each."""
+        found: dict[str, Any] = {}
+        named = Placed((), Part())  # the option of files to which what follows may belong
+        while True:
+            key = keyword(words, keys)
+            if key:
+                words.next()
+                one = keys[key]
+                field = one.fields[0]
+                found[field] = _read_option(one.part, key, words, found.get(field, NEEDED), keys)
+                if self._options == "one":
+                    return found
+                if one.part.has_more:
+                    named = one
+                continue
+            more = named.part.more(words) if named.fields and words.peek() else ""
+            if not more:
+                return found
+            found[named.fields[0]] += (more,)
+
+    def _left(self, group: list[Placed], found: dict[str, Any], words: Words) -> tuple[str, ...]:
+        """The words of options that could follow.
+
+        Raises:
+            LineError: one is not there that must be.
+        """
+        is_enough = bool(found) or not self._options
+        if is_enough and self._needed <= found.keys() and not words.peek():
+            return ()
+        missing = [one for one in group if one.fields[0] not in found]
+        left = tuple(key for one in missing for key in one.part.keywords)
+        needs = [one.part.keywords for one in missing if one.part.default is NEEDED]
+        if not is_enough:
+            needs = [left]
+        if needs:
+            unexpected(words.next(), words, *left)
+            raise LineError(f"Missing {_or(needs[0])}", words, needs[0])
+        return () if self._options == "one" else left
+
+    def _end(self, words: Words, left: tuple[str, ...]) -> None:
+        if not words.peek():
+            return
+        if not left and any(keyword(words, keys) for keys in self._keys):
+            word = words.next()
+            hint = f"expected the end of the line: {word} stands further in front"
+            raise LineError(f"Unexpected token '{word}'", words, hint=hint)
+        end(words, *left)
+
+    def _explained(self, wrong: LineError, part: Part, words: Words) -> LineError:
+        """The error; if a later word of the line stands in the place of a part, it says so."""
+        word = _KEYWORD.match(words.line, wrong.column)
+        if word is None or part.keywords or normal(word[0]) not in self._keywords:
+            return wrong
+        hint = f"{word[0]} stands behind it"
+        return LineError(part.missing(""), words, hint=hint, column=wrong.column)
+
+    def _example(self) -> Iterator[str]:
+        yield self.word
+        options = self._options
+        for one in self.parts:
+            if one.part.default is NEEDED or (options and isinstance(one.part, Option)):
+                yield one.part.sample
+                options = "" if isinstance(one.part, Option) else options
+
+    def _form(self) -> str:
+        forms = [self.word]
+        for group, keys in zip(self.groups, self._keys):
+            shown = [one.part.form(one.fields[0]) for one in group]
+            if keys and self._options == "one":
+                shown = [f"({'|'.join(form[1:-1] for form in shown)})"]
+            elif not keys and group[0].part.default is not NEEDED:
+                shown = [f"[{shown[0]}]"]
+            forms += shown
+        return " ".join(forms)
+
+
+def _grouped(parts: Iterable[Placed]) -> Iterator[list[Placed]]:
+    for is_option, group in groupby(parts, lambda one: isinstance(one.part, Option)):
+        if is_option:
+            yield list(group)
+        else:
+            yield from ([one] for one in group)
+
+
+def _keys(group: Iterable[Placed]) -> dict[str, Placed]:
+    """The options of a group by their words; none if it is no group of options."""
+    options = (one for one in group if isinstance(one.part, Option))
+    return {normal(key): one for one in options for key in one.part.keywords}
+
+
+def _read_option(part: Part, key: str, words: Words, before: Any, keys: Collection[str]) -> Any:
+    """What follows a word; `before`: what stood behind such a word before, NEEDED if nothing."""
+    if "_" in key and key not in part.keywords:
+        key = key.replace("_", "-")
+    if before is NEEDED:
+        return part.read(words, key, keys)
+    if part.again is None:
+        raise LineError(f"Unexpected token '{key}'", words, hint=f"{key} can stand here once")
+    return part.again(before, part.read(words, key, keys))
+
+
+def _put(values: dict[str, Any], one: Placed, value: Any) -> None:
+    if one.part.width == 1:
+        values[one.fields[0]] = value
+    else:
+        values.update(zip(one.fields, value))
+
+
+def _placed(command: Any) -> Iterator[Placed]:
+    """The parts of a class; from now on its fields have the defaults of these."""
+    fields, defaults = command._fields, command._field_defaults
+    parts = {field: one for field, one in defaults.items() if isinstance(one, Part)}
+    for field, part in parts.items():
+        index = fields.index(field)
+        given = fields[index : index + part.width]
+        if part.default is NEEDED:
+            defaults[field] = part.empty if part.width == 1 else ""
+        else:
+            defaults.update(zip(given, part.default if part.width > 1 else (part.default,)))
+        yield Placed(given, part)
+
+
+def row_of(word: str) -> Row:
+    """The row of a word of a feature."""
+    features.part(FEATURE_OF[word], "grammar")
+    return cast(Row, ROWS[word])

@@ -1,0 +1,79 @@
+"""Commands of features by chance, from their rows (`condor_pydagman.dagfile.rows`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from condor_pydagman.dagfile import rows
+from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.lexer import Words
+
+# Words that can stand in a line as they are, and words that need care.
+TEXT = st.text(alphabet="abZ9.{}@=+#/%\u00e9\u00a0\udcff\"' \\\t", min_size=1, max_size=8)
+LINE = st.one_of(st.just(""), TEXT)
+NUMBER = st.integers(-(2**31), 2**31 - 1)
+FLAG = st.booleans()
+
+
+def word(text: str) -> str | None:
+    """The name that the lexer takes from a text, in which quotes are in pairs; None if none."""
+    try:
+        return Words(text).next()
+    except ValueError:
+        return None
+
+
+NAME: st.SearchStrategy[Any] = TEXT.map(word).filter(bool)
+
+
+def commands_of(row: rows.Row) -> st.SearchStrategy[Command]:
+    """Commands with any content that their types allow, most of which can be written."""
+    values = st.tuples(*(_values(one.part) for one in row.parts))
+
+    def made(found: tuple[Any, ...]) -> Command:
+        fields: dict[str, Any] = {}
+        for one, value in zip(row.parts, found):
+            fields.update(zip(one.fields, value if one.part.width > 1 else (value,)))
+        command: Command = row.command(1, **fields)
+        return command
+
+    return values.map(made)
+
+
+def _values(part: rows.Part) -> st.SearchStrategy[Any]:
+    if isinstance(part, rows.Flag):
+        return st.sampled_from([*part.means.values(), part.default])
+    if isinstance(part, rows.Option):
+        values = _values(part.part)
+        return values if part.default is rows.NEEDED else st.just(part.default) | values
+    if isinstance(part, rows.OneOf):
+        return st.sampled_from(part.keywords)
+    if isinstance(part, rows.Variants):
+        return st.one_of([_variant(part, key) for key in part.keywords])
+    return _STRATEGIES.get(type(part), _sample)(part)
+
+
+def _variant(part: rows.Variants, key: str) -> st.SearchStrategy[Any]:
+    inner = part.variants[key]
+    return st.tuples(st.just(key), st.just(part.empty) if inner is None else _values(inner))
+
+
+def _sample(part: rows.Part) -> st.SearchStrategy[Any]:
+    """Of a part that no other is like: the value of its sample."""
+    return st.builds(lambda: part.read(Words(part.sample)))
+
+
+_STRATEGIES: dict[type, Callable[[rows.Part], st.SearchStrategy[Any]]] = {
+    rows.Name: lambda part: NAME,
+    rows.Node: lambda part: NAME,
+    rows.File: lambda part: LINE,
+    rows.Rest: lambda part: LINE,
+    rows.Number: lambda part: NUMBER,
+    rows.Time: lambda part: NUMBER,
+    rows.Share: lambda part: st.tuples(NUMBER, FLAG),
+    rows.Names: lambda part: st.lists(NAME, max_size=3).map(tuple),
+    rows.Files: lambda part: st.lists(LINE, max_size=3).map(tuple),
+}
