@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.dagfile import rows
 from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words
+from condor_pydagman.dagfile.lexer import Words, name_word, node_word
 
 # Words that can stand in a line as they are, and words that need care.
 TEXT = st.text(alphabet="abZ9.{}@=+#/%\u00e9\u00a0\udcff\"' \\\t", min_size=1, max_size=8)
@@ -53,6 +53,8 @@ def _values(part: rows.Part) -> st.SearchStrategy[Any]:
         return st.sampled_from(part.keywords)
     if isinstance(part, rows.Variants):
         return st.one_of([_variant(part, key) for key in part.keywords])
+    if type(part) is rows.Part:
+        return NAME if part.put in (name_word, node_word) else LINE
     return _STRATEGIES.get(type(part), _sample)(part)
 
 
@@ -67,10 +69,6 @@ def _sample(part: rows.Part) -> st.SearchStrategy[Any]:
 
 
 _STRATEGIES: dict[type, Callable[[rows.Part], st.SearchStrategy[Any]]] = {
-    rows.Name: lambda part: NAME,
-    rows.Node: lambda part: NAME,
-    rows.File: lambda part: LINE,
-    rows.Rest: lambda part: LINE,
     rows.Number: lambda part: NUMBER,
     rows.Time: lambda part: NUMBER,
     rows.Share: lambda part: st.tuples(NUMBER, FLAG),

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from condor_pydagman.dagfile.lexer import LineError, Words
-from condor_pydagman.dagfile.rows import Rest
+from condor_pydagman.dagfile.rows import Part, text_to_the_end
 
 MAX_OF_LINE = 4000  # characters of one in a RUN_IF or NODE_RESULT line
 MAX_EXPRESSION = 10_000  # characters of one: HTCondor's library crashes on much longer ones
@@ -54,7 +54,7 @@ def first_mistake(expression: str) -> tuple[int, str] | None:
     return reader.end()
 
 
-class Expression(Rest):
+class Expression(Part):
     """A ClassAd expression at the end of a line, in which nothing is wrong for sure.
 
     Attributes:
@@ -65,7 +65,9 @@ class Expression(Rest):
     sample = "x == 1"
 
     def __init__(self, what: str = "", most: int = MAX_EXPRESSION, shown: str = "") -> None:
-        super().__init__("ClassAd expression", shown or "<ClassAd expression>")
+        super().__init__(
+            "ClassAd expression", shown or "<ClassAd expression>", take=text_to_the_end, put=str
+        )
         self.what = what
         self.most = most
 

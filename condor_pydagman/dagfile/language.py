@@ -31,6 +31,7 @@ class CommandWord(NamedTuple):
         called: the command word in error messages, if that is another one.
         extension: whether stock DAGMan does not have it.
         after: of a feature's word, the one that it stands behind in the manual.
+        in_rescue: whether it may stand in a rescue file.
     """
 
     word: str
@@ -42,6 +43,7 @@ class CommandWord(NamedTuple):
     called: str = ""
     extension: bool = False
     after: str = ""
+    in_rescue: bool = False
 
 
 _OPTIONS = "[DIR <directory>] [NOOP] [DONE]"
@@ -59,6 +61,10 @@ def _defines(usage: str, summary: str) -> CommandWord:
 
 def _uses(usage: str, summary: str) -> CommandWord:
     return CommandWord(usage.split()[0], usage, summary)
+
+
+def _saved(usage: str, summary: str) -> CommandWord:
+    return _uses(usage, summary)._replace(in_rescue=True)
 
 
 def _submit_only(usage: str, summary: str) -> CommandWord:
@@ -109,25 +115,27 @@ _TABLE = (
         " <node> <script> <arguments ...>",
         "A script before the node's jobs, after them, or when one of them is held.",
     ),
-    _uses("RETRY <node> <max retries> [UNLESS-EXIT <code>]", "How often a failed node is retried."),
+    _saved(
+        "RETRY <node> <max retries> [UNLESS-EXIT <code>]", "How often a failed node is retried."
+    ),
     _uses("ABORT_DAG_ON <node> <status> [RETURN <code>]", "A return value that ends the DAG."),
-    _uses(
+    _saved(
         "VARS <node> [PREPEND|APPEND] key1=value1 [key2=value2 key3=value3 ...]",
         "Macros for the node's submit description.",
     ),
-    _uses("PRIORITY <node> <value>", "Which of the ready nodes are submitted first."),
+    _saved("PRIORITY <node> <value>", "Which of the ready nodes are submitted first."),
     _uses("PRE_SKIP <node> <status>", "The exit code of the PRE script that skips the node's job."),
     _uses(
         "TOLERANCE <node> <value>[%] [FAIL-FAST|WAIT]",
         "How many of the node's jobs may fail before the node does.",
     ),
-    _uses("CATEGORY <node> <name>", "Puts the node into a category."),
+    _saved("CATEGORY <node> <name>", "Puts the node into a category."),
     _uses("MAXJOBS <category> <value>", "How many nodes of a category may be in the queue."),
-    _uses(
+    _saved(
         "NOT_DONE <node>",
         "A node that a JOB line calls DONE, and that has run anew; only in a rescue file.",
     )._replace(extension=True),
-    _uses("DONE <node>", "A node that need not run, as in a rescue file."),
+    _saved("DONE <node>", "A node that need not run, as in a rescue file."),
     _uses("SAVE_POINT_FILE <node> [<file>]", "A file that saves the DAG's progress at this node."),
     _submit_only("CONFIG <file>", "A configuration file for this DAG."),
     _submit_only("SET_JOB_ATTR <key> = <value>", "An attribute of the DAGMan job itself."),

@@ -41,7 +41,6 @@ from condor_pydagman.dagfile.lines import (
     integer,
     needed,
     needed_file,
-    node_name,
     normal,
     number_range,
     unexpected,
@@ -68,7 +67,7 @@ def _as_it_is(word: str, words: Words) -> str:
 
 
 class Part:
-    """One value of a line.
+    """A value of a line: a word, unless a kind of part says otherwise.
 
     Attributes:
         noun: what messages call it.
@@ -99,12 +98,17 @@ class Part:
         check: Check = _as_it_is,
         default: Any = NEEDED,
         sample: str = "",
+        take: Callable[[Words, str], str] = needed,
+        put: Callable[[Any], str] = name_word,
     ) -> None:
+        """`take` reads the word, `put` writes it."""
         self.noun = noun
         self.shown = shown
         self.check = check
         self.default = default
         self.sample = sample or self.sample
+        self.take = take
+        self.put = put
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
         """The value.
@@ -118,11 +122,11 @@ class Part:
             LineError: it is not there, or is wrong.
             QuotingError: a quote is not closed.
         """
-        return self.check(needed(words, self.missing(key)), words)
+        return self.check(self.take(words, self.missing(key)), words)
 
     def write(self, value: Any) -> str:
         """Its words; raises ValueError if there are none that say this value."""
-        return str(value)
+        return self.put(value)
 
     def more(self, words: Words) -> str:
         """One more value of a part that has any number of them; '' if there is none."""
@@ -141,33 +145,22 @@ class Part:
         return f"Invalid {key} {self.noun} '{{}}'" if key else f"Invalid {self.noun} '{{}}'"
 
 
-class Name(Part):
+# As defaults of fields, parts have the types of the values.
+
+
+def name(noun: str, shown: str = "", check: Check = _as_it_is, sample: str = "") -> Any:
     """A name, of which quotes stay."""
-
-    def write(self, value: str) -> str:
-        return name_word(value)
+    return Part(noun, shown, check, sample=sample)
 
 
-class Node(Part):
+def node(check: Check = _as_it_is) -> Any:
     """The name of a node, ALL_NODES included."""
-
-    sample = "A"
-
-    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        return self.check(needed(words, self.missing(key)) if key else node_name(words), words)
-
-    def write(self, value: str) -> str:
-        return node_word(value)
+    return Part("node", "<node>", check, sample="A", put=node_word)
 
 
-class File(Part):
+def file(noun: str, shown: str = "", check: Check = _as_it_is) -> Any:
     """The name of a file or directory."""
-
-    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        return self.check(needed_file(words, self.missing(key)), words)
-
-    def write(self, value: str) -> str:
-        return file_word(value)
+    return Part(noun, shown, check, take=needed_file, put=file_word)
 
 
 class Number(Part):
@@ -176,7 +169,7 @@ class Number(Part):
     empty = 0
 
     def __init__(self, noun: str, low: int, shown: str = "<n>") -> None:
-        super().__init__(noun, shown, sample=str(max(low, 1)))
+        super().__init__(noun, shown, sample=str(max(low, 1)), put=str)
         self.low = low
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
@@ -225,7 +218,7 @@ class Time(Part):
     empty = 0
 
     def __init__(self) -> None:
-        super().__init__("time", "<time>", sample="60")
+        super().__init__("time", "<time>", sample="60", put=str)
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
         return read_time(words, key)
@@ -293,14 +286,17 @@ class Files(Part):
         return " ".join(map(file_word, value))
 
 
-class Rest(Part):
-    """The rest of the line as it stands."""
+def text_to_the_end(words: Words, missing: str) -> str:
+    """The rest of the line as it stands; `missing` is said if there is none."""
+    text = words.rest().strip()
+    if not text:
+        raise LineError(missing, words)
+    return text
 
-    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        text = words.rest().strip()
-        if not text:
-            raise LineError(self.missing(key), words)
-        return self.check(text, words)
+
+def rest(noun: str, shown: str, check: Check = _as_it_is) -> Any:
+    """The rest of the line as it stands."""
+    return Part(noun, shown, check, take=text_to_the_end, put=str)
 
 
 class Variants(Part):
@@ -437,17 +433,12 @@ def _both(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
 
 LAST_COUNTS, ADDED_UP = _last, _both  # for `Option.again`
 
-# As defaults of fields, which have the types of the values.
-name: Any = Name
-node: Any = Node
-file: Any = File
 number: Any = Number
 share: Any = Share
 time: Any = Time
 one_of: Any = OneOf
 names: Any = Names
 files: Any = Files
-rest: Any = Rest
 variants: Any = Variants
 option: Any = Option
 optional: Any = Optional
@@ -483,12 +474,10 @@ class Row:
         about: what the language says of it.
         parts: of its line, in their order.
         groups: the same, options that follow each other together.
-        in_rescue: whether it may stand in a rescue file.
         example: a line with nothing that can be left out.
     """
 
     command: Any
-    about: CommandWord
     parts: list[Placed]
     groups: list[list[Placed]]
 
@@ -518,11 +507,12 @@ class Row:
             example: a short line, if it is not what the parts say.
         """
         self.word = word
-        self.in_rescue = in_rescue
         self.example = example
         self._options = options
         self._check = check
-        self._about = (summary, after, usage)
+        self.about = CommandWord(
+            word, usage, summary, extension=True, after=after, in_rescue=in_rescue
+        )
 
     def __call__(self, kind: _C) -> _C:
         """Make this the row of a class."""
@@ -539,10 +529,8 @@ class Row:
             if isinstance(one.part, Option) and one.part.default is NEEDED
         }
         self._keywords = {normal(key) for one in self.parts for key in one.part.keywords}
-        summary, after, usage = self._about
-        usage = usage or self._form()
-        defines = word in DEFINING
-        self.about = CommandWord(word, usage, summary, defines, extension=True, after=after)
+        usage = self.about.usage or self._form()
+        self.about = self.about._replace(usage=usage, defines=word in DEFINING)
         self.example = self.example or " ".join(self._example()).rstrip()
         ROWS[word] = self
         return kind

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Union
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import about, manual
 from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.dagfile.syntax import of_word
+from condor_pydagman.dagfile.syntax import of_class, of_word
 from condor_pydagman.features import FEATURES, part
 from condor_pydagman.graph.apply import applied, apply
 from condor_pydagman.graph.build import MAX_ERRORS, placed
@@ -28,9 +30,6 @@ from condor_pydagman.graph.model import Dag, Retry, Variable
 from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
 from condor_pydagman.named_tuple import NamedTuple
 
-# REJECT, too, was written once: it stops the DAG.
-_OF_RUN = (commands.NotDone,)
-_WRITTEN = (commands.Done, commands.RetryLine, commands.Reject, *_OF_RUN)
 # What a person sets for nodes (docs/steering.md).
 _SETTINGS = (commands.Priority, commands.Category, commands.Vars)
 Setting = Union[commands.Priority, commands.Category, commands.Vars]
@@ -39,10 +38,6 @@ _FULL_RESCUE = (
     " own: submit that one"
 )
 
-_ONLY = (
-    "A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS, SITE_MATCHED,"
-    " CHOOSE, SKIPPED, NOT_NEEDED, NOT_DONE, NODE_RESULT, GROWN and LET_GO lines only"
-)
 _ELSEWHERE = "put what else the DAG needs into the DAG file itself"
 
 # Lines that end with the name of a node which ends with what joins lines, or is cut off them.
@@ -125,10 +120,10 @@ def read_saved(text: str, file: str) -> Saved:
             saved.done.append(_node_of(command))
         elif isinstance(command, commands.RetryLine):
             saved.retries[command.node] = command.limit
-        elif isinstance(command, (*_SETTINGS, *_OF_RUN)) or _of_feature(command):
+        elif _in_rescue(type(command)):
             continue
         elif not reading.full:
-            error = ProcessingError(_ONLY, file=file, hint=_ELSEWHERE)
+            error = ProcessingError(_only(), file=file, hint=_ELSEWHERE)
             reading.errors.append(placed(error, file, command.line, reader.text()))
     if reading.errors:
         raise DagFileErrors(reading.errors, lost=reading.lost)
@@ -176,10 +171,11 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
     if isinstance(command, _SETTINGS):
         _set(building, command)
         return
-    if not isinstance(command, _WRITTEN) and not _of_feature(command):
+    # REJECT, too, was written once: it stops the DAG.
+    if not isinstance(command, commands.Reject) and not _in_rescue(type(command)):
         if isinstance(command, commands.Job) and building.find(command.name) is not None:
             fail(f"Node {command.name} already exists in DAG.", _FULL_RESCUE)
-        fail(_ONLY, _ELSEWHERE)
+        fail(_only(), _ELSEWHERE)
     row = applied(type(command))
     if row is not None and row.of_rescue is not None:
         row.of_rescue(building, command)
@@ -194,10 +190,14 @@ def _apply(building: Building, command: Command, progress: Progress) -> None:
             progress.retries[node] = building.dag.retries[node]
 
 
-def _of_feature(command: Command) -> bool:
-    """Whether it is a feature's, and may stand in a rescue file."""
-    row = applied(type(command))
-    return row is not None and row.in_rescue
+@cache
+def _in_rescue(command: type) -> bool:
+    return about(of_class(command).word).in_rescue
+
+
+def _only() -> str:
+    *most, last = (row.word for row in manual() if row.in_rescue)
+    return f"A rescue or save file can hold {', '.join(most)} and {last} lines only"
 
 
 def _set(building: Building, command: Setting) -> None:

@@ -7,6 +7,7 @@ from random import Random
 
 from condor_pydagman.dagfile import rows
 from condor_pydagman.dagfile.expression_text import Expression
+from condor_pydagman.dagfile.lexer import file_word, node_word
 from condor_pydagman.dagfile.rows import Part, row_of
 from condor_pydagman.features import FEATURE_OF
 from condor_pydagman.features.run_if.grammar import Condition
@@ -274,8 +275,10 @@ class Writer:
             return f"{key} {self._part(part.variants.get(key))}".rstrip()
         if isinstance(part, rows.OneOf):
             return self._pick((*part.keywords, part.keywords[0].lower()), ("", "STOP"))
-        words = _WORDS.get(type(part))
-        return words(self) if words else part.sample if part else ""
+        if part is None:
+            return ""
+        words = _WORDS.get(part.put if type(part) is rows.Part else type(part))
+        return words(self) if words else part.sample
 
     def _own_number(self) -> str:
         return self._pick(("1", "2", "3"), _ODD_NUMBERS)
@@ -367,10 +370,10 @@ class Writer:
         return lines
 
 
-_WORDS: dict[type, Callable[[Writer], str]] = {
-    rows.Node: Writer._name,
+_WORDS: dict[object, Callable[[Writer], str]] = {
+    node_word: Writer._name,
+    file_word: Writer._file,
     rows.Names: Writer._names,
-    rows.File: Writer._file,
     rows.Files: Writer._file,
     rows.Number: Writer._own_number,
     rows.Share: Writer._share,

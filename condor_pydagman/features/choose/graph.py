@@ -188,4 +188,4 @@ def _reached(
 _INCLUDED = {FROM: _after, UNTIL: _not_beyond, ONLY: _before}
 
 
-APPLIED = (Applied(Choose, choose, refused=IN_THE_SUBMITTED_FILE, in_rescue=True),)
+APPLIED = (Applied(Choose, choose, refused=IN_THE_SUBMITTED_FILE),)

@@ -30,7 +30,7 @@ class Enough(NamedTuple):
         {
             ALL_NODES: rows.optional("OF", rows.name("name", "<splice>"), ""),
             CATEGORY: rows.name("name", "<category>"),
-            PARENTS: rows.node("node", "<node>"),
+            PARENTS: rows.node(),
         }
     )
     name: str = ""

@@ -206,5 +206,5 @@ def _refuse(command: Enough) -> None:
 
 APPLIED = (
     Applied(Enough, enough, of_new="ENOUGH PARENTS", refuse=_refuse, of_job=unchanged),
-    Applied(NotNeeded, not_needed, refused=IN_THE_SUBMITTED_FILE, in_rescue=True, says_done=True),
+    Applied(NotNeeded, not_needed, refused=IN_THE_SUBMITTED_FILE, says_done=True),
 )

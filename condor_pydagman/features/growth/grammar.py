@@ -46,7 +46,7 @@ def _submit(word: str, words: Words) -> str:
     return _file_of_item(word, words)
 
 
-class _Prefix(rows.Name):
+class _Prefix(rows.Part):
     """What names begin with; NONE stands for ''."""
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:

@@ -338,12 +338,11 @@ def _node(building: Building, command: ExtendLine | ScatterLine) -> int:
 APPLIED = (
     Applied(ExtendLine, extend_line),
     Applied(ScatterLine, scatter_line),
-    Applied(GrownLine, grown_line, in_rescue=True),
+    Applied(GrownLine, grown_line),
     Applied(
         LetGo,
         let_go_line,
         refused=IN_THE_SUBMITTED_FILE,
-        in_rescue=True,
         of_rescue=adds_no_more,
     ),
 )

@@ -16,7 +16,7 @@ from condor_pydagman.vocabulary import CLASSAD_WORDS, PARENT_ATTRIBUTES
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,99}", re.ASCII)
 
 
-class _Attributes(rows.Rest):
+class _Attributes(rows.Part):
     """Names of attributes of a job, with commas between them."""
 
     empty = ()
@@ -83,7 +83,7 @@ class Publish(NamedTuple):
     node: str = rows.node()
     file: str = rows.option("FILE", rows.file("name", "<file>", checked_file), "")
     attributes: tuple[str, ...] = rows.option(
-        "ATTRIBUTES", _attributes("names", "<name>[,<name>...]"), ()
+        "ATTRIBUTES", _attributes("names", "<name>[,<name>...]", take=rows.text_to_the_end), ()
     )
 
 

@@ -97,5 +97,5 @@ def _of_job(command: Publish) -> Publish:
 
 APPLIED = (
     Applied(Publish, publish, of_new="PUBLISH", of_job=_of_job),
-    Applied(NodeResult, node_result, refused=IN_THE_SUBMITTED_FILE, in_rescue=True),
+    Applied(NodeResult, node_result, refused=IN_THE_SUBMITTED_FILE),
 )

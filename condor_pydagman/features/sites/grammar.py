@@ -29,7 +29,7 @@ class _Attribute(Expression):
     sample = "x = 1"
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        text = rows.Rest.read(self, words, key)
+        text = rows.Part.read(self, words, key)
         found = _ATTRIBUTE.fullmatch(text)
         if found is None:
             hint = "expected the name of an attribute, = and a ClassAd expression"

@@ -279,5 +279,5 @@ def _groups(building: Building, name: str) -> list[tuple[int, str]]:
 APPLIED = (
     Applied(SiteGroupLine, site_group, refused=IN_THE_SUBMITTED_FILE),
     Applied(SitePolicyLine, site_policy, refused=IN_THE_SUBMITTED_FILE),
-    Applied(SiteMatched, site_matched, refused=IN_THE_SUBMITTED_FILE, in_rescue=True),
+    Applied(SiteMatched, site_matched, refused=IN_THE_SUBMITTED_FILE),
 )

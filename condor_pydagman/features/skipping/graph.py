@@ -30,6 +30,4 @@ def skipped(building: Building, command: Skipped) -> None:
     SkippedOfDag.put(building.dag).skipped[node] = None
 
 
-APPLIED = (
-    Applied(Skipped, skipped, refused=IN_THE_SUBMITTED_FILE, in_rescue=True, says_done=True),
-)
+APPLIED = (Applied(Skipped, skipped, refused=IN_THE_SUBMITTED_FILE, says_done=True),)

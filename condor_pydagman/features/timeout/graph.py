@@ -60,4 +60,4 @@ def timeout(building: Building, command: TimeoutLine) -> None:
             del timeouts[node]
 
 
-APPLIED = (Applied(TimeoutLine, timeout, of_job=unchanged, in_rescue=True),)
+APPLIED = (Applied(TimeoutLine, timeout, of_job=unchanged),)

@@ -29,11 +29,7 @@ def test_lines(line: str, command: Cache) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("CACHE", "No node name specified"),
         ("CACHE A x", "x"),
-        ("CACHE A INPUTS", "INPUTS missing its files"),
-        ("CACHE A INPUTS OUTPUTS x", "INPUTS missing its files"),
-        ("CACHE A INPUTS x OUTPUTS", "OUTPUTS missing its files"),
     ],
 )
 def test_what_is_wrong(line: str, told: str) -> None:

@@ -19,16 +19,3 @@ from condor_pydagman.features.choose.grammar import Choose
 def test_lines(line: str, command: Choose) -> None:
     assert parse(line, "x.dag").commands == [command]
     assert parse(lines_of(command), "x.dag").commands == [command]
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("CHOOSE", "Missing FROM, UNTIL or ONLY"),
-        ("CHOOSE A", "Unexpected token 'A'"),
-        ("CHOOSE FROM", "Missing names of nodes"),
-    ],
-)
-def test_mistakes(line: str, message: str) -> None:
-    (error,) = parse(line, "x.dag").errors
-    assert message in str(error)

@@ -26,24 +26,6 @@ def test_lines(line: str, fields: tuple[str, str, int, bool, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("ENOUGH", "Missing ALL_NODES, CATEGORY or PARENTS"),
-        ("ENOUGH SOME 1", "Unexpected token 'SOME'"),
-        ("ENOUGH CATEGORY", "CATEGORY missing its name"),
-        ("ENOUGH PARENTS", "PARENTS missing its node"),
-        ("ENOUGH ALL_NODES", "Missing number of nodes that are enough"),
-        ("ENOUGH ALL_NODES 10 OF 12", "Unexpected token 'OF'"),
-        ("ENOUGH ALL_NODES 1 STOP", "Unexpected token 'STOP'"),
-        ("ENOUGH ALL_NODES 1 WAIT 2", "Unexpected token '2'"),
-    ],
-)
-def test_mistakes(line: str, message: str) -> None:
-    (error,) = parse(line, "x.dag").errors
-    assert message in str(error)
-
-
-@pytest.mark.parametrize(
     "number", ["0", "-1", "1.5", "1e2", "x", "50percent", "12x", "99999999999", "%", "%50"]
 )
 def test_what_is_no_number(number: str) -> None:

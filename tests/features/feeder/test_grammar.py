@@ -29,15 +29,8 @@ def test_feeders(line: str, command: Feeder) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("FEEDER", "Missing BELOW"),
-        ("FEEDER BELOW 5", "Missing PROGRAM"),
-        ("FEEDER BELOW 5 PROGRAM", "PROGRAM missing its path"),
-        ("FEEDER PROGRAM feed", "Missing BELOW"),
-        ("FEEDER feed BELOW 5", "Unexpected token 'feed'"),
         ("FEEDER BELOW 0 PROGRAM feed", "Invalid BELOW number '0'"),
         ("FEEDER BELOW x PROGRAM feed", "Invalid BELOW number 'x'"),
-        ("FEEDER BELOW", "BELOW missing its number"),
-        ("FEEDER BELOW 1 BELOW 2 PROGRAM feed", "Unexpected token 'BELOW'"),
         ("FEEDER BELOW 1 AT-MOST 0 PROGRAM feed", "Invalid AT-MOST number '0'"),
         ("FEEDER BELOW 1 TIMEOUT 0 PROGRAM feed", "Invalid TIMEOUT number '0'"),
         ("FEEDER BELOW 1 TIMEOUT 1h PROGRAM feed", "Invalid TIMEOUT number '1h'"),

@@ -50,20 +50,9 @@ def test_lines(line: str, command: object) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("EXTEND", "No node name specified"),
-        ("EXTEND A", "Missing DAG file"),
-        ("EXTEND A m BELOW", "Unexpected token 'BELOW'"),
-        ("EXTEND A m DIR", "DIR missing its directory"),
-        ("EXTEND A m PREFIX", "PREFIX missing its text"),
-        ("SCATTER A", "Missing list file"),
-        ("SCATTER A l", "Missing pattern of the nodes' names"),
         ("SCATTER A l same x.sub", "Pattern 'same' gives all nodes the same name"),
-        ("SCATTER A l {item}", "Missing submit description"),
-        ("SCATTER A l {item} x RETRY", "RETRY missing its number"),
         ("SCATTER A l {item} x RETRY 2.5", "Invalid RETRY number '2.5'"),
-        ("SCATTER A l {item} x VARS", "VARS missing its variables"),
         ("SCATTER A l {item} x VARS a", "Invalid variable 'a'"),
-        ("SCATTER A l {item} x a=1", "Unexpected token 'a=1'"),
     ],
 )
 def test_what_is_wrong(line: str, message: str) -> None:
@@ -129,10 +118,7 @@ def test_what_has_been_let_go(line: str, command: LetGo) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("LET_GO", "Missing number of a piece"),
         ("LET_GO 7 x 0 0", "Invalid number of nodes 'x'"),
-        ("LET_GO 7 1 0 0 FIRST", "Unexpected token 'FIRST'"),
-        ("LET_GO 7 1 0 0 BY", "BY missing its nodes"),
     ],
 )
 def test_what_is_wrong_with_that(line: str, message: str) -> None:

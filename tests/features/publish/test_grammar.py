@@ -27,15 +27,9 @@ def test_lines_are_read_and_written(line: str, command: Command) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("PUBLISH A", "Missing FILE or ATTRIBUTES"),
-        ("PUBLISH A x", "Unexpected token 'x'"),
-        ("PUBLISH A FILE", "FILE missing its name"),
-        ("PUBLISH A FILE x y", "Unexpected token 'y'"),
-        ("PUBLISH A ATTRIBUTES", "ATTRIBUTES missing its names"),
         ("PUBLISH A ATTRIBUTES a,,b c", "Invalid name of an attribute 'b c'"),
         ("PUBLISH A ATTRIBUTES exitcode", "exitcode can't be published"),
         ("PUBLISH A ATTRIBUTES Cmd,Is", "Is can't be published"),
-        ("NODE_RESULT A n = 3", "NODE_RESULT missing its ClassAd"),
         ("NODE_RESULT A [ n = ) ]", "Invalid NODE_RESULT expression '[ n = ) ]'"),
     ],
 )

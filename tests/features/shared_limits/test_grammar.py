@@ -25,12 +25,8 @@ def test_they_are_written_as_they_are_read(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("SHARED_LIMIT", "Missing name of the limit"),
-        ("SHARED_LIMIT a", "Missing ALL_NODES, CATEGORY or NODES"),
         ("SHARED_LIMIT a JOBS", "JOBS"),
         ("SHARED_LIMIT a = JOBS 2", "A limit can't be defined in a DAG file"),
-        ("SHARED_LIMIT a CATEGORY", "CATEGORY missing its name"),
-        ("SHARED_LIMIT a NODES", "NODES missing its nodes"),
         ("SHARED_LIMIT a ALL_NODES A", "A"),
         ("SHARED_LIMIT a NODES X", "Unknown node X"),
         ("FINAL F x\nSHARED_LIMIT a NODES F", "FINAL node F can't keep to a shared limit"),

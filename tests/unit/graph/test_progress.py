@@ -14,8 +14,8 @@ from condor_pydagman.graph.progress import apply_progress, read_saved
 from tests.unit.graph.texts import build_text
 
 ONLY = (
-    "ERROR: A rescue or save file can hold DONE, RETRY, PRIORITY, TIMEOUT, CATEGORY, VARS,"
-    " SITE_MATCHED, CHOOSE, SKIPPED, NOT_NEEDED, NOT_DONE, NODE_RESULT, GROWN and LET_GO lines only"
+    "ERROR: A rescue or save file can hold RETRY, VARS, PRIORITY, TIMEOUT, CATEGORY, SITE_MATCHED,"
+    " CHOOSE, SKIPPED, NODE_RESULT, NOT_NEEDED, GROWN, LET_GO, NOT_DONE and DONE lines only"
 )
 
 
