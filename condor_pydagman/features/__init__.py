@@ -3,7 +3,7 @@
 `FEATURES` is the one place outside of its folder that names a feature.  Nothing of it is imported
 but for a DAG that wants it.  The modules of a folder that the core asks for:
 
-- `grammar`: its commands; how their lines are read and written (`dagfile.syntax`).
+- `grammar`: its commands, as rows (`dagfile.rows`).
 - `graph`: what a Dag holds of it, and how its commands are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
