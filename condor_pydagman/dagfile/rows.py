@@ -158,9 +158,9 @@ def node(check: Check = _as_it_is) -> Any:
     return Part("node", "<node>", check, sample="A", put=node_word)
 
 
-def file(noun: str, shown: str = "", check: Check = _as_it_is) -> Any:
+def file(noun: str, shown: str = "", check: Check = _as_it_is, sample: str = "") -> Any:
     """The name of a file or directory."""
-    return Part(noun, shown, check, take=needed_file, put=file_word)
+    return Part(noun, shown, check, sample=sample, take=needed_file, put=file_word)
 
 
 class Number(Part):
@@ -237,7 +237,7 @@ class OneOf(Part):
         if not word and self.default is not NEEDED:
             return self.default
         if not word:
-            raise LineError(self.missing(key), words, known)
+            raise LineError(self.missing(key), words)
         if normal(word) not in self.keywords:
             unexpected(word, words, *known)
         return normal(word)
@@ -294,9 +294,19 @@ def text_to_the_end(words: Words, missing: str) -> str:
     return text
 
 
-def rest(noun: str, shown: str, check: Check = _as_it_is) -> Any:
+def rest(noun: str, shown: str, check: Check = _as_it_is, sample: str = "") -> Any:
     """The rest of the line as it stands."""
-    return Part(noun, shown, check, take=text_to_the_end, put=str)
+    return Part(noun, shown, check, sample=sample, take=text_to_the_end, put=str)
+
+
+def _behind(key: str, part: Part, words: Words) -> Any:
+    """What a word announces."""
+    try:
+        return part.read(words, key)
+    except LineError as wrong:
+        if not (wrong.hint or wrong.expected):
+            wrong.hint = f"as in: {key} {part.sample}"
+        raise
 
 
 class Variants(Part):
@@ -323,12 +333,12 @@ class Variants(Part):
         self.empty = empty
 
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        word = needed(words, self.missing(key), self.keywords)
+        word = needed(words, self.missing(key))
         if normal(word) not in self.variants:
             self.check(word, words)
             unexpected(word, words, *self.keywords)
         part = self.variants[normal(word)]
-        return normal(word), self.empty if part is None else part.read(words, normal(word))
+        return normal(word), self.empty if part is None else _behind(normal(word), part, words)
 
     def write(self, value: tuple[str, Any]) -> str:
         part = self.variants[value[0]]
@@ -369,10 +379,10 @@ class Option(Part):
     def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
         """The value, behind the word `key`."""
         if not self.has_more:
-            return self.part.read(words, key)
+            return _behind(key, self.part, words)
         first = "" if keyword(words, also) else self.part.more(words)
         if not first:
-            raise LineError(self.part.missing(key), words)
+            raise LineError(self.part.missing(key), words, hint=f"as in: {key} {self.part.sample}")
         return (first,)
 
     def more(self, words: Words) -> str:
@@ -396,7 +406,7 @@ class Optional(Option):
         if not keyword(words, self.keywords):
             return self.default
         words.next()
-        return self.part.read(words, self.keywords[0])
+        return _behind(self.keywords[0], self.part, words)
 
     def write(self, value: Any) -> str:
         return "" if value == self.default else super().write(value)
@@ -619,7 +629,7 @@ class Row:
             needs = [left]
         if needs:
             unexpected(words.next(), words, *left)
-            raise LineError(f"Missing {_or(needs[0])}", words, needs[0])
+            raise LineError(f"Missing {_or(needs[0])}", words)
         return () if self._options == "one" else left
 
     def _end(self, words: Words, left: tuple[str, ...]) -> None:
@@ -636,7 +646,7 @@ class Row:
         word = _KEYWORD.match(words.line, wrong.column)
         if word is None or part.keywords or normal(word[0]) not in self._keywords:
             return wrong
-        hint = f"{word[0]} stands behind it"
+        hint = f"{word[0]} stands behind it, as in: {self.example}"
         return LineError(part.missing(""), words, hint=hint, column=wrong.column)
 
     def _example(self) -> Iterator[str]:

@@ -41,5 +41,5 @@ class Brake(NamedTuple):
     percent: bool = False
     last: int = rows.option("OF", rows.number("number", 1, "<last>"), 0)
     alike: str = rows.option("ALIKE", rows.one_of(ALIKE), "")
-    category: str = rows.option("CATEGORY", rows.name("name", "<category>"), "")
+    category: str = rows.option("CATEGORY", rows.name("name", "<category>", sample="big"), "")
     effect: str = rows.one_of(EFFECTS)

@@ -28,8 +28,8 @@ class Enough(NamedTuple):
     line: int
     members: str = rows.variants(
         {
-            ALL_NODES: rows.optional("OF", rows.name("name", "<splice>"), ""),
-            CATEGORY: rows.name("name", "<category>"),
+            ALL_NODES: rows.optional("OF", rows.name("name", "<splice>", sample="S"), ""),
+            CATEGORY: rows.name("name", "<category>", sample="big"),
             PARENTS: rows.node(),
         }
     )

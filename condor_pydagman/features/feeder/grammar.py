@@ -28,6 +28,9 @@ def _program(program: str, words: Words) -> str:
     return program
 
 
+_PROGRAM = rows.rest("path", "<program> [<arguments>]", _program, sample="feed")
+
+
 @rows.Row(
     "FEEDER",
     "A program that is run when few nodes are left, and whose output is added to the DAG.",
@@ -52,7 +55,9 @@ class Feeder(NamedTuple):
     at_most: int = rows.option("AT-MOST", rows.number("number", 1, "<nodes>"), 0)
     timeout_s: int = rows.option("TIMEOUT", rows.number("number", 1, "<seconds>"), 3600)
     retries: int = rows.option("RETRIES", rows.number("number", 0), 5)
-    program: str = rows.option("PROGRAM", rows.rest("path", "<program> [<arguments>]", _program))
+    program: str = rows.option(
+        "PROGRAM", rows.rest("path", "<program> [<arguments>]", _program, sample="feed")
+    )
     directory: str = ""
     where: str = ""
     prefix: str = ""

@@ -183,7 +183,7 @@ class ExtendLine(NamedTuple):
 
     line: int
     node: str = rows.node()
-    file: str = rows.file("DAG file", "<dag file>", _plain_file)
+    file: str = rows.file("DAG file", "<dag file>", _plain_file, sample="more.dag")
     between: bool = rows.flag({"BETWEEN": True, "ANYWHERE": False}, again=True)
     directory: str = rows.option("DIR", rows.file("directory", "<directory>"), "", rows.LAST_COUNTS)
     prefix: str | None = _PREFIX
@@ -208,11 +208,11 @@ class ScatterLine(NamedTuple):
 
     line: int
     node: str = rows.node()
-    file: str = rows.file("list file", "<list file>", _plain_file)
+    file: str = rows.file("list file", "<list file>", _plain_file, sample="list.txt")
     pattern: str = rows.name(
         "pattern of the nodes' names", "<name pattern>", _pattern, sample="x-{item}"
     )
-    submit: str = rows.file("submit description", "<submit description>", _submit)
+    submit: str = rows.file("submit description", "<submit description>", _submit, sample="x.sub")
     directory: str = rows.option(
         "DIR", rows.file("directory", "<directory>", _file_of_item), "", rows.LAST_COUNTS
     )

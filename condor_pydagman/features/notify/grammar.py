@@ -84,8 +84,8 @@ class Notification(NamedTuple):
     kinds: str = rows.name("kinds of events", "<events>", _kinds, sample="dag.end")
     to: str = rows.variants(
         {
-            "PROGRAM": rows.rest("path", "<path> [<arguments>]"),
-            "URL": rows.rest("address", "<address>", _url),
+            "PROGRAM": rows.rest("path", "<path> [<arguments>]", sample="./tell"),
+            "URL": rows.rest("address", "<address>", _url, sample="https://example.org/"),
         }
     )
     target: str = ""

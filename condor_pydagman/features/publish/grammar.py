@@ -65,6 +65,7 @@ class _Ad(Expression):
 
 _attributes: Any = _Attributes
 _ad: Any = _Ad
+_FILE = rows.file("name", "<file>", checked_file, sample="values.ad")
 
 
 @rows.Row(
@@ -81,7 +82,9 @@ class Publish(NamedTuple):
 
     line: int
     node: str = rows.node()
-    file: str = rows.option("FILE", rows.file("name", "<file>", checked_file), "")
+    file: str = rows.option(
+        "FILE", rows.file("name", "<file>", checked_file, sample="values.ad"), ""
+    )
     attributes: tuple[str, ...] = rows.option(
         "ATTRIBUTES", _attributes("names", "<name>[,<name>...]", take=rows.text_to_the_end), ()
     )

@@ -28,7 +28,7 @@ class SharedLimit(NamedTuple):
     """
 
     line: int
-    limit: str = rows.name("name of the limit")
+    limit: str = rows.name("name of the limit", sample="licenses")
     members: str = rows.variants(
         {
             ALL_NODES: None,

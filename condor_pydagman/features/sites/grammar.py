@@ -72,7 +72,7 @@ class SiteGroupLine(NamedTuple):
     """
 
     line: int
-    name: str = rows.name("name of the group", check=_group)
+    name: str = rows.name("name of the group", check=_group, sample="g")
     members: str = rows.variants(
         {
             NODES: rows.names("nodes", "<node1> [<node2> ...]"),
@@ -93,7 +93,7 @@ class SitePolicyLine(NamedTuple):
     """SITE_POLICY: what `value` is depends on `key`."""
 
     line: int
-    group: str = rows.name("name of the group")
+    group: str = rows.name("name of the group", sample="g")
     key: str = rows.variants(
         {
             "REQUIREMENTS": Expression(),
@@ -125,6 +125,6 @@ class SiteMatched(NamedTuple):
     """SITE_MATCHED: the site at which a group's work has begun, the `round`th that it is at."""
 
     line: int
-    group: str = rows.name("name of the group")
-    site: str = rows.name("name of the site")
+    group: str = rows.name("name of the group", sample="g")
+    site: str = rows.name("name of the site", sample="north")
     round: int = rows.number("number of the round", 1, "<round>")

@@ -173,7 +173,8 @@ def _check(sweep: Sweep, words: Words, context: Context) -> None:
         message = "A sweep has either OVER or ROWS" if sweep.rows else "Missing OVER or ROWS"
         raise LineError(message, words, (OVER, "ROWS"), _EXAMPLE)
     if sweep.dimensions and sweep.dimensions[0].along:
-        raise LineError("ALONG needs an OVER before it", words, (OVER,))
+        column = words.line.upper().find(f" {ALONG}") + 1
+        raise LineError("ALONG needs an OVER before it", words, (OVER,), column=column)
     for dimension in sweep.dimensions:
         _check_submit(sweep, f"{{{dimension.variable}}}", words)
 

@@ -38,7 +38,7 @@ def test_wrong_lines(text: str, expected: str) -> None:
             "expected seconds, or a number with s, m, h or d after it, as 90 or 10m",
         ),
         ("TIMEOUT A TOTAL 30000d", "expected at most 2147483647 seconds"),
-        ("TIMEOUT A", "expected QUEUED, RUNNING or TOTAL"),
+        ("TIMEOUT A", "as in: TIMEOUT A QUEUED 60"),
         ("TIMEOUT A RUNING 5", "did you mean RUNNING?"),
         ("TIMOUT A RUNNING 5", "did you mean TIMEOUT?"),
     ],
