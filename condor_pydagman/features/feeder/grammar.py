@@ -55,9 +55,7 @@ class Feeder(NamedTuple):
     at_most: int = rows.option("AT-MOST", rows.number("number", 1, "<nodes>"), 0)
     timeout_s: int = rows.option("TIMEOUT", rows.number("number", 1, "<seconds>"), 3600)
     retries: int = rows.option("RETRIES", rows.number("number", 0), 5)
-    program: str = rows.option(
-        "PROGRAM", rows.rest("path", "<program> [<arguments>]", _program, sample="feed")
-    )
+    program: str = rows.option("PROGRAM", _PROGRAM)
     directory: str = ""
     where: str = ""
     prefix: str = ""

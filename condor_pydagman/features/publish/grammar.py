@@ -82,9 +82,7 @@ class Publish(NamedTuple):
 
     line: int
     node: str = rows.node()
-    file: str = rows.option(
-        "FILE", rows.file("name", "<file>", checked_file, sample="values.ad"), ""
-    )
+    file: str = rows.option("FILE", _FILE, "")
     attributes: tuple[str, ...] = rows.option(
         "ATTRIBUTES", _attributes("names", "<name>[,<name>...]", take=rows.text_to_the_end), ()
     )

@@ -87,7 +87,7 @@ def test_bad_input(rescue_directory: Path, capsys: pytest.CaptureFixture[str]) -
     (rescue_directory / "u.dag").write_text("JOB A a.sub\n")
     assert "u.dag has no rescue file: DAGMan writes one when" in said(capsys, "u.dag", code=1)
     (rescue_directory / "t.dag.rescue003").write_text("JOB X x\n")
-    assert "DONE, RETRY, PRIORITY" in said(capsys, "t.dag", code=1)
+    assert "RETRY, VARS, PRIORITY" in said(capsys, "t.dag", code=1)
 
 
 def test_a_later_run_has_succeeded(
