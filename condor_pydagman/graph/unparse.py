@@ -113,10 +113,9 @@ def _modifiers(dag: Dag, features: Sequence[FeatureData], node: int) -> Iterator
     for data in features:
         if data.place >= 0:
             yield from data.node_lines(dag, node)
-    done_line = next(filter(None, (data.done_line(dag, node) for data in features)), None)
-    if done_line is not None:
-        yield done_line
-    elif flags & DONE and not flags & (USER_DONE | LEFT_OUT):
+    done_lines = list(filter(None, (data.done_line(dag, node) for data in features)))
+    yield from done_lines
+    if not done_lines and flags & DONE and not flags & (USER_DONE | LEFT_OUT):
         yield commands.Done(_NO_LINE, name)
 
 

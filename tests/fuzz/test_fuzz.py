@@ -52,6 +52,7 @@ def test_the_inputs_are_good_and_bad() -> None:
         Sample({"x.dag": "INCLUDE o\udcff\x1b", "o\udcff\x1b": "REJECT"}, ("x.dag",)),
         Sample({"x.dag": "SPLICE S o\udcff\x1b", "o\udcff\x1b": "x"}, ("x.dag",)),
         Sample({"x.dag": "JOB A E\nPUBLISH A FILE g\nCACHE A"}, ("x.dag",)),
+        Sample({"x.dag": "JOB A a\nNOT_NEEDED A\nSKIPPED A"}, ("x.dag",)),
     ],
     ids=lambda sample: repr(sample.files["x.dag"])[1:40],
 )
