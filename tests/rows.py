@@ -54,7 +54,8 @@ def _values(part: rows.Part) -> st.SearchStrategy[Any]:
     if isinstance(part, rows.Variants):
         return st.one_of([_variant(part, key) for key in part.keywords])
     if type(part) is rows.Part:
-        return NAME if part.put in (name_word, node_word) else LINE
+        values = NAME if part.put in (name_word, node_word) else LINE
+        return values if part.check is _UNCHECKED else st.just(part.sample) | values
     return _STRATEGIES.get(type(part), _sample)(part)
 
 
@@ -68,10 +69,12 @@ def _sample(part: rows.Part) -> st.SearchStrategy[Any]:
     return st.builds(lambda: part.read(Words(part.sample)))
 
 
+_UNCHECKED = rows.Part().check
+_WHOLE = st.integers(0, 100) | NUMBER
 _STRATEGIES: dict[type, Callable[[rows.Part], st.SearchStrategy[Any]]] = {
-    rows.Number: lambda part: NUMBER,
-    rows.Time: lambda part: NUMBER,
-    rows.Share: lambda part: st.tuples(NUMBER, FLAG),
+    rows.Number: lambda part: _WHOLE,
+    rows.Time: lambda part: _WHOLE,
+    rows.Share: lambda part: st.tuples(_WHOLE, FLAG),
     rows.Names: lambda part: st.lists(NAME, max_size=3).map(tuple),
     rows.Files: lambda part: st.lists(LINE, max_size=3).map(tuple),
 }
