@@ -140,7 +140,7 @@ def _check_value(value: str, words: Words) -> None:
         words.remark(f"{unknown} stays as it is: {_KNOWN}")
 
 
-def _check_words(scatter: ScatterLine, words: Words, context: Context) -> None:
+def _check_words(scatter: Scatter, words: Words, context: Context) -> None:
     for name, value in scatter.pairs:
         column = words.line.rfind(f"{name}=")
         _refuse_many_words(scatter.pattern, value, words, column)
@@ -171,7 +171,7 @@ _PREFIX = rows.option("PREFIX", _prefix("text", "<prefix>"), None, rows.LAST_COU
     "A DAG file that the node writes, and that is added to the DAG when it has ended well.",
     after="BRAKE",
 )
-class ExtendLine(NamedTuple):
+class Extend(NamedTuple):
     """EXTEND: the commands of a DAG file are added to the DAG when the node has ended well.
 
     Attributes:
@@ -196,7 +196,7 @@ class ExtendLine(NamedTuple):
     after="EXTEND",
     check=_check_words,
 )
-class ScatterLine(NamedTuple):
+class Scatter(NamedTuple):
     """SCATTER: a node for each line of a file is added when the node has ended well.
 
     Attributes:
@@ -221,6 +221,16 @@ class ScatterLine(NamedTuple):
     pairs: tuple[tuple[str, str], ...] = rows.option(
         "VARS", _pairs("variables", "<key>=<value> ..."), ()
     )
+
+    @property
+    def between(self) -> bool:
+        """As of EXTEND."""
+        return True
+
+    @property
+    def trusted(self) -> bool:
+        """As of EXTEND: it adds only what the line says, with words of the list."""
+        return True
 
 
 @rows.Row(

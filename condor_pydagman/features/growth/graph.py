@@ -6,16 +6,16 @@ import os.path
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Union
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.features.growth.grammar import (
     PLACE,
-    ExtendLine,
+    Extend,
     GrownLine,
     LetGo,
-    ScatterLine,
+    Scatter,
 )
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
@@ -31,30 +31,7 @@ _GROWN = re.compile(r"^GROWN ([0-9]{1,9}) ([0-9a-f]{32})$", re.M)
 _LET_GO = re.compile(r"^LET_GO .*$", re.M)
 
 
-class Extension(NamedTuple):
-    """An EXTEND command; a SCATTER command, if it has a pattern.
-
-    Attributes:
-        file: the DAG file, or the list, that the node writes.
-        between: whether the new nodes stand between the node and its children.
-        directory: of the new nodes, '' for DAGMan's own.
-        prefix: what the names of the new nodes begin with.
-        pattern: of the new nodes' names.
-        submit: submit description of the new nodes.
-        pairs: their variables.
-        retries: of each of them.
-        trusted: whether the DAG file may have every command, see `untrusted`.
-    """
-
-    file: str
-    between: bool = True
-    directory: str = ""
-    prefix: str = ""
-    pattern: str = ""
-    submit: str = ""
-    pairs: tuple[tuple[str, str], ...] = ()
-    retries: int = 0
-    trusted: bool = False
+Extension = Union[Extend, Scatter]  # of a node; with what its file makes of names
 
 
 class Feeding(NamedTuple):
@@ -142,14 +119,17 @@ class GrowthOfDag(FeatureData):
 
     def submits_to_come(self) -> Collection[str] | None:
         """As of `FeatureData`."""
-        if all(how.pattern for how in self.extensions.values()):
-            return {how.submit for how in self.extensions.values()}
-        return None
+        scatters = scatters_of(self)
+        if len(scatters) < len(self.extensions):
+            return None
+        return {how.submit for _, how in scatters}
 
     def advice(self, dag: Dag, name: str) -> str:
         """Whether a SCATTER may add a node of that name while the DAG runs."""
         for node, how in islice(self.extensions.items(), _MAX_LOOKED_AT):
-            if how.pattern and re.fullmatch(_regular(how.prefix + how.pattern), name):
+            if not isinstance(how, Scatter):
+                continue
+            if re.fullmatch(_regular((how.prefix or "") + how.pattern), name):
                 return (
                     f"it is to be added by the SCATTER of node {dag.names[node]}, while the DAG"
                     " runs: lines here can't name it. A file that EXTEND names can have such lines"
@@ -161,13 +141,7 @@ class GrowthOfDag(FeatureData):
         extension = self.extensions.get(node)
         if extension is None:
             return
-        file, between, directory, prefix, pattern, submit, pairs, retries, trusted = extension
-        options = directory, prefix or None
-        if pattern:
-            words = dag.names[node], file, pattern, submit
-            yield ScatterLine(0, *words, *options, retries, pairs)
-        else:
-            yield ExtendLine(0, dag.names[node], file, between, *options, trusted)
+        yield extension._replace(node=dag.names[node], prefix=extension.prefix or None)
 
     def first_rescue_lines(self) -> Iterator[Command]:
         """As of `FeatureData`."""
@@ -184,6 +158,11 @@ def _regular(pattern: str) -> str:
         _ANY.get(piece, ".+") if number % 2 else re.escape(piece)
         for number, piece in enumerate(pieces)
     )
+
+
+def scatters_of(data: GrowthOfDag) -> list[tuple[int, Scatter]]:
+    """Those of the nodes that add by a SCATTER."""
+    return [(node, how) for node, how in data.extensions.items() if isinstance(how, Scatter)]
 
 
 def growth_of(dag: Dag) -> GrowthOfDag:
@@ -241,26 +220,6 @@ def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
     return growth
 
 
-def extend_line(building: Building, command: ExtendLine) -> None:
-    """EXTEND."""
-    _add(building, command, Extension("", between=command.between, trusted=command.trusted))
-
-
-def scatter_line(building: Building, command: ScatterLine) -> None:
-    """SCATTER."""
-    _add(
-        building,
-        command,
-        Extension(
-            "",
-            pattern=command.pattern,
-            submit=command.submit,
-            pairs=command.pairs,
-            retries=command.retries,
-        ),
-    )
-
-
 def grown_line(building: Building, command: GrownLine) -> None:
     """GROWN, which is applied before the other lines of a rescue file."""
     if all(piece.number != command.number for piece in growth_of(building.dag).pieces):
@@ -295,12 +254,11 @@ def adds_no_more(building: Building, command: LetGo) -> None:
         growth_of(dag).extensions.pop(dag.ids.get(name, NO_NODE), None)
 
 
-def _add(
-    building: Building,
-    command: ExtendLine | ScatterLine,
-    extension: Extension,
-) -> None:
-    """Names of files, and of nodes, mean what they would in an INCLUDE at this place."""
+def add_extension(building: Building, command: Extension) -> None:
+    """EXTEND or SCATTER.
+
+    Names of files, and of nodes, mean what they would in an INCLUDE at this place.
+    """
     scope = building.scope
     node = _node(building, command)
     if node in building.special:
@@ -318,26 +276,28 @@ def _add(
             at=command.node,
         )
     prefix = scope.prefix + scope.munge if command.prefix is None else command.prefix
-    extensions[node] = extension._replace(
+    extensions[node] = command._replace(
+        line=0,
+        node="",
         file=building.text(os.path.join(scope.where, command.file)),
         directory=building.text(os.path.join(scope.directory, command.directory).rstrip("/")),
         prefix=building.text(prefix),
     )
 
 
-def _node(building: Building, command: ExtendLine | ScatterLine) -> int:
+def _node(building: Building, command: Extension) -> int:
     """The node that adds; somebody may have written its file before it."""
     name, file = command.node, command.file
     if building.find(name) is None and building.find(file) is not None:
-        word = "EXTEND" if isinstance(command, ExtendLine) else "SCATTER"
+        word = "EXTEND" if isinstance(command, Extend) else "SCATTER"
         hint = f"the node comes first: {word} {file} {name}"
         fail(f"Unknown node {building.scope.munge}{name} referenced", hint, at=name)
     return building.needed(name)
 
 
 APPLIED = (
-    Applied(ExtendLine, extend_line),
-    Applied(ScatterLine, scatter_line),
+    Applied(Extend, add_extension),
+    Applied(Scatter, add_extension),
     Applied(GrownLine, grown_line),
     Applied(
         LetGo,

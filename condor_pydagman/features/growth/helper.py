@@ -18,6 +18,7 @@ from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.kept_pieces import KeptPieces, read_whole
+from condor_pydagman.features.growth.grammar import Extend, Scatter
 from condor_pydagman.features.growth.graph import Extension, Feeding, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
 from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
@@ -188,10 +189,11 @@ class GrowthHelper:
         run = self._run
         most = run.config.max_piece_mb * MB
         texts = Texts({}, most)
-        how = Extension(order.name) if order.node < 0 else growth_of(run.dag).extensions[order.node]
+        extensions = growth_of(run.dag).extensions
+        how = Extend(0, "", order.name) if order.node < 0 else extensions[order.node]
         if order.text is not None:
             texts.known[how.file] = order.text
-        elif how.pattern:
+        elif isinstance(how, Scatter):
             texts.known[how.file] = scattered(how, read_whole(how.file, most))
         yield
         text = self._text(order, how, texts)
@@ -224,12 +226,12 @@ class GrowthHelper:
             texts,
             options,
             how.directory,
-            how.prefix,
+            how.prefix or "",
             dag.names[node],
             tuple(names),
             how.between,
             join=dag.next_join,
-            untrusted=not (how.pattern or how.trusted),
+            untrusted=not how.trusted,
         )
 
     def _named(self, text: PieceText) -> untrusted.Named | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os.path
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.growth.grammar import PLACE
+from condor_pydagman.features.growth.grammar import PLACE, Scatter
 from condor_pydagman.features.growth.graph import Extension, growth_of
 from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
@@ -49,7 +49,7 @@ class _Adder:
         self._world = world
         self._findings = findings
         self._options = options
-        self._word = "SCATTER" if how.pattern else "EXTEND"
+        self._word = "SCATTER" if isinstance(how, Scatter) else "EXTEND"
         self._name = dag.names[node]
 
     def check(self) -> None:
@@ -66,8 +66,8 @@ class _Adder:
                 self._tell(f"{file} can't be read: {error}")
         else:
             self._tell(self._why_not_there(kind))
-        if added is None and self._how.pattern:
-            added = self._sample()
+        if added is None and isinstance(self._how, Scatter):
+            added = self._sample(self._how)
         if added is not None:
             self._check_nodes(added)
 
@@ -123,9 +123,9 @@ class _Adder:
         piece.dag.descriptions = {**dag.descriptions, **piece.dag.descriptions}
         return piece.dag
 
-    def _sample(self) -> Dag | None:
+    def _sample(self, how: Scatter) -> Dag | None:
         """The nodes of a list of two lines; None if it can't be made up."""
-        texts = (self._how.pattern, *(value for _, value in self._how.pairs))
+        texts = (how.pattern, *(value for _, value in how.pairs))
         numbers = [int(one) for text in texts for one in PLACE.findall(text) if one.isdigit()]
         lines = (
             " ".join(f"word{line}.{word}" for word in range(1, max(numbers, default=1) + 1))
@@ -151,7 +151,7 @@ class _Adder:
 
     def _add(self, finding: Finding) -> None:
         place, words = f"{finding.file}:{finding.line}", finding.words
-        if self._how.pattern:  # its list has neither submit files nor VARS
+        if isinstance(self._how, Scatter):  # its list has neither submit files nor VARS
             place, words = self._dag.place(self._node), (self._word, self._name)
         self._findings.add(
             finding.code,

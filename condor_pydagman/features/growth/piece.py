@@ -17,8 +17,8 @@ from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.features.growth import untrusted
-from condor_pydagman.features.growth.grammar import PLACE
-from condor_pydagman.features.growth.graph import Extension, Feeding, Piece
+from condor_pydagman.features.growth.grammar import PLACE, Scatter
+from condor_pydagman.features.growth.graph import Feeding, Piece
 from condor_pydagman.graph import build, define
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
 from condor_pydagman.graph.build import MAX_ERRORS, DagReader, placed
@@ -267,7 +267,7 @@ class PieceText(NamedTuple):
     untrusted: bool = False
 
 
-def scattered(extension: Extension, text: str) -> str:
+def scattered(scatter: Scatter, text: str) -> str:
     """The DAG file that a SCATTER makes of a list: the JOB line of an item stands where the item
     does.
 
@@ -285,33 +285,33 @@ def scattered(extension: Extension, text: str) -> str:
             continue
         values = {"item": item, "number": str(len(jobs) - jobs.count(""))}
         values.update((str(number), word) for number, word in enumerate(item.split(), 1))
-        name = _filled(extension.pattern, values)
+        name = _filled(scatter.pattern, values)
         bad = _NO_NAME.search(name) or not leads_inside(name)
         if bad or len(errors) >= MAX_ERRORS:
             if len(errors) < MAX_ERRORS:
-                errors.append(_no_name(extension, line, item, name))
+                errors.append(_no_name(scatter, line, item, name))
             continue
-        short = _asked_in_vain(extension, values)
+        short = _asked_in_vain(scatter, values)
         if short:
-            errors.append(placed(short, extension.file, line, item))
+            errors.append(placed(short, scatter.file, line, item))
             continue
-        jobs.append(f"JOB {name} {file_word(extension.submit)}")
-        if extension.pairs:
+        jobs.append(f"JOB {name} {file_word(scatter.submit)}")
+        if scatter.pairs:
             texts = {key: item_text(value) for key, value in values.items()}
             pairs = " ".join(
-                f'{key}="{_quoted(_filled(pattern, texts))}"' for key, pattern in extension.pairs
+                f'{key}="{_quoted(_filled(pattern, texts))}"' for key, pattern in scatter.pairs
             )
             variables.append(f"VARS {name} {pairs}")
     if errors:
         raise DagFileErrors(errors)
-    if extension.retries and any(jobs):
-        variables.append(f"RETRY ALL_NODES {extension.retries}")
+    if scatter.retries and any(jobs):
+        variables.append(f"RETRY ALL_NODES {scatter.retries}")
     return "\n".join([*jobs, *variables, ""])
 
 
-def _asked_in_vain(extension: Extension, values: Mapping[str, str]) -> ProcessingError | None:
+def _asked_in_vain(scatter: Scatter, values: Mapping[str, str]) -> ProcessingError | None:
     """What a line has too few words for; None if it has enough."""
-    for key, pattern in extension.pairs:
+    for key, pattern in scatter.pairs:
         for asked in PLACE.findall(pattern):
             if asked not in values:
                 words = len(values) - 2
@@ -329,21 +329,21 @@ def _quoted(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _no_name(extension: Extension, line: int, item: str, name: str) -> ProcessingError:
+def _no_name(scatter: Scatter, line: int, item: str, name: str) -> ProcessingError:
     words = len(item.split())
-    hint = f"the pattern is {extension.pattern}; {{number}} in it gives names of digits"
+    hint = f"the pattern is {scatter.pattern}; {{number}} in it gives names of digits"
     if not leads_inside(name):
         hint = f"as $(JOB) in names of files it would lead out of the DAG's directory; {hint}"
     elif PLACE.search(name):
         number = f"{words} word{'s' if words > 1 else ''}"
-        hint = f"the pattern is {extension.pattern}, and the line has {number}"
+        hint = f"the pattern is {scatter.pattern}, and the line has {number}"
     error = ProcessingError(
         f"'{name}' can't be the name of a node",
         file="",
         hint=hint,
         at=item,
     )
-    return placed(error, extension.file, line, item)
+    return placed(error, scatter.file, line, item)
 
 
 def read_piece(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from condor_pydagman.features.growth import untrusted
+from condor_pydagman.features.growth.grammar import Scatter
 from condor_pydagman.features.growth.graph import Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
 from condor_pydagman.graph.building import BuildOptions
@@ -44,7 +45,7 @@ def read_now(dag: Dag, node: int, text: str, read: ReadText, options: BuildOptio
         OSError, FileError: as `read`.
     """
     how = growth_of(dag).extensions[node]
-    if how.pattern:
+    if isinstance(how, Scatter):
         text = scattered(how, text)
     children = dict.fromkeys(dag.children(node)) if how.between else {}
     whole = PieceText(
@@ -52,11 +53,11 @@ def read_now(dag: Dag, node: int, text: str, read: ReadText, options: BuildOptio
         _Texts(read, {how.file: text}),
         options,
         how.directory,
-        how.prefix,
+        how.prefix or "",
         dag.names[node],
         tuple(dag.names[child] for child in children),
         how.between,
-        untrusted=not (how.pattern or how.trusted),
+        untrusted=not how.trusted,
     )
     named = untrusted.Named(dag) if whole.untrusted else None
     return at_once(read_piece(dag, whole, named=named))

@@ -17,8 +17,8 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.dagfile.syntax import of_class
-from condor_pydagman.features.growth.grammar import ExtendLine, ScatterLine
-from condor_pydagman.features.growth.graph import growth_of
+from condor_pydagman.features.growth.grammar import Extend, Scatter
+from condor_pydagman.features.growth.graph import growth_of, scatters_of
 from condor_pydagman.graph.apply import applied
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.inside import TRUST, check_inside, leads_inside
@@ -60,8 +60,8 @@ _ALLOWED = frozenset(
         commands.ToleranceLine,
         commands.Category,
         commands.MaxJobs,
-        ExtendLine,
-        ScatterLine,
+        Extend,
+        Scatter,
         commands.Done,
     )
 )
@@ -76,9 +76,7 @@ class Named:
         for node in dag.subdags:
             ordinary[node] = False
         nodes = set(compress(zip(dag.submits, _directories(dag, len(dag))), ordinary))
-        lines = {
-            (how.submit, how.directory) for how in growth_of(dag).extensions.values() if how.pattern
-        }
+        lines = {(how.submit, how.directory) for _, how in scatters_of(growth_of(dag))}
         self._files = {_path(submit, directory) for submit, directory in nodes | lines}
 
     def has(self, submit: str, directory: str) -> bool:
@@ -114,9 +112,9 @@ def admitted(command: Command) -> Command:
                 at=command.name,
             )
         check_inside(command.directory)
-    elif isinstance(command, (ExtendLine, ScatterLine)):
+    elif isinstance(command, (Extend, Scatter)):
         check_inside(command.directory, command.file)
-        if isinstance(command, ScatterLine):
+        if isinstance(command, Scatter):
             _check_keys(command.pairs)
             return as_text(command)
         if command.trusted:
@@ -133,7 +131,7 @@ def as_text(command: Command) -> Command:
     """The command with its values as text: all that is to do of one that was admitted before."""
     if isinstance(command, commands.Vars):
         return command._replace(pairs=_texts(command.pairs), append=False)
-    if isinstance(command, ScatterLine):
+    if isinstance(command, Scatter):
         return command._replace(pairs=_texts(command.pairs))
     return command
 
@@ -156,11 +154,7 @@ def _words_before_equals(text: str) -> set[str]:
 
 def mistakes(piece: Dag, count: int, named: Named, file: str) -> list[ProcessingError]:
     """What of the first `count` nodes of a piece names a description that the DAG does not."""
-    lines = [
-        (node, how)
-        for node, how in growth_of(piece).extensions.items()
-        if how.pattern and node < count
-    ]
+    lines = [(node, how) for node, how in scatters_of(growth_of(piece)) if node < count]
     by = {(how.submit, how.directory): node for node, how in lines}
     for node, one in enumerate(zip(piece.submits[:count], _directories(piece, count))):
         if not piece.flags[node] & JOIN:  # which the DAG makes of a PARENT line

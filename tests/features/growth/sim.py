@@ -17,8 +17,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.growth.grammar import Extend
 from condor_pydagman.features.growth.graph import (
-    Extension,
     GrowthOfDag,
     Piece,
     add_piece,
@@ -127,7 +127,9 @@ class Growers(Part):
     def add(cls, dag: Dag, rng: Random) -> None:
         for node in range(len(dag)):
             if dag.kinds[node] in ORDINARY_KINDS and rng.random() < 0.4:
-                GrowthOfDag.put(dag).extensions[node] = Extension("p", between=rng.random() < 0.7)
+                GrowthOfDag.put(dag).extensions[node] = Extend(
+                    0, "", "p", between=rng.random() < 0.7
+                )
 
     def given(self, dag: Dag) -> Mapping[str, Piece]:
         return Pieces(dag, self.texts)

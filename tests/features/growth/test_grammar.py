@@ -6,9 +6,9 @@ import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.features.growth.grammar import (
-    ExtendLine,
+    Extend,
     LetGo,
-    ScatterLine,
+    Scatter,
 )
 from tests.unit.dagfile.one_line import good, warnings, wrong
 
@@ -16,19 +16,19 @@ from tests.unit.dagfile.one_line import good, warnings, wrong
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("EXTEND A m.dag", ExtendLine(1, "A", "m.dag")),
-        ("extend A m.dag between", ExtendLine(1, "A", "m.dag")),
+        ("EXTEND A m.dag", Extend(1, "A", "m.dag")),
+        ("extend A m.dag between", Extend(1, "A", "m.dag")),
         (
             'EXTEND A "m n" DIR d ANYWHERE PREFIX none',
-            ExtendLine(1, "A", "m n", False, "d", ""),
+            Extend(1, "A", "m n", False, "d", ""),
         ),
         (
             "SCATTER A l {item} x.sub retry 3",
-            ScatterLine(1, "A", "l", "{item}", "x.sub", retries=3),
+            Scatter(1, "A", "l", "{item}", "x.sub", retries=3),
         ),
         (
             'SCATTER A l x-{item} x.sub DIR d PREFIX S+ VARS a="{1}" b={number}/{item}',
-            ScatterLine(
+            Scatter(
                 1,
                 "A",
                 "l",
@@ -97,7 +97,7 @@ def test_braces_that_are_no_place_are_told_of() -> None:
 
 def test_quotes_of_a_value() -> None:
     command = good("SCATTER A l x-{item} x.sub VARS a='{item} b' c=\"d\"\n")
-    assert isinstance(command, ScatterLine)
+    assert isinstance(command, Scatter)
     assert command.pairs == (("a", "{item} b"), ("c", "d"))
 
 

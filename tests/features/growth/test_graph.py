@@ -6,7 +6,8 @@ import pytest
 
 from condor_pydagman.features.feeder.grammar import Feeder
 from condor_pydagman.features.feeder.graph import feeder_of
-from condor_pydagman.features.growth.graph import Extension, growth_of
+from condor_pydagman.features.growth.grammar import Extend, Scatter
+from condor_pydagman.features.growth.graph import growth_of
 from condor_pydagman.graph.build import DagFileErrors
 from tests.unit.graph.texts import JOBS, build_text
 
@@ -14,8 +15,8 @@ from tests.unit.graph.texts import JOBS, build_text
 def test_what_a_node_adds() -> None:
     dag = build_text(JOBS + "EXTEND A m.dag\nSCATTER B l x{item} x.sub DIR d VARS k={item}\n")
     assert growth_of(dag).extensions == {
-        0: Extension("m.dag"),
-        1: Extension("l", True, "d", "", "x{item}", "x.sub", (("k", "{item}"),)),
+        0: Extend(0, "", "m.dag", prefix=""),
+        1: Scatter(0, "", "l", "x{item}", "x.sub", "d", "", pairs=(("k", "{item}"),)),
     }
 
 
@@ -23,8 +24,8 @@ def test_in_a_splice_names_and_files_mean_what_they_do_there() -> None:
     splice = JOBS + "EXTEND A m.dag\nEXTEND B m.dag PREFIX own-\n"
     dag = build_text("SPLICE S s.dag DIR d\n", {"d/s.dag": splice})
     assert list(growth_of(dag).extensions.values()) == [
-        Extension("d/m.dag", directory="d", prefix="S+"),
-        Extension("d/m.dag", directory="d", prefix="own-"),
+        Extend(0, "", "d/m.dag", directory="d", prefix="S+"),
+        Extend(0, "", "d/m.dag", directory="d", prefix="own-"),
     ]
 
 

@@ -11,7 +11,8 @@ from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
-from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
+from condor_pydagman.features.growth.grammar import Extend
+from condor_pydagman.features.growth.graph import GrowthOfDag, growth_of
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
@@ -25,7 +26,7 @@ from tests.unit.picture import dot
 
 def dag() -> Dag:
     made = make.dag("A -> B")
-    GrowthOfDag.put(made).extensions[0] = Extension("p")
+    GrowthOfDag.put(made).extensions[0] = Extend(0, "", "p")
     return made
 
 

@@ -15,9 +15,8 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.feeder.grammar import Feeder
 from condor_pydagman.features.feeder.graph import FeederOfDag
 from condor_pydagman.features.feeder.requests import Fed
-from condor_pydagman.features.growth.grammar import LetGo
+from condor_pydagman.features.growth.grammar import Extend, LetGo
 from condor_pydagman.features.growth.graph import (
-    Extension,
     GrownPiece,
     GrowthOfDag,
     Piece,
@@ -62,7 +61,7 @@ def piece_of(dag: Dag, text: str, node: str = "", children: str = "", digest: st
 
 def growing(text: str, node: str = "A", **how: object) -> Growing:
     dag = make.dag(text)
-    GrowthOfDag.put(dag).extensions[dag.ids[node]] = Extension("p")
+    GrowthOfDag.put(dag).extensions[dag.ids[node]] = Extend(0, "", "p")
     return Growing(dag, **how)  # type: ignore[arg-type]
 
 
@@ -122,7 +121,7 @@ def test_a_record_that_is_not_read_back_is_written_again() -> None:
 
 def test_a_piece_that_is_refused_fails_its_node_and_retries_apply() -> None:
     dag = make.dag("A -> B\nRETRY A 1")
-    GrowthOfDag.put(dag).extensions[0] = Extension("p")
+    GrowthOfDag.put(dag).extensions[0] = Extend(0, "", "p")
     it = Growing(dag)
     it.begin()
     for attempt in range(2):
@@ -224,7 +223,7 @@ def test_a_replay_grows_as_the_run_has() -> None:
     record = it.take(piece_of(it.dag, "JOB X x\n", "A", "B"))
     it.run("X")
     after = make.dag("A -> B")
-    GrowthOfDag.put(after).extensions[0] = Extension("p")
+    GrowthOfDag.put(after).extensions[0] = Extend(0, "", "p")
     again = Growing(after, pieces={"d1": piece_of(after, "JOB X x\n", "A", "B")})
     again.begin(recovering=True)
     again.run("A")
@@ -269,7 +268,7 @@ def test_a_replay_without_the_piece_leaves_all_as_it_is() -> None:
 
 def test_a_node_whose_piece_is_in_force_adds_it_once() -> None:
     dag = make.dag("A -> B")
-    GrowthOfDag.put(dag).extensions[0] = Extension("p")
+    GrowthOfDag.put(dag).extensions[0] = Extend(0, "", "p")
     GrowthOfDag.put(dag).pieces.append(GrownPiece(1, "d", "A"))
     it = Growing(dag)
     it.begin()

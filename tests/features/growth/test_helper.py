@@ -14,8 +14,8 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
 from condor_pydagman.features.growth.adapters import kept_pieces
+from condor_pydagman.features.growth.grammar import Extend, Scatter
 from condor_pydagman.features.growth.graph import (
-    Extension,
     GrowthOfDag,
     Piece,
     add_piece,
@@ -67,11 +67,11 @@ class Bench:
         while self.helper.next_deadline() == 0.0:
             self.helper.work(self.now)
 
-    def read(self, text: str | bytes, extension: Extension | None = None) -> Any:
+    def read(self, text: str | bytes, extension: Extend | Scatter | None = None) -> Any:
         """What the engine is told when A has written this."""
         path = self.directory / "m.dag"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        how = (extension or Extension("", trusted=True))._replace(file=str(path))
+        how = (extension or Extend(0, "", "", trusted=True))._replace(file=str(path))
         GrowthOfDag.put(self.dag).extensions[0] = how
         self.helper.ask(ReadPiece(0), self.told.append)
         self.work()
@@ -82,7 +82,7 @@ class Bench:
         self.work()
         return self.told.pop()
 
-    def error(self, text: str | bytes, extension: Extension | None = None) -> str:
+    def error(self, text: str | bytes, extension: Extend | Scatter | None = None) -> str:
         told = self.read(text, extension)
         assert isinstance(told, PieceRefused)
         return told.error
@@ -103,7 +103,7 @@ def test_a_piece_of_a_node_is_kept_and_told(tmp_path: Path) -> None:
 
 def test_a_list_is_read_as_nodes(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    told = bench.read("one\ntwo\n", Extension("", pattern="n-{item}", submit="x.sub"))
+    told = bench.read("one\ntwo\n", Scatter(0, "", "", "n-{item}", "x.sub"))
     assert isinstance(told, PieceRead)
     assert told.piece.dag.names[:2] == ["n-one", "n-two"]
 
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
     assert "m.dag:2" in bench.error("JOB X x\nJOB A x\n")
     assert "cycle" in bench.error("JOB X x\nJOB Y x\nPARENT X CHILD Y\nPARENT Y CHILD X\n")
     assert "Failed to open gone.dag" in bench.error("INCLUDE gone.dag\n")
-    listed = Extension("", pattern="n-{item}", submit="x")
+    listed = Scatter(0, "", "", "n-{item}", "x")
     assert "can't be the name of a node" in bench.error("a b\n", listed)
     assert "RUN_IF of node X: 1 ; 2" in bench.error("JOB X x\nRUN_IF X 1 ; 2\n")
     assert "SHARED_LIMIT licence: no limit is defined" in bench.error(
@@ -129,7 +129,7 @@ def test_what_is_wrong_with_a_file(tmp_path: Path) -> None:
 def test_what_a_job_writes_names_what_the_dag_names(tmp_path: Path) -> None:
     """As long as nobody else has added more; recorded, it is the same piece again."""
     bench = Bench(tmp_path)
-    job = Extension("")
+    job = Extend(0, "", "")
     assert "names no submit description new.sub" in bench.error("JOB X new.sub\n", job)
     bench.offer("JOB P new.sub\n")
     assert "names no submit description new.sub" in bench.error("JOB X new.sub\n", job)
@@ -160,7 +160,9 @@ def test_a_full_disk_fails_no_node_but_refuses_a_person(
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", full)
         assert "No space left" in bench.offer("JOB P p.sub\n")[1]
-        GrowthOfDag.put(bench.dag).extensions[0] = Extension(str(tmp_path / "m.dag"), trusted=True)
+        GrowthOfDag.put(bench.dag).extensions[0] = Extend(
+            0, "", str(tmp_path / "m.dag"), trusted=True
+        )
         (tmp_path / "m.dag").write_text("JOB X x.sub\n")
         bench.helper.ask(ReadPiece(0), bench.told.append)
         bench.work()
@@ -177,11 +179,12 @@ def test_a_full_disk_fails_no_node_but_refuses_a_person(
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    for pattern in ("", "n-{item}"):
-        GrowthOfDag.put(bench.dag).extensions[0] = Extension(str(tmp_path / "no"), pattern=pattern)
+    file = str(tmp_path / "no")
+    for how in (Extend(0, "", file), Scatter(0, "", file, "n-{item}", "x")):
+        GrowthOfDag.put(bench.dag).extensions[0] = how
         bench.helper.ask(ReadPiece(0), bench.told.append)
         bench.work()
-        assert "No such file" in bench.told.pop().error or pattern == ""
+        assert "No such file" in bench.told.pop().error or isinstance(how, Extend)
 
 
 def test_included_files_are_kept_too(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from condor_pydagman.features.cache.grammar import Cache
 from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
-from condor_pydagman.features.growth.graph import Extension, Piece, add_piece, growth_of
+from condor_pydagman.features.growth.grammar import Scatter
+from condor_pydagman.features.growth.graph import Piece, add_piece, growth_of
 from condor_pydagman.features.growth.piece import PieceBuilding, PieceText, read_piece, scattered
 from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.features.publish.grammar import Publish
@@ -257,9 +258,7 @@ def test_all_errors_are_told() -> None:
 
 
 def test_a_list_becomes_nodes() -> None:
-    how = Extension(
-        "list", pattern="run-{number}-{1}", submit="x.sub", pairs=(("f", "{item}"), ("k", "{2}"))
-    )
+    how = Scatter(0, "", "list", "run-{number}-{1}", "x.sub", pairs=(("f", "{item}"), ("k", "{2}")))
     text = scattered(how, 'a one\n\n# not this\nb "two"\\\n')
     assert text == (
         "JOB run-0-a x.sub\n\n\nJOB run-1-b x.sub\n\n"
@@ -273,7 +272,7 @@ def test_a_list_becomes_nodes() -> None:
 
 def test_an_item_that_gives_no_name() -> None:
     with pytest.raises(DagFileErrors) as caught:
-        scattered(Extension("l.txt", pattern="n-{item}", submit="x"), "good\nnot good\na+b\n")
+        scattered(Scatter(0, "", "l.txt", "n-{item}", "x"), "good\nnot good\na+b\n")
     assert [(e.file, e.line) for e in caught.value.errors] == [("l.txt", 2), ("l.txt", 3)]
     assert "'n-not good' can't be the name of a node" in caught.value.detail()
 
@@ -281,31 +280,31 @@ def test_an_item_that_gives_no_name() -> None:
 @pytest.mark.parametrize("item", ["../x", "/etc/x", "a/../../x", ".."])
 def test_an_item_whose_name_would_lead_elsewhere_as_a_file(item: str) -> None:
     with pytest.raises(DagFileErrors, match="can't be the name of a node") as caught:
-        scattered(Extension("l.txt", pattern="{item}", submit="x"), f"a/b..c\n{item}\n")
+        scattered(Scatter(0, "", "l.txt", "{item}", "x"), f"a/b..c\n{item}\n")
     assert [error.line for error in caught.value.errors] == [2]
     assert "lead out of the DAG's directory" in caught.value.detail()
 
 
 def test_an_item_that_has_fewer_words_than_the_pattern() -> None:
     with pytest.raises(DagFileErrors, match="can't be the name of a node") as caught:
-        scattered(Extension("l.txt", pattern="n-{2}", submit="x"), "a b\nc\n")
+        scattered(Scatter(0, "", "l.txt", "n-{2}", "x"), "a b\nc\n")
     assert "the pattern is n-{2}, and the line has 1 word" in caught.value.detail()
 
 
 def test_a_line_that_has_fewer_words_than_a_value_asks_for() -> None:
-    how = Extension("l.txt", pattern="n{number}", submit="x", pairs=(("k", "{1}"), ("w", "{2}")))
+    how = Scatter(0, "", "l.txt", "n{number}", "x", pairs=(("k", "{1}"), ("w", "{2}")))
     with pytest.raises(DagFileErrors, match="asks for word 2 of a line with 1") as caught:
         scattered(how, "a b\nc\n")
     assert [(e.file, e.line, e.text) for e in caught.value.errors] == [("l.txt", 2, "c")]
 
 
 def test_a_submit_file_with_blanks() -> None:
-    how = Extension("l.txt", pattern="{item}", submit="my x.sub")
+    how = Scatter(0, "", "l.txt", "{item}", "my x.sub")
     assert scattered(how, "a") == 'JOB a "my x.sub"\n'
 
 
 def test_an_item_is_text_in_variables_and_as_it_is_in_names() -> None:
-    how = Extension("l.txt", pattern="n-{item}", submit="x.sub", pairs=(("v", "$(ROOT)/{item}"),))
+    how = Scatter(0, "", "l.txt", "n-{item}", "x.sub", pairs=(("v", "$(ROOT)/{item}"),))
     assert scattered(how, "$ENV(HOME)").splitlines() == [
         "JOB n-$ENV(HOME) x.sub",
         'VARS n-$ENV(HOME) v="$(ROOT)/$(DAGMAN_DOLLAR)ENV(HOME)"',
@@ -313,12 +312,12 @@ def test_an_item_is_text_in_variables_and_as_it_is_in_names() -> None:
 
 
 def test_a_list_may_begin_with_a_byte_order_mark() -> None:
-    how = Extension("l.txt", pattern="n-{item}", submit="x.sub")
+    how = Scatter(0, "", "l.txt", "n-{item}", "x.sub")
     assert scattered(how, "\ufeffa\nb\n") == scattered(how, "a\nb\n")
 
 
 def test_scattered_nodes_have_retries() -> None:
-    how = Extension("l.txt", pattern="{item}", submit="x", retries=3)
+    how = Scatter(0, "", "l.txt", "{item}", "x", retries=3)
     assert scattered(how, "") == "\n"
     dag = Dag()
     dag.finish()

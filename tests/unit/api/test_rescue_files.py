@@ -81,7 +81,7 @@ def test_other_lines_are_refused() -> None:
     with pytest.raises(DagError) as caught:
         read_rescue("r")
     assert len(caught.value.errors) == 2
-    assert "DONE, RETRY, PRIORITY" in str(caught.value)
+    assert "RETRY, VARS, PRIORITY" in str(caught.value)
 
 
 def test_files_that_cannot_be_read_or_written() -> None:

@@ -15,7 +15,7 @@ from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, par
 from condor_pydagman.dagfile.rows import row_of
 from condor_pydagman.dagfile.syntax import of_class, of_word
 from condor_pydagman.features import home
-from condor_pydagman.features.growth.grammar import ExtendLine, ScatterLine
+from condor_pydagman.features.growth.grammar import Extend, Scatter
 from condor_pydagman.features.timeout.grammar import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.rows import FLAG, LINE, NAME, NUMBER, commands_of, word
@@ -41,13 +41,13 @@ from tests.unit.dagfile.one_line import good
         (commands.RetryLine(7, "A", 3, backoff=1.25), "RETRY A 3 BACKOFF 1.25"),
         (TimeoutLine(7, "A", total=0, queued=5), "TIMEOUT A QUEUED 5 TOTAL 0"),
         (commands.Pin(7, "A", 3, True), "PIN_OUT A 3"),
-        (ExtendLine(7, "A", "m.dag"), "EXTEND A m.dag"),
+        (Extend(7, "A", "m.dag"), "EXTEND A m.dag"),
         (
-            ExtendLine(7, "A", "m n", False, "d", ""),
+            Extend(7, "A", "m n", False, "d", ""),
             'EXTEND A "m n" ANYWHERE DIR d PREFIX NONE',
         ),
         (
-            ScatterLine(7, "A", "l", "x{item}", "x.sub", "", "S+", 2, (("k", "{1}"),)),
+            Scatter(7, "A", "l", "x{item}", "x.sub", "", "S+", 2, (("k", "{1}"),)),
             "SCATTER A l x{item} x.sub PREFIX S+ RETRY 2 VARS k={1}",
         ),
     ],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.features.growth.grammar import LetGo
-from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
+from condor_pydagman.features.growth.grammar import Extend, LetGo
+from condor_pydagman.features.growth.graph import GrowthOfDag, growth_of
 from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry
@@ -138,7 +138,7 @@ ODD = ("c\\", "c\v", "c\f", 'q"a b"', "LAST", "BY")
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_of_nodes_that_have_added_what_was_let_go(name: str) -> None:
     dag = make_odd(name)
-    GrowthOfDag.put(dag).extensions[0] = Extension("f")
+    GrowthOfDag.put(dag).extensions[0] = Extend(0, "", "f")
     line = lines_of(LetGo(0, 3, 4, 1, 2, True, (name,)))
     assert apply_progress(dag, f"{line}\nDONE Z\n", "r").done == [1]
     assert growth_of(dag).let_go_of == LetGo(0, 3, 4, 1, 2, True, (name,))

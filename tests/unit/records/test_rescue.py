@@ -12,8 +12,8 @@ from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.grammar import Choose
 from condor_pydagman.features.choose.graph import ChoicesOfDag
-from condor_pydagman.features.growth.grammar import LetGo
-from condor_pydagman.features.growth.graph import Extension, GrowthOfDag, growth_of
+from condor_pydagman.features.growth.grammar import Extend, LetGo
+from condor_pydagman.features.growth.graph import GrowthOfDag, growth_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress
@@ -295,7 +295,7 @@ def test_what_has_been_let_go_is_counted_and_remembered() -> None:
     assert "# Total number of Nodes: 34\n# Nodes premarked DONE: 32\n" in written
     assert "\nLET_GO 7 30 5 20 LAST BY A\n" in written
     again = small_dag()
-    GrowthOfDag.put(again).extensions = {0: Extension("p"), 1: Extension("p")}
+    GrowthOfDag.put(again).extensions = {0: Extend(0, "", "p"), 1: Extend(0, "", "p")}
     apply_progress(again, written, "t.rescue001")
     assert growth_of(again).let_go_of == growth_of(dag).let_go_of
     assert list(growth_of(again).extensions) == [1]

@@ -11,6 +11,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.feeder.graph import feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.growth.adapters.kept_pieces import read_whole
+from condor_pydagman.features.growth.grammar import Scatter
 from condor_pydagman.features.growth.graph import Piece, growth_of
 from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
@@ -55,7 +56,7 @@ def outlook(dag: Dag, options: BuildOptions, most: int) -> list[Foreseen]:
 
 def _foreseen(dag: Dag, node: int, options: BuildOptions, most: int) -> Foreseen:
     how = growth_of(dag).extensions[node]
-    found = Foreseen(dag.names[node], "SCATTER" if how.pattern else "EXTEND", how.file)
+    found = Foreseen(dag.names[node], "SCATTER" if isinstance(how, Scatter) else "EXTEND", how.file)
     try:
         text = read_whole(how.file, most)
         piece = read_now(dag, node, text, lambda path: read_whole(path, most), options)
