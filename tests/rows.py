@@ -31,12 +31,12 @@ NAME: st.SearchStrategy[Any] = TEXT.map(word).filter(bool)
 
 def commands_of(row: rows.Row) -> st.SearchStrategy[Command]:
     """Commands with any content that their types allow, most of which can be written."""
-    values = st.tuples(*(_values(one.part) for one in row.parts))
+    values = st.tuples(*(_values(one) for one in row.parts))
 
     def made(found: tuple[Any, ...]) -> Command:
         fields: dict[str, Any] = {}
         for one, value in zip(row.parts, found):
-            fields.update(zip(one.fields, value if one.part.width > 1 else (value,)))
+            fields.update(one.given(value))
         command: Command = row.command(1, **fields)
         return command
 

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from copy import copy
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
@@ -47,7 +48,6 @@ from condor_pydagman.dagfile.lines import (
 )
 from condor_pydagman.dagfile.modifier_lines import read_time
 from condor_pydagman.features import FEATURE_OF, home
-from condor_pydagman.named_tuple import NamedTuple
 
 NEEDED: Any = object()  # default of a part that a line must have
 Check = Callable[[str, Words], str]  # gives a word as it is meant, or raises LineError
@@ -74,6 +74,7 @@ class Part:
         shown: how the form of the line shows it; '' for the name of its field.
         default: its value if the line does not have it; NEEDED if the line must.
         sample: what may stand there, for examples.
+        fields: the fields of a row that it gives.
         width: how many fields it gives.
         empty: a value of it that says nothing.
         keywords: words that can begin it.
@@ -83,6 +84,7 @@ class Part:
             be there twice.
     """
 
+    fields: tuple[str, ...] = ()
     width = 1
     empty: Any = ""
     keywords: tuple[str, ...] = ()
@@ -143,6 +145,15 @@ class Part:
     def invalid(self, key: str) -> str:
         """What is said if it is wrong, with a place for the word."""
         return f"Invalid {key} {self.noun} '{{}}'" if key else f"Invalid {self.noun} '{{}}'"
+
+    def value(self, command: Any) -> Any:
+        """Its value in a command."""
+        values = tuple(getattr(command, field) for field in self.fields)
+        return values if self.width > 1 else values[0]
+
+    def given(self, value: Any) -> Iterable[tuple[str, Any]]:
+        """The fields of a command that it gives, with that value."""
+        return zip(self.fields, value if self.width > 1 else (value,))
 
 
 # As defaults of fields, parts have the types of the values.
@@ -337,12 +348,18 @@ class Variants(Part):
         if normal(word) not in self.variants:
             self.check(word, words)
             unexpected(word, words, *self.keywords)
-        part = self.variants[normal(word)]
-        return normal(word), self.empty if part is None else _behind(normal(word), part, words)
+        key, part = normal(word), self.variants[normal(word)]
+        if isinstance(part, Option):  # which may be left out
+            key = keyword(words, part.keywords)
+            if not key:
+                return normal(word), part.default
+            words.next()
+        return normal(word), self.empty if part is None else _behind(key, part, words)
 
     def write(self, value: tuple[str, Any]) -> str:
         part = self.variants[value[0]]
-        return f"{value[0]} {'' if part is None else part.write(value[1])}".rstrip()
+        is_said = part is not None and value[1] != part.default
+        return f"{value[0]} {part.write(value[1])}".rstrip() if part and is_said else value[0]
 
     def form(self, field: str) -> str:
         forms = (
@@ -399,19 +416,6 @@ class Option(Part):
         return form if self.default is NEEDED else f"[{form}]"
 
 
-class Optional(Option):
-    """An option that stands at one place only, as part of a variant."""
-
-    def read(self, words: Words, key: str = "", also: Collection[str] = ()) -> Any:
-        if not keyword(words, self.keywords):
-            return self.default
-        words.next()
-        return _behind(self.keywords[0], self.part, words)
-
-    def write(self, value: Any) -> str:
-        return "" if value == self.default else super().write(value)
-
-
 class Flag(Option):
     """A word that says yes, or one of several words, each with what it says."""
 
@@ -451,7 +455,6 @@ names: Any = Names
 files: Any = Files
 variants: Any = Variants
 option: Any = Option
-optional: Any = Optional
 flag: Any = Flag
 
 
@@ -461,18 +464,6 @@ def keyword(words: Words, known: Collection[str]) -> str:
     found = _KEYWORD.match(words.line, words.column)
     word = normal(found[0]) if found else ""
     return word if word in known else ""
-
-
-class Placed(NamedTuple):
-    """A part, and the fields that it gives."""
-
-    fields: tuple[str, ...]
-    part: Part
-
-    def value(self, command: Any) -> Any:
-        """Its value in a command."""
-        values = tuple(getattr(command, field) for field in self.fields)
-        return values if self.part.width > 1 else values[0]
 
 
 class Row:
@@ -488,8 +479,8 @@ class Row:
     """
 
     command: Any
-    parts: list[Placed]
-    groups: list[list[Placed]]
+    parts: list[Part]
+    groups: list[list[Part]]
 
     def __init__(
         self,
@@ -534,11 +525,9 @@ class Row:
         self.groups = list(_grouped(self.parts))
         self._keys = [_keys(group) for group in self.groups]
         self._needed = {
-            one.fields[0]
-            for one in self.parts
-            if isinstance(one.part, Option) and one.part.default is NEEDED
+            one.fields[0] for one in self.parts if isinstance(one, Option) and one.default is NEEDED
         }
-        self._keywords = {normal(key) for one in self.parts for key in one.part.keywords}
+        self._keywords = {normal(key) for one in self.parts for key in one.keywords}
         usage = self.about.usage or self._form()
         self.about = self.about._replace(usage=usage, defines=word in DEFINING)
         self.example = self.example or " ".join(self._example()).rstrip()
@@ -564,9 +553,9 @@ class Row:
         written = [self.word]
         for one in self.parts:
             value = one.value(command)
-            default = one.part.default
+            default = one.default
             if default is NEEDED or value != default:
-                written.append(one.part.write(value))
+                written.append(one.write(value))
         return " ".join(filter(None, written))
 
     def _read(self, words: Words, context: Context) -> Command:
@@ -578,13 +567,13 @@ class Row:
                 left = self._left(group, found, words)
                 for one in group:
                     if one.fields[0] in found:
-                        _put(values, one, found[one.fields[0]])
+                        values.update(one.given(found[one.fields[0]]))
                 continue
             try:
-                value = group[0].part.read(words, "", left)
+                value = group[0].read(words, "", left)
             except LineError as wrong:
-                raise self._explained(wrong, group[0].part, words) from None
-            _put(values, group[0], value)
+                raise self._explained(wrong, group[0], words) from None
+            values.update(group[0].given(value))
             left = ()
         self._end(words, left)
         command: Command = self.command(context.lines.number, **values)
@@ -592,28 +581,28 @@ class Row:
             self._check(command, words, context)
         return command
 
-    def _read_options(self, keys: Mapping[str, Placed], words: Words) -> dict[str, Any]:
+    def _read_options(self, keys: Mapping[str, Part], words: Words) -> dict[str, Any]:
         """The values of the options that are there, by the first field of each."""
         found: dict[str, Any] = {}
-        named = Placed((), Part())  # the option of files to which what follows may belong
+        named = Part()  # the option of files to which what follows may belong
         while True:
             key = keyword(words, keys)
             if key:
                 words.next()
                 one = keys[key]
                 field = one.fields[0]
-                found[field] = _read_option(one.part, key, words, found.get(field, NEEDED), keys)
+                found[field] = _read_option(one, key, words, found.get(field, NEEDED), keys)
                 if self._options == "one":
                     return found
-                if one.part.has_more:
+                if one.has_more:
                     named = one
                 continue
-            more = named.part.more(words) if named.fields and words.peek() else ""
+            more = named.more(words) if named.fields and words.peek() else ""
             if not more:
                 return found
             found[named.fields[0]] += (more,)
 
-    def _left(self, group: list[Placed], found: dict[str, Any], words: Words) -> tuple[str, ...]:
+    def _left(self, group: list[Part], found: dict[str, Any], words: Words) -> tuple[str, ...]:
         """The words of options that could follow.
 
         Raises:
@@ -623,8 +612,8 @@ class Row:
         if is_enough and self._needed <= found.keys() and not words.peek():
             return ()
         missing = [one for one in group if one.fields[0] not in found]
-        left = tuple(key for one in missing for key in one.part.keywords)
-        needs = [one.part.keywords for one in missing if one.part.default is NEEDED]
+        left = tuple(key for one in missing for key in one.keywords)
+        needs = [one.keywords for one in missing if one.default is NEEDED]
         if not is_enough:
             needs = [left]
         if needs:
@@ -653,34 +642,34 @@ class Row:
         yield self.word
         options = self._options
         for one in self.parts:
-            if one.part.default is NEEDED or (options and isinstance(one.part, Option)):
-                yield one.part.sample
-                options = "" if isinstance(one.part, Option) else options
+            if one.default is NEEDED or (options and isinstance(one, Option)):
+                yield one.sample
+                options = "" if isinstance(one, Option) else options
 
     def _form(self) -> str:
         forms = [self.word]
         for group, keys in zip(self.groups, self._keys):
-            shown = [one.part.form(one.fields[0]) for one in group]
+            shown = [one.form(one.fields[0]) for one in group]
             if keys and self._options == "one":
                 shown = [f"({'|'.join(form[1:-1] for form in shown)})"]
-            elif not keys and group[0].part.default is not NEEDED:
+            elif not keys and group[0].default is not NEEDED:
                 shown = [f"[{shown[0]}]"]
             forms += shown
         return " ".join(forms)
 
 
-def _grouped(parts: Iterable[Placed]) -> Iterator[list[Placed]]:
-    for is_option, group in groupby(parts, lambda one: isinstance(one.part, Option)):
+def _grouped(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    for is_option, group in groupby(parts, lambda one: isinstance(one, Option)):
         if is_option:
             yield list(group)
         else:
             yield from ([one] for one in group)
 
 
-def _keys(group: Iterable[Placed]) -> dict[str, Placed]:
+def _keys(group: Iterable[Part]) -> dict[str, Part]:
     """The options of a group by their words; none if it is no group of options."""
-    options = (one for one in group if isinstance(one.part, Option))
-    return {normal(key): one for one in options for key in one.part.keywords}
+    options = (one for one in group if isinstance(one, Option))
+    return {normal(key): one for one in options for key in one.keywords}
 
 
 def _read_option(part: Part, key: str, words: Words, before: Any, keys: Collection[str]) -> Any:
@@ -694,25 +683,19 @@ def _read_option(part: Part, key: str, words: Words, before: Any, keys: Collecti
     return part.again(before, part.read(words, key, keys))
 
 
-def _put(values: dict[str, Any], one: Placed, value: Any) -> None:
-    if one.part.width == 1:
-        values[one.fields[0]] = value
-    else:
-        values.update(zip(one.fields, value))
-
-
-def _placed(command: Any) -> Iterator[Placed]:
+def _placed(command: Any) -> Iterator[Part]:
     """The parts of a class; from now on its fields have the defaults of these."""
     fields, defaults = command._fields, command._field_defaults
     parts = {field: one for field, one in defaults.items() if isinstance(one, Part)}
-    for field, part in parts.items():
-        index = fields.index(field)
-        given = fields[index : index + part.width]
-        if part.default is NEEDED:
-            defaults[field] = part.empty if part.width == 1 else ""
-        else:
-            defaults.update(zip(given, part.default if part.width > 1 else (part.default,)))
-        yield Placed(given, part)
+    for index, field in enumerate(fields):
+        if field in parts:
+            part = copy(parts[field])
+            part.fields = fields[index : index + part.width]
+            if part.default is NEEDED:
+                defaults[field] = part.empty if part.width == 1 else ""
+            else:
+                defaults.update(part.given(part.default))
+            yield part
 
 
 def row_of(word: str) -> Row:

@@ -261,7 +261,7 @@ class Writer:
         words = [row.word]
         for group in row.groups:
             for one in self._random.sample(group, len(group)):
-                words += self._part(one.part).split(" ")
+                words += self._part(one).split(" ")
         return self._line(*words)
 
     def _part(self, part: Part | None) -> str:

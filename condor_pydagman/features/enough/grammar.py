@@ -28,7 +28,7 @@ class Enough(NamedTuple):
     line: int
     members: str = rows.variants(
         {
-            ALL_NODES: rows.optional("OF", rows.name("name", "<splice>", sample="S"), ""),
+            ALL_NODES: rows.option("OF", rows.name("name", "<splice>", sample="S"), ""),
             CATEGORY: rows.name("name", "<category>", sample="big"),
             PARENTS: rows.node(),
         }

@@ -25,7 +25,7 @@ def test_an_example_is_read_and_written(word: str) -> None:
 @pytest.mark.parametrize("word", WORDS)
 def test_the_form_has_all_words(word: str) -> None:
     row = row_of(word)
-    words = [key for one in row.parts for key in one.part.keywords]
+    words = [key for one in row.parts for key in one.keywords]
     if word != "SITE_POLICY":  # of which there are too many for a line
         assert all(key.replace("-", "_") in row.about.usage.replace("-", "_") for key in words)
     assert row.about.usage.startswith(f"{word} ")
