@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import re
@@ -19,7 +20,6 @@ from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.follow.follower import Plan, unknown_plan
-from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
@@ -87,11 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         PydagmanError: there is no such DAG, nothing is known of a run, or the file can't be
             written.
     """
-    with collection_off():
-        return _report(arguments)
-
-
-def _report(arguments: argparse.Namespace) -> int:
+    gc.disable()  # to the end of the process: little of what is built here is garbage
     found = with_logs(chosen_dag(arguments.dag))
     plan, problem = _plan(found)
     history = DagMonitor(found, read_plan=lambda: plan).read()

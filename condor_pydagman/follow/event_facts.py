@@ -21,9 +21,8 @@ _ADDRESS = re.compile(r"<([^:?>]+)[^>]*>")
 _ALIAS = re.compile(r"[?&]alias=([^&>]+)")
 _VALUE = re.compile(r"\(return value (\d{1,10})\)|\(signal (\d{1,10})\)")
 _CODES = re.compile(r"\n\tCode (-?\d{1,10}) Subcode (-?\d{1,10})")
-_CPU = re.compile(
-    r"Usr (\d+) (\d\d):(\d\d):(\d\d), Sys (\d+) (\d\d):(\d\d):(\d\d)  -  Total Remote Usage"
-)
+_TOTAL_USAGE = "  -  Total Remote Usage"
+_CPU = re.compile(r"Usr (\d+) (\d\d):(\d\d):(\d\d), Sys (\d+) (\d\d):(\d\d):(\d\d)$")
 _BYTES = re.compile(r"\t(\d+)  -  Total Bytes (Sent|Received) By Job")
 _TABLE = "\tPartitionable Resources :"
 _ROW = re.compile(r"(?m)^\t   ([^:\n]*?) *:([^\n]*)")
@@ -89,6 +88,13 @@ def hold_codes(text: str) -> tuple[int, int]:
 
 def cpu_s(text: str) -> float:
     """CPU time, user and system, of a terminate event; seconds."""
+    end = text.find(_TOTAL_USAGE)
+    return _cpu_s(text[text.rfind("\n", 0, end) + 1 : end]) if end >= 0 else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _cpu_s(text: str) -> float:
+    """Jobs of one kind take the same time, in whole seconds."""
     found = _CPU.search(text)
     if found is None:
         return 0.0
@@ -108,7 +114,13 @@ def usage(text: str) -> Mapping[str, Usage]:
     begin = text.find(_TABLE)
     if begin < 0:
         return {}
-    header, _, rows = text[begin + len(_TABLE) :].partition("\n")
+    return _table(text[begin + len(_TABLE) :])
+
+
+@lru_cache(maxsize=1024)
+def _table(text: str) -> Mapping[str, Usage]:
+    """Jobs of one kind, if they are short, have whole tables in common."""
+    header, _, rows = text.partition("\n")
     return {name: _row(values, header) for name, values in _ROW.findall(rows)}
 
 

@@ -57,26 +57,29 @@ class SubmittedOnHold:
     def __call__(self, node: int, proc: int) -> bool:
         """Whether a proc of the node is."""
         dag = self._dag
-        if dag.kinds[node] == NodeKind.SUBDAG or not dag.submits[node]:
-            return False
-        directory = os.path.join(self._found.directory, dag.directories.get(node, ""))
-        if not self._has_command(node, directory):
+        file = dag.directories.get(node, ""), dag.submits[node]
+        has_command = self._files.get(file)
+        if has_command is None and len(self._files) < MAX_FILES:
+            has_command = self._files[file] = self._has_command(node)
+        if not has_command:
             return False
         try:
-            return _is_held(description_of(dag, node, 0, self._found, directory), proc)
+            text = description_of(dag, node, 0, self._found, self._directory(node))
+            return _is_held(text, proc)
         except (PydagmanError, OSError):
             return False
 
-    def _has_command(self, node: int, directory: str) -> bool:
-        file = directory, self._dag.submits[node]
-        found = self._files.get(file)
-        if found is None and len(self._files) < MAX_FILES:
-            try:
-                found = _HOLD.search(_text_of(self._dag, node, directory)) is not None
-            except (PydagmanError, OSError):
-                found = False
-            self._files[file] = found
-        return bool(found)
+    def _directory(self, node: int) -> str:
+        return os.path.join(self._found.directory, self._dag.directories.get(node, ""))
+
+    def _has_command(self, node: int) -> bool:
+        dag = self._dag
+        if dag.kinds[node] == NodeKind.SUBDAG or not dag.submits[node]:
+            return False
+        try:
+            return _HOLD.search(_text_of(dag, node, self._directory(node))) is not None
+        except (PydagmanError, OSError):
+            return False
 
 
 def _is_held(text: str, proc: int) -> bool:

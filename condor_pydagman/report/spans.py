@@ -34,7 +34,11 @@ class Span(NamedTuple):
 
     def seconds(self, part: str) -> float:
         """How long a kind of part took."""
-        return sum(end - begin for kind, begin, end in self.parts if kind == part)
+        total = 0.0
+        for kind, begin, end in self.parts:
+            if kind == part:
+                total += end - begin
+        return total
 
 
 def spans(run: Run, now: float) -> list[Span]:
