@@ -16,7 +16,6 @@ from condor_pydagman.vocabulary import (
     MAX_FINAL_EXIT_CODE,
     DagStatus,
     NodeKind,
-    NodeStatus,
 )
 from condor_pydagman.words import duration
 
@@ -69,7 +68,7 @@ def rescue_findings(facts: Facts) -> list[Notice]:
 
 
 def _rescue_to_come(facts: Facts) -> list[Notice]:
-    failed = [name for name, run in facts.run.nodes.items() if run.status is NodeStatus.ERROR]
+    failed = [name for name, run in facts.run.nodes.items() if run.has_failed]
     if not failed or facts.run.halted or facts.state is DagState.HALTED:
         return []
     others = "".join(f" and {one}" for one in going_on(facts))
@@ -134,7 +133,7 @@ def _interrupted(facts: Facts) -> Iterator[Notice]:
 
 
 def _succeeded(facts: Facts) -> Iterator[Notice]:
-    if any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values()):
+    if any(run.has_failed for run in facts.run.nodes.values()):
         deciding = []
         if facts.dag is None or facts.dag.of_kind(NodeKind.FINAL):
             deciding.append("the FINAL node")
@@ -149,7 +148,7 @@ def _succeeded(facts: Facts) -> Iterator[Notice]:
 
 def _failed(facts: Facts) -> Iterator[Notice]:
     """Only if nothing else says why."""
-    failed = any(run.status is NodeStatus.ERROR for run in facts.run.nodes.values())
+    failed = any(run.has_failed for run in facts.run.nodes.values())
     if (
         failed
         or failed_count(facts.run)

@@ -78,7 +78,7 @@ def failures_by_kind(run: Run, dag: Dag | None) -> list[list[Failure]]:
     """Why the failed nodes of a run have failed, failures of one kind together."""
     groups: dict[object, list[Failure]] = {}
     for node in run.nodes.values():
-        if node.status is NodeStatus.ERROR:
+        if node.has_failed:
             failure = failure_of(node, dag)
             is_service = _is_of_kind(node, dag, NodeKind.SERVICE)
             groups.setdefault((is_service, *failure.kind), []).append(failure)

@@ -33,6 +33,8 @@ from condor_pydagman.vocabulary import (
     ScriptKind,
 )
 
+MAX_ADOPTED = 1_000_000  # jobs of a node; no schedd has so many
+
 _OF_CONFIG = Kind("knobs that decide states")
 _OF_STARTED_ATTEMPT = (
     JournalRecord.PRE_ENDED,
@@ -106,6 +108,9 @@ def _on_submit_failed(run: RunState, node: int, event: LogEvent) -> None:
 
 def _on_adopted(run: RunState, node: int, event: LogEvent) -> None:
     """The node's jobs were found in the queue; submit events are missing."""
+    if event.value > MAX_ADOPTED:
+        run.say(f"Warning: ignoring a journal record of {event.value} jobs: it is damaged")
+        return
     lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
     if run.nodes.states[node] in (State.READY, State.PRE_WAIT):  # an earlier DAGMan found them
         only = present_run.proc_in_shared(event)

@@ -71,12 +71,13 @@ class Plan(NamedTuple):
         dag: the graph, with the progress of the rescue file that the run began with, and without
             what was not chosen; the engine adds to it what the run has added.
         given: what features begin with, by their names.
-        is_on_hold: whether a node's proc is submitted on hold, of which the log has no event.
+        is_on_hold: whether a node's proc, submitted at that time, is on hold from then on, of which
+            the log has no event.
     """
 
     dag: Dag
     given: Mapping[str, Any] = NOTHING
-    is_on_hold: Callable[[int, int], bool] | None = None
+    is_on_hold: Callable[[int, int, float], bool] | None = None
 
     @property
     def is_unknown(self) -> bool:

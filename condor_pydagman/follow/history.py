@@ -99,7 +99,7 @@ class History:
         state: RunState,
         run: Run,
         say: Callable[[DagEvent], None] | None,
-        is_on_hold: Callable[[int, int], bool] | None = None,
+        is_on_hold: Callable[[int, int, float], bool] | None = None,
     ) -> None:
         self.state, self.run = state, run
         self._say, self._is_on_hold = say, is_on_hold
@@ -470,18 +470,19 @@ class History:
         if self._changed is not None:
             self._changed[seen.name] = seen
         attempt = seen.attempts[-1]
-        ran, held = attempt.running, attempt.held
+        ran = attempt.running
         attempt.procs, attempt.ended_procs = procs, ended = len(jobs.procs), len(jobs.codes)
         attempt.failed_procs, attempt.held = jobs.failed, jobs.held
         runs = attempt.running = procs - ended - jobs.idle
         if ran == 0 != runs or runs == 0 != ran:
             _note_pause(attempt, runs, event.time)
         if self._on_hold:
-            self._still_on_hold(node, attempt, event)
+            self._still_on_hold(node, attempt, event, change)
         if change is Change.SUBMITTED:
             if self._say is not None:
                 self._of_job("job.submit", event, seen)
-            if self._is_on_hold is not None and self._is_on_hold(node, event.proc):
+            is_on_hold = self._is_on_hold
+            if is_on_hold is not None and is_on_hold(node, event.proc, event.time):
                 self._on_hold.setdefault(node, set()).add(event.proc)
                 attempt.held += 1
                 self._hold(seen, attempt, event, _SUBMITTED_ON_HOLD)
@@ -502,7 +503,7 @@ class History:
                 self._of_job("job.evict", event, seen, reason=why)
         elif change is Change.HELD:
             self._held(seen, attempt, event)
-        elif change is Change.RELEASED and attempt.held < held:
+        elif change is Change.RELEASED:
             self._released(attempt, event)
             self._of_job("job.release", event, seen, reason=event_facts.reason(_said(event)))
 
@@ -530,12 +531,13 @@ class History:
         data = {"reason": hold.reason, "code": hold.code, "subcode": hold.subcode}
         self._of_job("job.hold", event, node, **data)
 
-    def _still_on_hold(self, node: int, attempt: Attempt, event: LogEvent) -> None:
+    def _still_on_hold(self, node: int, attempt: Attempt, event: LogEvent, change: Change) -> None:
         """Add its procs that are since their submission; this one does something else now."""
         procs = self._on_hold.get(node, set())
         if event.proc in procs:
             procs.remove(event.proc)
-            self._released(attempt, event)
+            if change is not Change.RELEASED:
+                self._released(attempt, event)
         attempt.held += len(procs)
 
     def _released(self, attempt: Attempt, event: LogEvent) -> None:

@@ -16,11 +16,12 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.follow import event_facts
 from condor_pydagman.records.own_events import with_info
 from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
+from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
 _END = b"\n...\n"
+_ID = rb"(-?\d{1,9}|1\d{9}|" + str(NOOP_PROC).encode() + rb")"  # the engine takes 32 bits
 _HEAD = re.compile(
-    rb"(\d{3}) \((-?\d{1,10})\.(-?\d{1,10})\.(-?\d{1,10})\) "
+    rb"(\d{3}) \(" + rb"\.".join([_ID] * 3) + rb"\) "
     rb"((?:\d{4}-\d\d-\d\d|\d\d/\d\d)[ T]\d\d:\d\d:\d\d\S*) ?"
 )
 _ANOTHER_HEAD = re.compile(rb"\n(?=\d{3} \(-?\d{1,10}\.-?\d{1,10}\.-?\d{1,10}\) \d)")

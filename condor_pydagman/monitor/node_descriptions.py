@@ -10,6 +10,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.description_commands import may_run_commands
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.submitfile import submit_file
@@ -17,6 +18,7 @@ from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 MAX_DESCRIPTION_BYTES = 1 << 20
 MAX_FILES = 1000  # that are looked into for `hold`
+MAX_VARYING_BYTES = 16_384  # of a description whose `hold` is not the same for all jobs
 _HOLD = re.compile(r"^[ \t]*hold[ \t]*=", re.I | re.M)
 _PROC = ("process", "procid")
 _TRUE = ("true", "1")
@@ -52,40 +54,69 @@ class SubmittedOnHold:
 
     def __init__(self, found: FoundDag, dag: Dag) -> None:
         self._found, self._dag = found, dag
-        self._files: dict[tuple[str, str], bool] = {}
+        self._files: dict[tuple[str, str], _HoldCommand] = {}
+        self._last = (-1, "")  # node, and its description
 
-    def __call__(self, node: int, proc: int) -> bool:
-        """Whether a proc of the node is."""
+    def __call__(self, node: int, proc: int, submitted: float) -> bool:
+        """Whether a proc of the node is, that was submitted at that time."""
         dag = self._dag
         file = dag.directories.get(node, ""), dag.submits[node]
-        has_command = self._files.get(file)
-        if has_command is None and len(self._files) < MAX_FILES:
-            has_command = self._files[file] = self._has_command(node)
-        if not has_command:
+        command = self._files.get(file)
+        if command is None:
+            if len(self._files) >= MAX_FILES:
+                return False
+            command = self._files[file] = self._command(node)
+        if command.changed > submitted + 1:  # nobody knows what it said then
             return False
-        try:
-            text = description_of(dag, node, 0, self._found, self._directory(node))
-            return _is_held(text, proc)
-        except (PydagmanError, OSError):
-            return False
+        return self._is_held(node, proc) if command.is_held is None else command.is_held
 
     def _directory(self, node: int) -> str:
         return os.path.join(self._found.directory, self._dag.directories.get(node, ""))
 
-    def _has_command(self, node: int) -> bool:
-        dag = self._dag
+    def _command(self, node: int) -> _HoldCommand:
+        dag, directory = self._dag, self._directory(node)
         if dag.kinds[node] == NodeKind.SUBDAG or not dag.submits[node]:
-            return False
+            return _NOT_HELD
         try:
-            return _HOLD.search(_text_of(dag, node, self._directory(node))) is not None
+            text = _text_of(dag, node, directory)
+            if _HOLD.search(text) is None:
+                return _NOT_HELD
+            is_in_dag = dag.submits[node] in dag.descriptions
+            path = os.path.join(directory, dag.submits[node])
+            changed = 0.0 if is_in_dag else os.path.getmtime(path)
         except (PydagmanError, OSError):
-            return False
+            return _NOT_HELD
+        said = submit_file.parse(text)
+        value = said.values.get("hold", "")
+        if not said.plain or ("$" in value and len(text) > MAX_VARYING_BYTES):
+            return _NOT_HELD
+        return _HoldCommand(None if "$" in value else _is_true(value), changed)
+
+    def _is_held(self, node: int, proc: int) -> bool:
+        if self._last[0] != node:
+            try:
+                text = description_of(self._dag, node, 0, self._found, self._directory(node))
+            except (PydagmanError, OSError):
+                text = ""
+            self._last = node, text
+        said = submit_file.parse(self._last[1])
+        own = dict.fromkeys(_PROC, str(proc))
+        value = submit_file.expand(
+            said.values.get("hold", ""), lambda name: said.values.get(name, own.get(name))
+        )
+        return said.plain and value is not None and _is_true(value)
 
 
-def _is_held(text: str, proc: int) -> bool:
-    said = submit_file.parse(text)
-    own = dict.fromkeys(_PROC, str(proc))
-    value = submit_file.expand(
-        said.values.get("hold", ""), lambda name: said.values.get(name, own.get(name))
-    )
-    return said.plain and value is not None and value.strip('"').lower() in _TRUE
+class _HoldCommand(NamedTuple):
+    """The command `hold` of a description: whether its jobs are held, None if that differs; and
+    when its file was changed."""
+
+    is_held: bool | None
+    changed: float = 0.0
+
+
+_NOT_HELD = _HoldCommand(is_held=False)
+
+
+def _is_true(value: str) -> bool:
+    return value.strip().strip('"').lower() in _TRUE

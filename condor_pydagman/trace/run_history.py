@@ -245,6 +245,11 @@ class NodeRun:
         return is_removed and self.failure()[0] == RETURN_JOB_ABORTED
 
     @property
+    def has_failed(self) -> bool:
+        """Whether it counts as failed."""
+        return self.status is NodeStatus.ERROR and not self.has_served
+
+    @property
     def is_pre_skipped(self) -> bool:
         """Whether its PRE script has returned PRE_SKIP."""
         return bool(self.attempts) and self.attempts[-1].skipped

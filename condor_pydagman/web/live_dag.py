@@ -153,6 +153,8 @@ class LiveDag:
             self._limits.refresh_soon()
         except (PydagmanError, OSError) as error:
             self.problem = str(error)
+        except Exception as error:  # the page says so, and goes on with other DAGs
+            self.problem = f"the DAG can't be followed: {error!r}"
         self.looks += 1
         news, self._news = self._news, asyncio.Event()
         news.set()

@@ -119,7 +119,7 @@ def buttons_and_dials_of_the_dag(s: Scene) -> None:
         agree(page)
         s.says("Halt reason: tea")
         s.has(DAG_Status=6)
-        page.get_by_role("button", name="Resume").click()
+        page.get_by_role("button", name="Resume", exact=True).click()
         s.has(DAG_Status=0)
         numbers = {"Jobs": 11, "Idle jobs": 12, "PRE scripts": 13, "POST scripts": 14}
         for label, number in {**numbers, "Priority": 5}.items():

@@ -146,6 +146,13 @@ def test_adopted_procs_in_a_replay() -> None:
     assert harness.states() == "A=DONE B=READY"
 
 
+def test_a_record_of_more_procs_than_any_schedd_has_is_damaged() -> None:
+    harness = make.EngineHarness("A").begin(recovering=True)
+    harness.tell(make.record(JournalRecord.ADOPTED, "A", value=9_999_999_999, cluster=5))
+    assert harness.engine.report().procs_submitted == 0
+    assert harness.said("it is damaged")
+
+
 def test_an_adopted_job_whose_submit_event_comes_after_all() -> None:
     harness = make.EngineHarness("A -> B").begin(recovering=True)
     harness.tell(make.record(JournalRecord.ADOPTED, "A", value=1, cluster=5), make.submit("A", 5))

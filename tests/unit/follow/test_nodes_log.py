@@ -38,3 +38,9 @@ def test_an_event_with_other_values_keeps_its_text() -> None:
     (event,) = read(log_samples.event(1, "Job executing on host: <h>\n"))
     other = event._replace(time=7.0, end=3)
     assert (other.time, other.end, other.said) == (7.0, 3, event.said)
+
+
+def test_numbers_that_no_job_has_are_damage() -> None:
+    for job in ("3000000000.000.000", "007.9999999999.000", "007.000.2147483648"):
+        assert not read(log_samples.event(1, "Job executing on host: <h>\n", job=job))
+    assert read(log_samples.event(0, "Job submitted\n", job="-01.2147483647.001"))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
+from condor_pydagman.monitor import node_descriptions
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.node_descriptions import SubmittedOnHold
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from tests import locks
-from tests.dag_logs import DagLogs
+from tests.dag_logs import BEGIN, DagLogs
 
 
 def on_hold(directory: Path, submit: str, *, lines: str = "", proc: int = 0) -> bool:
     (directory / "a.sub").write_text(submit)
     (directory / "t.dag").write_text(f"JOB A a.sub\n{lines}")
     found = find_dag(str(directory / "t.dag"), ask=False)
-    return SubmittedOnHold(found, read_plan(found).dag)(0, proc)
+    return SubmittedOnHold(found, read_plan(found).dag)(0, proc, time.time())
 
 
 @pytest.mark.parametrize("command", ["hold = true", "  Hold=1", "hold = True\nhold = $(hold)"])
@@ -47,11 +50,31 @@ def test_a_description_in_the_dag_file_and_one_that_is_gone(tmp_path: Path) -> N
     (tmp_path / "t.dag").write_text("JOB A {\nhold = true\n}\nJOB B gone.sub\n")
     found = find_dag(str(tmp_path / "t.dag"), ask=False)
     is_on_hold = SubmittedOnHold(found, read_plan(found).dag)
-    assert [is_on_hold(node, 0) for node in range(2)] == [True, False]
+    assert [is_on_hold(node, 0, time.time()) for node in range(2)] == [True, False]
+
+
+def test_a_file_that_was_changed_later_tells_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.sub").write_text("hold = true\nqueue\n")
+    (tmp_path / "t.dag").write_text("JOB A a.sub\n")
+    found = find_dag(str(tmp_path / "t.dag"), ask=False)
+    assert not SubmittedOnHold(found, read_plan(found).dag)(0, 0, BEGIN)
+
+
+def test_a_file_is_read_once_for_all_its_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.sub").write_text("hold = true\nqueue 9\n")
+    (tmp_path / "t.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    found = find_dag(str(tmp_path / "t.dag"), ask=False)
+    is_on_hold = SubmittedOnHold(found, read_plan(found).dag)
+    assert is_on_hold(0, 0, time.time())
+    monkeypatch.setattr(node_descriptions, "read_text", None)
+    assert all(is_on_hold(node, proc, time.time()) for node in range(2) for proc in range(9))
 
 
 def test_a_job_is_shown_held_until_it_is_released(tmp_path: Path) -> None:
     (tmp_path / "a.sub").write_text("executable = x\nhold = true\nqueue\n")
+    os.utime(tmp_path / "a.sub", (BEGIN, BEGIN))
     (tmp_path / "t.dag").write_text("JOB A a.sub\n")
     logs = DagLogs(tmp_path)
     logs.start()
