@@ -277,8 +277,9 @@ def test_a_machine_without_another_process_keeps_its_descriptors(
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     monkeypatch.setattr(os, "fork", refuse)
-    before = os.listdir("/proc/self/fd")
+    before = set(os.listdir("/proc/self/fd"))
     for _ in range(3):
         with pytest.raises(BlockingIOError):
             Child(lambda request: request)
-    assert os.listdir("/proc/self/fd") == before
+    # What other tests have left open may be closed meanwhile.
+    assert set(os.listdir("/proc/self/fd")) <= before

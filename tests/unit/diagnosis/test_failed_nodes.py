@@ -175,7 +175,10 @@ def test_a_service_that_fails_does_no_harm() -> None:
 
 
 def test_a_service_whose_jobs_were_removed_at_the_end_has_not_failed() -> None:
-    states = {"A": (NodeStatus.DONE, []), "S": (NodeStatus.ERROR, [attempt(value=RETURN_JOB_ABORTED)])}
+    states = {
+        "A": (NodeStatus.DONE, []),
+        "S": (NodeStatus.ERROR, [attempt(value=RETURN_JOB_ABORTED)]),
+    }
     facts = facts_of("JOB A a.sub\nSERVICE S s.sub\n", states)
     facts.run.nodes["S"].is_service = True
     assert not failed_node_findings(facts, {})
