@@ -8,10 +8,10 @@ were held, what they used.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from condor_pydagman import features
+from condor_pydagman.engine.engine import NOTHING
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
@@ -30,7 +30,6 @@ from condor_pydagman.trace.run_history import REMOVAL_S, Attempt, Hold, NodeRun,
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord, NodeStatus
 
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
 _PUBLISHED = [PUBLISHED[state] for state in State]
 _OF_UNKNOWN = [*_PUBLISHED]  # of nodes of which nobody knows whether they are tried again
@@ -238,7 +237,8 @@ class History:
         if self._changed is not None:
             self._changed[node.name] = node
         data: Mapping[str, Any] = NOTHING
-        if not self._reasons and status in _FOLLOWING and node.told is NodeStatus.NOT_READY:
+        is_untold = status in _FOLLOWING and node.told is NodeStatus.NOT_READY
+        if is_untold and not (self._reasons or node.why):
             return
         if self._reasons:
             data = self._reasons.get(node.name, NOTHING)

@@ -55,7 +55,7 @@ class SubmittedOnHold:
     def __init__(self, found: FoundDag, dag: Dag) -> None:
         self._found, self._dag = found, dag
         self._files: dict[tuple[str, str], _HoldCommand] = {}
-        self._last = (-1, "")  # node, and its description
+        self._last = (-1, submit_file.parse(""))  # node, and its description
 
     def __call__(self, node: int, proc: int, submitted: float) -> bool:
         """Whether a proc of the node is, that was submitted at that time."""
@@ -98,8 +98,8 @@ class SubmittedOnHold:
                 text = description_of(self._dag, node, 0, self._found, self._directory(node))
             except (PydagmanError, OSError):
                 text = ""
-            self._last = node, text
-        said = submit_file.parse(self._last[1])
+            self._last = node, submit_file.parse(text)
+        said = self._last[1]
         own = dict.fromkeys(_PROC, str(proc))
         value = submit_file.expand(
             said.values.get("hold", ""), lambda name: said.values.get(name, own.get(name))
