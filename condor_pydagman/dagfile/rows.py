@@ -315,9 +315,14 @@ def _behind(key: str, part: Part, words: Words) -> Any:
     try:
         return part.read(words, key)
     except LineError as wrong:
-        if not (wrong.hint or wrong.expected):
-            wrong.hint = f"as in: {key} {part.sample}"
+        _show(f"{key} {part.sample}", wrong)
         raise
+
+
+def _show(sample: str, wrong: LineError) -> None:
+    """If nothing else says what was expected."""
+    if not (wrong.hint or wrong.expected):
+        wrong.hint = f"as in: {sample}"
 
 
 class Variants(Part):
@@ -544,8 +549,7 @@ class Row:
         try:
             return self._read(words, context)
         except LineError as wrong:
-            if not (wrong.hint or wrong.expected):
-                wrong.hint = f"as in: {self.example}"
+            _show(self.example, wrong)
             raise
 
     def write(self, command: Any) -> str:
