@@ -54,8 +54,9 @@ def held_back(
     of_all = list(_of_all(run, found, end))
     of_category = {
         category: _Cause(f"MAXJOBS {printable(category)} {limit} full", times)
-        for category, limit in dag.category_limits.items()
-        for times in [_full(_in_category(dag, found, category), _IN_QUEUE, limit)]
+        for category, own in _by_category(dag, found).items()
+        for limit in [dag.category_limits[category]]
+        for times in [_full(own, _IN_QUEUE, limit)]
     }
     seconds: dict[str, float] = {}
     for step in path:
@@ -79,9 +80,15 @@ def _of_all(run: Run, found: Sequence[Span], end: float) -> Iterator[_Cause]:
             yield _Cause(f"{words} {limit} reached", _full(found, kinds, limit))
 
 
-def _in_category(dag: Dag, found: Sequence[Span], category: str) -> Iterator[Span]:
-    names = {dag.names[node] for node, own in dag.categories.items() if own == category}
-    return (span for span in found if span.node in names)
+def _by_category(dag: Dag, found: Sequence[Span]) -> dict[str, list[Span]]:
+    """The attempts of nodes in each category that has a limit."""
+    own: dict[str, list[Span]] = {}
+    for span in found if dag.category_limits else ():
+        node = dag.find(span.node)
+        category = dag.categories.get(node, "") if node is not None else ""
+        if category in dag.category_limits:
+            own.setdefault(category, []).append(span)
+    return own
 
 
 def _full(found: Iterable[Span], kinds: Sequence[str], limit: int) -> Iterator[_Time]:
