@@ -210,7 +210,7 @@ def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
 def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Notice]:
     if status is not NodeStatus.ERROR:
         return
-    failure = failure_of(run, facts.dag)
+    failure = failure_of(run, facts.run, facts.dag)
     evidence = tuple(failure_evidence(failure, facts))
     inner = (explain_dag(facts.inner[run.name]),) if run.name in facts.inner else ()
     advice = tuple(failure_advice(failure, facts))

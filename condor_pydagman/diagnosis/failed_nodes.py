@@ -59,7 +59,8 @@ class Failure(NamedTuple):
         cause: one of `notice.CAUSES`.
         value: exit code of its jobs or script, negative for a signal; 0 if there is none.
         reason: in words, of jobs that can't be submitted or were removed; who has cancelled
-            the node; why DAGMan takes it as failed though its jobs have not.
+            the node; why DAGMan takes it as failed though its jobs have not; which script was
+            killed since the DAG was to end.
     """
 
     node: NodeRun
@@ -79,15 +80,18 @@ def failures_by_kind(run: Run, dag: Dag | None) -> list[list[Failure]]:
     groups: dict[object, list[Failure]] = {}
     for node in run.nodes.values():
         if node.has_failed:
-            failure = failure_of(node, dag)
+            failure = failure_of(node, run, dag)
             is_service = _is_of_kind(node, dag, NodeKind.SERVICE)
             groups.setdefault((is_service, *failure.kind), []).append(failure)
     return list(groups.values())
 
 
-def failure_of(node: NodeRun, dag: Dag | None) -> Failure:
+def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
     """Why a node has failed, by its last attempt."""
     attempt = node.attempts[-1] if node.attempts else Attempt(0)
+    killed = run.killed_script(node)
+    if killed:
+        return Failure(node, "node.stopped", -signal.SIGKILL, f"{killed} script")
     if attempt.post is not None and attempt.post.value:
         return Failure(node, "node.post", attempt.post.value)
     if node.cancelled_by:
@@ -237,12 +241,16 @@ def _what(failure: Failure, *, many: bool) -> str:
         reason = f", for example{reason}" if reason else ""
     if failure.cause in ("node.exit", "node.signal"):
         return f"{job} ended with {value}" if many else f"{_jobs(failure)} with {value}"
+    were = "were" if many else "was"
+    stopped = (
+        f"{whose} {failure.reason}{s} {were} killed" if failure.value else f"{job} {were} removed"
+    )
     return {
         "node.pre": f"{whose} PRE script{s} ended with {value}",
         "node.post": f"{whose} POST script{s} ended with {value}{_before_post(failure, many)}",
         "node.submit": f"{whose} jobs can't be submitted{reason}",
-        "node.removed": f"{job} {'were' if many else 'was'} removed{reason}",
-        "node.stopped": f"{job} {'were' if many else 'was'} removed when the DAG ended",
+        "node.removed": f"{job} {were} removed{reason}",
+        "node.stopped": f"{stopped} when the DAG ended",
         "node.subdag": f"{whose} DAG{s} failed, condor_dagman's {value}",
         "node.failed": ("for example, " * many + failure.reason) if failure.reason else _UNKNOWN,
     }[failure.cause]
@@ -264,11 +272,8 @@ def _before_post(failure: Failure, many: bool) -> str:
 
 def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
     name = message(failure.node.name)
-    script: ScriptRun | None = {"node.pre": attempt.pre, "node.post": attempt.post}.get(
-        failure.cause
-    )
+    kind, script = _script(failure, attempt)
     if script is not None:
-        kind = failure.cause[5:].upper()
         return Evidence(
             facts.out, f"{kind} script of {name}: {result(failure.value)}", script.ended
         )
@@ -278,6 +283,13 @@ def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
     if failure.cause == "node.signal":
         how += _memory(attempt)
     return Evidence(facts.nodes_log, f"job {attempt.job} of {name}{host}: {how}", attempt.ended)
+
+
+def _script(failure: Failure, attempt: Attempt) -> tuple[str, ScriptRun | None]:
+    """The script that has failed, and its kind; None if it was no script."""
+    kind = failure.reason[:-7] if failure.value and failure.cause == "node.stopped" else ""
+    kind = kind or failure.cause[5:].upper()
+    return kind, {"PRE": attempt.pre, "POST": attempt.post}.get(kind)
 
 
 def _memory(attempt: Attempt) -> str:

@@ -553,7 +553,7 @@ class Follower:
             self._tell("dag.status", line.time, status=self.run.dag_status, **numbers)
 
     def _abort(self, line: OutLine) -> None:
-        self.run.aborted = line.text
+        self.run.abort(line.time, line.text)
 
     def _removed(self, line: OutLine) -> None:
         self.run.remove(line.time, line.node)

@@ -51,7 +51,7 @@ def _failed_attempts(known: Known) -> Iterator[Evidence]:
     run = known.run.nodes.get(first)
     if run is None or not run.attempts:
         return
-    failure, attempt = failure_of(run), run.attempts[-1]
+    failure, attempt = failure_of(run, known.run), run.attempts[-1]
     how = result(failure.value, failure.reason)
     text = f"attempt {attempt.number + 1} of {message(first)}: {how}"
     yield Evidence(known.nodes_log, text, attempt.ended or run.since)

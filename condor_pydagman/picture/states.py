@@ -84,7 +84,7 @@ class States:
             state = self.of[number] = shown_state(node, is_left_out=is_left_out)
             details = why_done(node, is_left_out=is_left_out)
             if state is Shown.FAILED:
-                failure = failure_of(node)
+                failure = failure_of(node, run)
                 details = result(failure.value, failure.reason)
             if details and state in _TOLD:
                 self.details[number] = details

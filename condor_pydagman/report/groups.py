@@ -116,7 +116,7 @@ def failure_kinds(run: Run) -> list[FailureKind]:
     """The failures of nodes, those that are alike together, the most frequent first."""
     kinds: dict[str, list[str]] = {}
     for node in _failed(run):
-        failure = failure_of(node)
+        failure = failure_of(node, run)
         kinds.setdefault(result(failure.value, failure.reason), []).append(node.name)
     found = [FailureKind(how, len(nodes), nodes[:MAX_NODES_SHOWN]) for how, nodes in kinds.items()]
     return sorted(found, key=lambda kind: (kind.how.startswith(_REMOVED), -kind.number))

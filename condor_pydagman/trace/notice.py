@@ -30,7 +30,7 @@ CAUSES: Mapping[str, str] = {
     "node.cancelled": "nodes were cancelled by a person (condor_pydagman steer)",
     "node.subdag": "sub-DAGs failed",
     "node.failed": "nodes failed for a reason that the logs do not contain",
-    "node.stopped": "DAGMan removed jobs because the DAG ended",
+    "node.stopped": "DAGMan removed jobs, or killed scripts, because the DAG ended",
     "node.futile": "nodes can't run because ancestors of theirs failed",
     "enough.lost": "an ENOUGH can no longer be reached",
     "group.siteless": "a group of nodes can no longer get a site",

@@ -180,7 +180,7 @@ def overview(
         stalled_s(run, now) if goes_on else 0.0,
         _longest(tally),
         _held(tally),
-        [failure_of(node) for node in reversed(tally.run.failures)][:MAX_LISTED],
+        [failure_of(node, run) for node in reversed(run.failures)][:MAX_LISTED],
         [],
         subdags,
         total(run.placements).as_json() if run.placements else {},
@@ -277,9 +277,11 @@ def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
                     yield node.name, hold.reason, hold.code
 
 
-def failure_of(node: NodeRun) -> Failure:
+def failure_of(node: NodeRun, run: Run) -> Failure:
     """How a node has failed, by its last attempt."""
     value, reason = node.failure()
+    if run.killed_script(node):
+        value, reason = None, f"{reason} killed when the DAG ended"
     if node.cancelled_by:
         value, reason = None, f"cancelled by {node.cancelled_by}"
     return Failure(node.name, node.since, len(node.attempts), value, reason)

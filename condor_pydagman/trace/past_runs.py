@@ -137,7 +137,7 @@ class PastRuns:
         run.counts_time = line.time
 
     def _abort(self, run: Run, line: OutLine) -> None:
-        run.aborted = line.text
+        run.abort(line.time, line.text)
 
     def _removed(self, run: Run, line: OutLine) -> None:
         run.remove(line.time, line.node)

@@ -9,6 +9,7 @@ Times are seconds since the epoch, 0.0 if it has not happened or is not known.
 
 from __future__ import annotations
 
+import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -344,7 +345,7 @@ class Run:
         rescued_from: number of the rescue file that it began with, 0 if none.
         rescue_read: name of the rescue or save file that it began with, '' if none.
         rescue_written: name of the rescue file that it wrote, '' if none.
-        aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did.
+        aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did; at `aborted_at`.
         removed: whether DAGMan's job was removed (condor_rm).
         cancelled_by: who has ended the DAG by a command, as a removal does; '' if nobody has.
         removed_at: when the one or the other was.
@@ -380,7 +381,7 @@ class Run:
         self.knobs: dict[str, int] = {}
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
-        self.removed_at = 0.0
+        self.removed_at = self.aborted_at = 0.0
         self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
         self.said_failed: dict[str, str] = {}
         self.is_list = self.removed = False
@@ -397,6 +398,19 @@ class Run:
             self.removed, self.cancelled_by, self.removed_at = not by, by, time
             if by:
                 self.interventions.add(time, by, "cancel-all")
+
+    def abort(self, time: float, why: str) -> None:
+        """DAGMan ends the DAG before its end."""
+        self.aborted, self.aborted_at = why, time
+
+    def killed_script(self, node: NodeRun) -> str:
+        """The script of its last attempt, `PRE` or `POST`, that DAGMan has killed because the DAG
+        was to end; '' if none was."""
+        last = node.attempts[-1] if node.attempts else Attempt(0)
+        script, since = last.post or last.pre, self.removed_at or self.aborted_at
+        if script is None or script.value != -signal.SIGKILL or not 0 < since <= script.ended:
+            return ""
+        return "PRE" if last.post is None else "POST"
 
     @property
     def failures_allowed(self) -> int:

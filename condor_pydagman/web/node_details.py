@@ -131,7 +131,7 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
     quiet = found._replace(schedd_problem="it is not asked")
     excerpts = {}
     if run is not None and run.status is NodeStatus.ERROR:
-        excerpt = excerpt_of(failure_of(run, dag), quiet, dag)
+        excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
         excerpts = {run.name: excerpt} if excerpt is not None else {}
     return Facts(
         found.name,

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Attempt, NodeRun
-from condor_pydagman.trace.shown_states import KEYS, why_done
+from condor_pydagman.trace.shown_states import KEYS, Shown, why_done
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
@@ -157,7 +158,7 @@ def row_of(reader: DagReader, number: int, now: float) -> dict[str, Any]:
         "started": (last.started or None) if last is not None else None,
         "ended": ended_at(last) if last is not None else None,
         "runtime_s": runtime_s(last, now) if last is not None else None,
-        "reason": reason_of(run, is_left_out=reader.is_left_out(number)),
+        "reason": reason_of(reader, number),
     }
 
 
@@ -178,16 +179,13 @@ def runtime_s(attempt: Attempt, now: float) -> float | None:
     return round(max(end - attempt.started - paused, 0.0), 3)
 
 
-def reason_of(run: NodeRun | None, *, is_left_out: bool = False) -> str:
-    """Why it has failed, is held, or is done without having run; '' if it has not and is not."""
-    if run is None or run.status is NodeStatus.DONE:
-        return why_done(run or NodeRun("", NodeStatus.DONE), is_left_out=is_left_out)
-    if not (run.attempts or run.cancelled_by):
-        return ""
-    last = run.attempts[-1] if run.attempts else Attempt(0)
-    if run.status is NodeStatus.ERROR or (last.over and run.status is NodeStatus.READY):
-        failure = failure_of(run)
+def reason_of(reader: DagReader, number: int) -> str:
+    """Why a node has failed, is held, or is done without having run; '' if it is none of these."""
+    run, is_left_out = reader.node_run(number), reader.is_left_out(number)
+    if run is None:
+        return why_done(NodeRun("", NodeStatus.DONE), is_left_out=is_left_out)
+    if reader.states[number] in (Shown.FAILED, Shown.RETRY):
+        failure = failure_of(run, reader.run)
         return result(failure.value, failure.reason)
-    if last.held:
-        return next((hold.reason for hold in reversed(last.holds) if not hold.released), "")
-    return ""
+    held = [job.reason for job in logged_holds((run,))]
+    return held[-1] if held else why_done(run, is_left_out=is_left_out)

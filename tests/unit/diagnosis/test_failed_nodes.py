@@ -13,9 +13,9 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.trace import refusal
 from condor_pydagman.trace.notice import Notice, Weight
-from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun, Usage
+from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun, Run, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
-from tests.unit.diagnosis import attempt, facts_of, script, texts, without_jobs
+from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
 
 TEXT = "JOB A a.sub\nJOB B b.sub\nSUBDAG EXTERNAL X in.dag\nPARENT A CHILD B\n"
 
@@ -72,8 +72,35 @@ def test_causes(last: Attempt, cause: str, sentence: str) -> None:
     assert found.weight is (Weight.NOTE if cause == "node.stopped" else Weight.PROBLEM)
 
 
+@pytest.mark.parametrize(
+    ("last", "what"),
+    [(without_jobs(pre=script(-9)), "PRE"), (attempt(value=0, post=script(-9)), "POST")],
+)
+def test_a_script_that_is_killed_when_the_dag_ends(last: Attempt, what: str) -> None:
+    facts = failed(TEXT, "A", last)
+    assert the_finding(facts).cause == f"node.{what.lower()}"
+    facts.run.abort(NOW - 49, "its script had ended before")
+    assert the_finding(facts).advice
+    facts.run.remove(NOW - 50, "ann")
+    found = the_finding(facts)
+    sentence = f"Node A failed: its {what} script was killed when the DAG ended."
+    assert (found.cause, found.sentence) == ("node.stopped", sentence)
+    assert (found.weight, found.advice) == (Weight.NOTE, ())
+    assert texts(found)[0] == f"t.dag.dagman.out: {what} script of A: signal 9 (Killed)"
+
+
+def test_scripts_that_are_killed_when_the_dag_ends() -> None:
+    facts = failed(TEXT, "A", without_jobs(pre=script(-9)))
+    facts.run.nodes["B"].status = NodeStatus.ERROR
+    facts.run.nodes["B"].attempts = [without_jobs(pre=script(-9))]
+    facts.run.abort(NOW - 60, "a node failed")
+    assert the_finding(facts).sentence == (
+        "Nodes A and B failed: their PRE scripts were killed when the DAG ended."
+    )
+
+
 def test_a_node_without_any_attempt() -> None:
-    assert failure_of(NodeRun("A", NodeStatus.ERROR), None).cause == "node.failed"
+    assert failure_of(NodeRun("A", NodeStatus.ERROR), Run(), None).cause == "node.failed"
 
 
 def test_a_failed_node_without_any_attempt_has_a_finding() -> None:

@@ -15,7 +15,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.trace.run_history import Attempt, NodeRun
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import attempt, script, without_jobs
 
@@ -43,7 +43,7 @@ def excerpt(text: str, submit: str, last: Attempt) -> Excerpt | None:
     dag = build(["t.dag"], lambda path: iter([text]), BuildOptions())
     node = NodeRun("A", NodeStatus.ERROR)
     node.attempts = [last]
-    return excerpt_of(failure_of(node, dag), find_dag("t.dag", ask=False), dag)
+    return excerpt_of(failure_of(node, Run(), dag), find_dag("t.dag", ask=False), dag)
 
 
 def test_the_last_lines_of_a_file(work_directory: Path) -> None:

@@ -187,6 +187,16 @@ def test_who_has_cancelled_a_node_is_why_it_has_failed(bench: Bench) -> None:
     assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
 
 
+def test_a_script_that_is_killed_when_the_dag_ends_is_no_failure_of_its_own(bench: Bench) -> None:
+    bench.record(JournalRecord.PRE_ENDED, -9)
+    tally = bench.tally("JOB A x\nSCRIPT PRE A x\n")
+    (failure,) = seen(tally).failures
+    assert (failure.value, failure.reason) == (-9, "PRE script")
+    tally.run.remove(float(int(failure.time)))
+    (failure,) = seen(tally).failures
+    assert (failure.value, failure.reason) == (None, "PRE script killed when the DAG ended")
+
+
 def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
     tally = a_run()
     tally.run.counts, tally.run.counts_time = (100, 50, 1, 5, 2, 3, 30, 2, 7), 950.0
