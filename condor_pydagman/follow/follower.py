@@ -174,7 +174,7 @@ class Follower:
             OutKind.COUNTS: self._counts,
             OutKind.ABORT: self._abort,
             OutKind.REMOVED: self._removed,
-            OutKind.CANCELLED: self._removed,
+            OutKind.ASKED: self._asked,
             OutKind.END: self._end,
         }
 
@@ -556,7 +556,10 @@ class Follower:
         self.run.abort(line.time, line.text)
 
     def _removed(self, line: OutLine) -> None:
-        self.run.remove(line.time, line.node)
+        self.run.remove(line.time)
+
+    def _asked(self, line: OutLine) -> None:
+        self.run.ask(line.time, line.node, line.text)
 
     def _end(self, line: OutLine) -> None:
         self.run.ended, self.run.exit_code = line.time, line.number

@@ -113,20 +113,19 @@ def _has_ended_halted(known: Known) -> bool:
 def _halted(known: Known) -> Notice:
     begun, by = _begun(known), halted_by(known)
     halted = f"has been halted for {duration(known.now - begun)}" if begun else "is halted"
+    person = f" by user {message(_halter(known))} (condor_pydagman steer halt)"
     sentence = (
-        f"The DAG {halted}: jobs in the queue continue, but DAGMan submits no new ones."
-        f"{_end_to_come(known)}"
+        f"The DAG {halted}{person * bool(_halter(known))}: jobs in the queue continue, but DAGMan"
+        f" submits no new ones.{_end_to_come(known)}"
     )
-    command = advice = button = ""
-    if known.has_halt_file:
-        command = f"rm {shlex.quote(known.halt_file)}"
-        advice = f"To resume it: {command}"
-    elif known.cluster:
-        resume = f"htcondor dag resume {known.cluster}"
-        who = by.what if by is not None else "a command"
-        when = ", when its job is released" * (known.state is DagState.HELD)
-        advice = f"It was halted by {who}; to resume it{when}: {resume}"
-        command, button = (resume, "resume") if known.is_live else ("", "")
+    command, button = _what_resumes(known)
+    to = "To resume it"
+    if button and not _halter(known):
+        to = f"It was halted by {by.what if by is not None else 'a command'}; to resume it"
+    to += ", when its job is released" * bool(button and known.state is DagState.HELD)
+    advice = f"{to}: {command}" if command else ""
+    if button and not known.is_live:
+        command = button = ""
     return Notice(
         "dag.halted",
         Weight.PROBLEM,
@@ -138,6 +137,21 @@ def _halted(known: Known) -> Notice:
         button=button,
         awaited="the DAG to be resumed",
     )
+
+
+def _halter(known: Known) -> str:
+    """Who has halted it by condor_pydagman steer; '' if nobody has."""
+    return known.run.halts[-1].by if known.run.halted else ""
+
+
+def _what_resumes(known: Known) -> tuple[str, str]:
+    """A command, and the command of steering that does the same, if one does."""
+    steer = f"condor_pydagman steer resume {shlex.quote(known.name)}" * bool(_halter(known))
+    if known.has_halt_file:
+        remove = f"rm {shlex.quote(known.halt_file)}"
+        return (f"{remove} && {steer}" if steer else remove), ""
+    command = steer or f"htcondor dag resume {known.cluster}" * bool(known.cluster)
+    return command, "resume" if command else ""
 
 
 def _end_to_come(known: Known) -> str:
@@ -153,7 +167,9 @@ def _end_to_come(known: Known) -> str:
 
 def _ended_halted(known: Known) -> Notice:
     by = halted_by(known)
-    subject = f"{by.named} halted the DAG" if by is not None else "The DAG was halted"
+    person = f"User {message(_halter(known))} halted the DAG (condor_pydagman steer halt)"
+    subject = person if _halter(known) else "The DAG was halted"
+    subject = f"{by.named} halted the DAG" if by is not None else subject
     sentence = f"{subject}, and DAGMan ended when nothing was left to wait for"
     by_final = known.state is DagState.SUCCEEDED
     sentence += f"{'; the exit code is that of the FINAL node' * by_final}."

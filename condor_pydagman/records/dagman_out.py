@@ -57,13 +57,13 @@ class OutKind(Enum):
     LIST_END = "list_end"
     ABORT = "abort"  # text: why
     REMOVED = "removed"  # by condor_rm
-    CANCELLED = "cancelled"  # node: who has asked for that; of the whole DAG
+    ASKED = "asked"  # node: who asks something of the whole DAG; text: halt, resume, cancel-all
     END = "end"  # number: exit code
 
 
 # Kinds on which no ids of events rest: those that people hold are from before these were read.
 UNCOUNTED = frozenset((
-    *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.CANCELLED),
+    *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.ASKED),
     *(OutKind.RESUME_REASON, OutKind.STEERED),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
 ))  # fmt: skip
@@ -211,8 +211,8 @@ _FORMS = (
     ("Running in", OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
     ("****", OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),
 )
-_CANCELLED = re.compile(r"(?P<node>[^\s:]+) asks for the DAG: cancel-all")
-_CANCELLED_END = b" asks for the DAG: cancel-all"  # of a line that begins with any name
+_ASKED = re.compile(r"(?P<node>[^\s:]+) asks for the DAG: (?P<text>halt|resume|cancel-all)(?: .*)?")
+_ASKS = b" asks for the DAG: "  # in a line that begins with any name
 _BY_FIRST: dict[int, list[tuple[bytes, OutKind, str]]] = {}  # forms, by the byte they begin with
 for _prefix, _kind, _form in _FORMS:
     _BY_FIRST.setdefault(ord(_prefix[0]), []).append((_prefix.encode(), _kind, _form))
@@ -240,7 +240,7 @@ def out_lines(
         start = head.end() if head is not None else 0
         first = line[start] if start < len(line) else 0
         is_form = first in _PREFIXES and line.startswith(_PREFIXES[first], start)
-        if is_form or line.endswith(_CANCELLED_END):
+        if is_form or _ASKS in line:
             kind, found = _form_of(line[start:])
             if found is not None:
                 stamp = head[1].decode() if head is not None else ""
@@ -256,7 +256,7 @@ def _form_of(line: bytes) -> tuple[OutKind, re.Match[str] | None]:
             found = _compiled(form).fullmatch(text)
             if found is not None:
                 return kind, found
-    return OutKind.CANCELLED, _CANCELLED.fullmatch(text)
+    return OutKind.ASKED, _ASKED.fullmatch(text)
 
 
 def _told(kind: OutKind, time: float, found: re.Match[str], end: int) -> OutLine:

@@ -17,6 +17,6 @@ def _halts(run: Run) -> Iterator[Intervention]:
     brakes = {f"{one.by}: {one.why}" for one in run.interventions.kept}
     for halt in run.halts:
         if halt.reason not in brakes:  # what a brake does is there already
-            yield Intervention(halt.begun, halt.begun, "", "halted", halt.reason)
+            yield Intervention(halt.begun, halt.begun, halt.by, "halted", halt.reason)
         if halt.ended:
-            yield Intervention(halt.ended, halt.ended, "", "resumed", halt.resumed)
+            yield Intervention(halt.ended, halt.ended, halt.resumed_by, "resumed", halt.resumed)

@@ -63,7 +63,7 @@ class PastRuns:
             OutKind.COUNTS: self._counts,
             OutKind.ABORT: self._abort,
             OutKind.REMOVED: self._removed,
-            OutKind.CANCELLED: self._removed,
+            OutKind.ASKED: self._asked,
             OutKind.HALT: lambda run, line: run.halt(line.time, paused=line.text == PAUSED),
             OutKind.HALT_REASON: lambda run, line: run.halted_because(line.text),
             OutKind.RESUME: lambda run, line: run.resume(line.time),
@@ -140,7 +140,10 @@ class PastRuns:
         run.abort(line.time, line.text)
 
     def _removed(self, run: Run, line: OutLine) -> None:
-        run.remove(line.time, line.node)
+        run.remove(line.time)
+
+    def _asked(self, run: Run, line: OutLine) -> None:
+        run.ask(line.time, line.node, line.text)
 
     def _status(self, run: Run, line: OutLine) -> None:
         """All that the stock DAGMan writes of a halt by file."""

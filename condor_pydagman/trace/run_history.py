@@ -296,6 +296,7 @@ class Halted(NamedTuple):
     """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended).
 
     `reason`: what was said about it, last; '' if nothing was.  `resumed`: the same of its end.
+    `by`, `resumed_by`: who has asked for that (condor_pydagman steer); '' if something else has.
     `paused`: nothing at all is started, and DAGMan does not end for want of jobs.
     """
 
@@ -304,6 +305,8 @@ class Halted(NamedTuple):
     reason: str = ""
     resumed: str = ""
     paused: bool = False
+    by: str = ""
+    resumed_by: str = ""
 
 
 _Seen = TypeVar("_Seen", bound="Seen")
@@ -386,11 +389,23 @@ class Run:
         self.said_failed: dict[str, str] = {}
         self.is_list = self.removed = False
         self.complete = True
+        self._asked_by = ""  # who asks for the halt, or its end, that is about to be told
 
     @property
     def halted(self) -> bool:
         """Whether the DAG is halted."""
         return bool(self.halts) and not self.halts[-1].ended
+
+    def ask(self, time: float, by: str, what: str) -> None:
+        """Somebody asks something of the whole DAG: halt, resume, cancel-all."""
+        if what == "cancel-all":
+            self.remove(time, by)
+        else:
+            self._asked_by = by if self.halted == (what == "resume") else ""
+
+    def _pop_asked_by(self) -> str:
+        by, self._asked_by = self._asked_by, ""
+        return by
 
     def remove(self, time: float, by: str = "") -> None:
         """DAGMan is told to end: its job was removed, or by a command of somebody's."""
@@ -420,9 +435,9 @@ class Run:
 
     def halt(self, time: float, *, paused: bool = False) -> bool:
         """The DAG is halted; whether that is news."""
-        is_news = not self.halted
+        is_news, by = not self.halted, self._pop_asked_by()
         if is_news:
-            self.halts.append(Halted(time))
+            self.halts.append(Halted(time, by=by))
         if paused:
             self.halts[-1] = self.halts[-1]._replace(paused=True)
         return is_news
@@ -436,7 +451,7 @@ class Run:
         """The DAG is halted no more; whether that is news."""
         is_news = self.halted
         if is_news:
-            self.halts[-1] = self.halts[-1]._replace(ended=time)
+            self.halts[-1] = self.halts[-1]._replace(ended=time, resumed_by=self._pop_asked_by())
         return is_news
 
     def resumed_because(self, reason: str) -> None:

@@ -192,9 +192,19 @@ def test_the_end_of_a_dag() -> None:
 
 def test_a_dag_that_a_person_ends() -> None:
     follower = follower_of()
-    assert not names(follower, line(OutKind.CANCELLED, 3.0, node="ann"))
+    assert not names(follower, line(OutKind.ASKED, 3.0, node="ann", text="cancel-all"))
     run = follower.run
     assert (run.cancelled_by, run.removed, run.removed_at) == ("ann", False, 3.0)
+
+
+def test_who_halts_and_resumes_a_dag() -> None:
+    follower = follower_of()
+    halt, resume = (line(OutKind.ASKED, node="ann", text=what) for what in ("halt", "resume"))
+    names(follower, resume, line(OutKind.HALT), halt, line(OutKind.RESUME))  # neither is theirs
+    names(follower, halt, line(OutKind.HALT), resume, line(OutKind.RESUME))
+    names(follower, line(OutKind.HALT), resume, line(OutKind.HALT), line(OutKind.RESUME))
+    told = [(each.by, each.resumed_by) for each in follower.run.halts]
+    assert told == [("", ""), ("ann", "ann"), ("", "")]
 
 
 def test_events_can_be_left_out() -> None:

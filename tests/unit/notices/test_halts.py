@@ -30,6 +30,27 @@ def test_since_when_and_what_resumes_it() -> None:
     assert notice.command == "rm t.dag.halt"
 
 
+def test_a_dag_that_a_person_has_halted() -> None:
+    run = Run()
+    run.halts = [Halted(NOW - 60, reason="too hot", by="ann")]
+    (notice,) = said(DagState.HALTED, run)
+    assert notice.sentence.startswith(
+        "The DAG has been halted for 1 min by user ann (condor_pydagman steer halt): jobs in"
+    )
+    steer = "condor_pydagman steer resume t.dag"
+    assert (notice.command, notice.button) == (steer, "resume")
+    assert notice.advice == (f"To resume it: {steer}",)
+    (notice,) = said(DagState.HALTED, run, halt_file="t.dag.halt", has_halt_file=True)
+    assert (notice.command, notice.button) == (f"rm t.dag.halt && {steer}", "")
+    _, notice = said(DagState.HELD, run)
+    assert notice.advice == (f"To resume it, when its job is released: {steer}",)
+    run.ended = NOW
+    (notice,) = said(DagState.FAILED, run)
+    assert notice.sentence.startswith(
+        "User ann halted the DAG (condor_pydagman steer halt), and DAGMan ended when"
+    )
+
+
 def test_a_held_dagman_by_its_ad() -> None:
     ad = {"HoldReasonCode": 1, "HoldReason": "by me", "EnteredCurrentStatus": 940}
     (notice,) = said(DagState.HELD, ad=ad)

@@ -88,7 +88,9 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
         ("---------------------------------------\t<END>", (OutKind.LIST_END, "", 0, "")),
         ("ERROR: disk full", (OutKind.ERROR, "", 0, "ERROR: disk full")),
         ("Received SIGUSR1", (OutKind.REMOVED, "", 0, "")),
-        ("ann asks for the DAG: cancel-all", (OutKind.CANCELLED, "ann", 0, "")),
+        ("ann asks for the DAG: cancel-all", (OutKind.ASKED, "ann", 0, "cancel-all")),
+        ("ann asks for the DAG: halt reason too hot", (OutKind.ASKED, "ann", 0, "halt")),
+        ("ann asks for the DAG: resume", (OutKind.ASKED, "ann", 0, "resume")),
         (
             "**** condor_dagman (condor_DAGMAN) pid 31055 EXITING WITH STATUS 1",
             (OutKind.END, "", 1, ""),
@@ -98,7 +100,7 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
 def test_a_line(line: str, told: tuple[OutKind, str, int, str]) -> None:
     assert read(f"{STAMP}{line}\n") == [told]
     assert read(f"{STAMP}(pid:7) (D_ALWAYS) {line}\n") == [told]
-    if told[0] is not OutKind.CANCELLED:  # it begins with any name
+    if told[0] is not OutKind.ASKED:  # it begins with any name
         assert read(f"{STAMP}He said: {line}\n") == []
 
 

@@ -6,6 +6,14 @@ from condor_pydagman.report.run_interventions import interventions
 from condor_pydagman.trace.run_history import Halted, Run
 
 
+def test_who_has_halted_and_resumed_it() -> None:
+    run = Run()
+    run.halts = [Halted(1.0, 3.0, by="ann", resumed_by="bob")]
+    assert [(one.by, one.what) for one in interventions(run)] == [
+        ("ann", "halted"), ("bob", "resumed")
+    ]  # fmt: skip
+
+
 def test_halts_are_among_them() -> None:
     run = Run()
     run.halts = [Halted(1.0, 3.0, "look first"), Halted(9.0)]
