@@ -1,7 +1,8 @@
-"""Jobs on hold, by HoldReasonCode."""
+"""Jobs on hold, by HoldReasonCode, those that condor_pydagman steer has held apart."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.notices.hold_codes import RELEASE, hold_code
@@ -12,7 +13,7 @@ from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import DagState, NodeRun
 from condor_pydagman.words import duration
 
-_BY_STEER = "(condor_pydagman steer)"  # what HoldReason ends with
+_BY_STEER = "(condor_pydagman steer)"  # in HoldReason
 # How meanings begin that are about one job, and the same of several.
 _OF_MANY = (
     ("it was ", "they were "),
@@ -21,25 +22,29 @@ _OF_MANY = (
     ("the job's ", "the jobs' "),
 )
 MAX_EXAMPLES = 3
-MAX_JOBS = 5  # in a command
+MAX_JOBS = 5  # or nodes, in a command
 _IN_QUEUE = (DagState.RUNNING, DagState.HALTED, DagState.HELD, DagState.INTERRUPTED, DagState.IDLE)
 
 
 def held_job_notices(known: Known) -> list[Notice]:
-    """One for each HoldReasonCode; none of a DAG that has ended."""
+    """One for each kind of hold; none of a DAG that has ended."""
     if known.state not in _IN_QUEUE:
         return []
-    groups: dict[int, list[QueuedJob]] = {}
+    groups: dict[tuple[int, bool], list[QueuedJob]] = {}
     for job in sorted(known.held, key=_number):
-        groups.setdefault(job.code, []).append(job)
-    return [_notice(code, jobs, known) for code, jobs in groups.items()]
+        groups.setdefault((job.code, _BY_STEER in job.reason), []).append(job)
+    return [
+        _notice(code, jobs, known, _release(code, jobs, known, apart=(code, not steered) in groups))
+        for (code, steered), jobs in groups.items()
+    ]
 
 
-def hold_advice(code: int, jobs: str) -> tuple[str, ...]:
-    """What can be done about jobs that are held for that reason."""
+def hold_advice(code: int, release: str) -> tuple[str, ...]:
+    """What can be done about jobs that are held for that reason, and that the command releases."""
     known = hold_code(code)
     advice = (known.advice, RELEASE if known.advice else RELEASE.replace("Then release", "Release"))
-    return tuple(text.format(jobs=jobs) for text in advice if text)
+    jobs = release.partition(" ")[2]
+    return tuple(text.format(jobs=jobs, release=release) for text in advice if text)
 
 
 def logged_holds(nodes: Iterable[NodeRun]) -> Iterator[QueuedJob]:
@@ -53,7 +58,7 @@ def logged_holds(nodes: Iterable[NodeRun]) -> Iterator[QueuedJob]:
 
 
 def _meaning(code: int, jobs: Sequence[QueuedJob]) -> str:
-    if all(job.reason.endswith(_BY_STEER) for job in jobs):
+    if _BY_STEER in jobs[0].reason:
         return "someone used condor_pydagman steer hold"
     meaning = hold_code(code).meaning
     if len(jobs) > 1:
@@ -67,8 +72,26 @@ def _number(job: QueuedJob) -> tuple[int, ...]:
     return tuple(int(part) for part in job.job.split(".") if part.isdecimal())
 
 
-def _notice(code: int, jobs: Sequence[QueuedJob], known: Known) -> Notice:
-    nodes = tuple(dict.fromkeys(job.node for job in jobs))
+def _nodes(jobs: Sequence[QueuedJob]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(job.node for job in jobs))
+
+
+def _release(code: int, jobs: Sequence[QueuedJob], known: Known, *, apart: bool) -> str:
+    """The command that releases these jobs, and no others; `apart`: of those with the same code
+    some were held by steering and some were not."""
+    nodes, steered = _nodes(jobs), _BY_STEER in jobs[0].reason
+    if steered and known.is_live and len(nodes) <= MAX_JOBS:
+        return shlex.join(("condor_pydagman", "steer", "release", known.name, *nodes))
+    if len(jobs) <= MAX_JOBS or not known.cluster:
+        return f"condor_release {' '.join(job.job for job in jobs[:MAX_JOBS])}"
+    which = f"DAGManJobId == {known.cluster} && HoldReasonCode == {code}"
+    if apart:
+        which += f' && {"" if steered else "!"}regexp("[(]condor_pydagman steer[)]", HoldReason)'
+    return f"condor_release -constraint '{which}'"
+
+
+def _notice(code: int, jobs: Sequence[QueuedJob], known: Known, release: str) -> Notice:
+    nodes = _nodes(jobs)
     oldest = min((job.since for job in jobs if job.since), default=0.0)
     held = f"{does(len(jobs), 'be')} held"
     if oldest:
@@ -78,18 +101,15 @@ def _notice(code: int, jobs: Sequence[QueuedJob], known: Known) -> Notice:
         f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {held}: {_meaning(code, jobs)}"
         f" (HoldReasonCode {code})."
     )
-    listed = " ".join(job.job for job in jobs[:MAX_JOBS])
-    if len(jobs) > MAX_JOBS and known.cluster:
-        listed = f"-constraint 'DAGManJobId == {known.cluster} && HoldReasonCode == {code}'"
     return Notice(
         "job.held",
         Weight.PROBLEM,
         sentence,
         nodes,
         tuple(_evidence(job, known) for job in jobs[:MAX_EXAMPLES]),
-        hold_advice(code, listed),
+        hold_advice(code, release),
         since=oldest,
-        command=f"condor_release {listed}",
+        command=release,
         button="release",
         awaited=f"held jobs of {number_of(len(nodes), 'node')} to be released",
     )

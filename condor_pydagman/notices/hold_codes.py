@@ -15,7 +15,7 @@ class HoldCode(NamedTuple):
     advice: str = ""
 
 
-RELEASE = "Then release them: condor_release {jobs}"
+RELEASE = "Then release them: {release}"
 _OUTPUT = "Check the directory of `output`, `error` and `log` in the submit file: does it exist,"
 _OUTPUT += " can the job's owner write there, is the disk full?"
 _INPUT = "Check `input` and transfer_input_files in the submit file: does each file exist, can the"

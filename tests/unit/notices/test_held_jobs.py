@@ -51,6 +51,27 @@ def test_a_person_who_has_steered() -> None:
     job = QueuedJob("5.0", "A", HELD, NOW, by, 1)
     (one,) = held_job_notices(known(facts_of(TEXT, {}, jobs=(job,))))
     assert "someone used condor_pydagman steer hold" in one.sentence
+    release = "condor_pydagman steer release t.dag A"
+    assert (one.command, one.advice) == (release, (f"Release them: {release}",))
+    stopped = facts_of(TEXT, {}, jobs=(job,), state=DagState.HELD)
+    (one,) = held_job_notices(known(stopped))
+    assert one.command == "condor_release 5.0"
+
+
+def test_jobs_that_were_held_by_steering_and_others() -> None:
+    by = "put on hold by ann (condor_pydagman steer) (by user ann)"
+    jobs = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, "by hand", 1) for n in range(2)]
+    jobs += [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, by, 1) for n in range(2, 4)]
+    hand, steer = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(jobs))))
+    assert "someone used condor_hold (" in hand.sentence
+    assert (hand.nodes, hand.command) == (("N0", "N1"), "condor_release 0.0 1.0")
+    assert "someone used condor_pydagman steer hold (" in steer.sentence
+    assert steer.command == "condor_pydagman steer release t.dag N2 N3"
+    many = [QueuedJob(f"{n}.0", f"N{n}", HELD, NOW, by if n % 2 else "?", 1) for n in range(20)]
+    hand, steer = held_job_notices(known(facts_of(TEXT, {}, jobs=tuple(many))))
+    which = "condor_release -constraint 'DAGManJobId == 3 && HoldReasonCode == 1 && "
+    assert steer.command == f'{which}regexp("[(]condor_pydagman steer[)]", HoldReason)\''
+    assert hand.command == f'{which}!regexp("[(]condor_pydagman steer[)]", HoldReason)\''
 
 
 # HoldReasonCode.
@@ -59,6 +80,6 @@ def test_a_person_who_has_steered() -> None:
 def test_each_code_has_a_meaning_and_advice_that_names_the_jobs() -> None:
     for code, told in HOLD_CODES.items():
         assert told.meaning and not told.meaning.endswith(".")
-        assert "condor_release 7.0" in hold_advice(code, "7.0")[-1]
+        assert "condor_release 7.0" in hold_advice(code, "condor_release 7.0")[-1]
         assert not told.advice or told.advice.endswith((".", "?"))
     assert hold_code(12345).meaning == "see the reason"
