@@ -64,6 +64,12 @@ def order(line: OutLine) -> float:
     return line.time + _LAST_OF_SECOND
 
 
+def is_start_of_post(line: OutLine, node: str) -> bool:
+    """Whether a line is the start of the POST script of a node, by its name in the nodes log."""
+    is_start = line.what is OutKind.SCRIPT_START and line.text == "POST"
+    return is_start and logged_name(line.node) == node
+
+
 class Plan(NamedTuple):
     """A DAG that is to be followed, as its run begins with it.
 
@@ -242,6 +248,12 @@ class Follower:
         if do is not None:
             do(line)
         return self._taken()
+
+    def knows_start_of_post(self, node: str) -> bool:
+        """Whether the start of the POST script of the node's last attempt has been taken."""
+        run = self.run.nodes.get(node)
+        post = run.attempts[-1].post if run is not None and run.attempts else None
+        return post is not None and bool(post.started)
 
     def settle(self) -> None:
         """No entry comes at once: find out what has been left open.  It is shown, and told with the

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
+from typing import Any
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.follow.follower import Follower, Plan, order, unknown_plan
+from condor_pydagman.follow.follower import (
+    Follower,
+    Plan,
+    is_start_of_post,
+    order,
+    unknown_plan,
+)
 from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.monitor.awaited_run import AwaitedRun
@@ -22,7 +29,7 @@ from condor_pydagman.records.dagman_out import OutKind, out_lines
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.vocabulary import EXIT_RESTART
+from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
 
 ALL = 1 << 30  # more events than an entry has
 BLOCK_BYTES = 4 << 20  # read of a log at a time
@@ -158,12 +165,26 @@ class DagMonitor:
         self._jobs.fill(BLOCK_BYTES)
         coming, events = self._jobs.coming, list[DagEvent]()
         self._follower.expect([event for event in coming if isinstance(event, NodesLogEvent)])
-        for source in in_order(self._lines, self._jobs):
-            if self._follower.wanted:
-                events += self._taken(source)
-            else:
-                self._follower.take(source.pop())
+        jobs = self._jobs
+        for source in in_order(self._lines, jobs):
+            if source is jobs and _is_end_of_post(jobs.next_entry):
+                for _ in range(self._lines_before(jobs.next_entry)):
+                    self._take(self._lines, events)
+            self._take(source, events)
         return events
+
+    def _lines_before(self, end: Any) -> int:
+        """How many lines come before the end of a POST script, though they stand for the end of
+        their second: those to the start of that script."""
+        if self._follower.knows_start_of_post(end.node):
+            return 0
+        return self._lines.count_to(lambda line: is_start_of_post(line, end.node), end.time + 1)
+
+    def _take(self, source: Source, events: list[DagEvent]) -> None:
+        if self._follower.wanted:
+            events += self._taken(source)
+        else:
+            self._follower.take(source.pop())
 
     def _taken(self, source: Source) -> list[DagEvent]:
         """Take the next entry of a log; what has happened, unless that is known already."""
@@ -218,3 +239,7 @@ class DagMonitor:
     def _log_is_another(self) -> bool:
         """Whether what was read of the nodes log is of a run before."""
         return bool(self._jobs.file.offset) and self._jobs.mark != self._jobs.file.mark()
+
+
+def _is_end_of_post(entry: Any) -> bool:
+    return bool(entry.kind == EventKind.POST_SCRIPT_TERMINATED)

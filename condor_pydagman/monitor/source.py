@@ -94,6 +94,21 @@ class Source:
         while waiting and waiting[0][0] < until:
             yield self
 
+    @property
+    def next_entry(self) -> Entry:
+        """The next entry."""
+        return self._waiting[0][1]
+
+    def count_to(self, is_it: Callable[[Any], bool], until: float) -> int:
+        """How many entries to take to have taken the first that is it, of those that are due until
+        then; 0 if there is none."""
+        for number, (time, entry) in enumerate(self._waiting, 1):
+            if time > until:
+                return 0
+            if is_it(entry):
+                return number
+        return 0
+
     def pop(self) -> Entry:
         """Take the next entry."""
         _, entry = self._waiting.popleft()

@@ -82,6 +82,30 @@ def test_live_and_afterwards_the_events_are_the_same(logs: DagLogs) -> None:
     assert live[-1].dag == found(logs).name
 
 
+@pytest.mark.parametrize("fraction", [0.0, 0.25])
+def test_a_post_script_starts_before_it_ends(logs: DagLogs, fraction: float) -> None:
+    logs.log.with_name("t.dag").write_text(
+        "JOB A a.sub\nJOB B a.sub\nSCRIPT POST A x\nSCRIPT POST B x\n"
+    )
+    logs.start()
+    for number, name in enumerate("AB"):
+        logs.submit(name, number + 7)
+    logs.now += fraction
+    for number, name in enumerate("AB"):
+        logs.terminate(number + 7)
+        logs.say(f"Running POST script of Node {name}...")
+    for name in "BA":
+        logs.post(name, 0)
+        logs.say(f"POST Script of node {name} completed successfully.")
+    events = all_events(DagMonitor(found(logs), read_plan=plan(logs)))
+    for name in "AB":
+        told = [event.name for event in events if event.node == name and event.data.get("script")]
+        assert told == ["script.start", "script.end"]
+    for number, event in enumerate(events):
+        monitor = DagMonitor(found(logs), since=event.id, read_plan=plan(logs))
+        assert all_events(monitor) == events[number + 1 :]
+
+
 def test_a_reader_goes_on_behind_any_event(logs: DagLogs) -> None:
     a_run(logs)
     events = all_events(DagMonitor(found(logs), read_plan=plan(logs)))
