@@ -19,6 +19,9 @@ from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
 _END = b"\n...\n"
+_WINDOWS_END = b"\n...\r\n"
+ENDS = _END, _WINDOWS_END  # of an event
+_ANY_END = re.compile(rb"\n\.\.\.\r?\n")
 _ID = rb"(-?\d{1,9}|1\d{9}|" + str(NOOP_PROC).encode() + rb")"  # the engine takes 32 bits
 _HEAD = re.compile(
     rb"(\d{3}) \(" + rb"\.".join([_ID] * 3) + rb"\) "
@@ -66,6 +69,9 @@ def log_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[NodesLogE
 
     Behind the last of them may be a part of another.  What is no event is passed over.
     """
+    if _WINDOWS_END in data:
+        yield from _events_of_windows(data, begin, times)
+        return
     at = 0
     while True:
         end = data.find(_END, at)
@@ -77,6 +83,15 @@ def log_events(data: bytes, begin: int, times: LocalTimes) -> Iterator[NodesLogE
         else:
             yield from _odd_events(data[at:end], begin + end + len(_END), times)
         at = end + len(_END)
+
+
+def _events_of_windows(data: bytes, begin: int, times: LocalTimes) -> Iterator[NodesLogEvent]:
+    """Of a log that somebody has given line ends of Windows; HTCondor reads it, too."""
+    at = 0
+    for end in _ANY_END.finditer(data):
+        block = data[at : end.start()].replace(b"\r\n", b"\n").rstrip(b"\r") + _END
+        at = end.end()
+        yield from log_events(block, begin + at - len(block), times)
 
 
 def _odd_events(block: bytes, end: int, times: LocalTimes) -> Iterator[NodesLogEvent]:

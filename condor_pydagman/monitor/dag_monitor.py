@@ -18,7 +18,7 @@ from condor_pydagman.follow.follower import (
     order,
     unknown_plan,
 )
-from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
+from condor_pydagman.follow.nodes_log import ENDS, NodesLogEvent, log_events
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.monitor.awaited_run import AwaitedRun
 from condor_pydagman.monitor.followed_file import FollowedFile
@@ -69,7 +69,7 @@ class DagMonitor:
         self.more = False
         self._times = LocalTimes(logged_minute, time.localtime().tm_year)
         self._jobs = Source(
-            FollowedFile(found.nodes_log, b"\n...\n"),
+            FollowedFile(found.nodes_log, *ENDS),
             lambda data, begin: log_events(data, begin, self._times),
             lambda event: float(event.time),
         )

@@ -19,7 +19,7 @@ class FollowedFile:
 
     Args:
         path: of the file, which need not exist yet.
-        separator: what each entry ends with.
+        ends: what an entry may end with.
 
     Attributes:
         offset: behind what has been read of it, whole entries; bytes.
@@ -27,12 +27,12 @@ class FollowedFile:
         problem: why it can't be read, '' if it can.
     """
 
-    def __init__(self, path: str, separator: bytes) -> None:
+    def __init__(self, path: str, *ends: bytes) -> None:
         self.path = path
         self.offset = 0
         self.more = False
         self.problem = ""
-        self._separator = separator
+        self._ends = ends
         self._inode = 0  # of what was read last
 
     def read(self, most: int) -> bytes:
@@ -68,10 +68,10 @@ class FollowedFile:
         return data
 
     def _whole(self, data: bytes) -> bytes:
-        end = data.rfind(self._separator)
-        if end < 0:
+        whole = max(_behind(data.rfind(end), end) for end in self._ends)
+        if not whole:
             return data if len(data) >= MAX_ENTRY_BYTES else b""
-        return data[: end + len(self._separator)]
+        return data[:whole]
 
     def mark(self) -> int:
         """A number that tells this content from another's, by its first line; 0 if it has none."""
@@ -90,10 +90,11 @@ class FollowedFile:
                 if size <= most:
                     return False
                 file.seek(size - most)
-                found = file.read(most).find(self._separator)
+                data = file.read(most)
         except (FileError, OSError):
             return False
-        self.offset = size - most + (found + len(self._separator) if found >= 0 else most)
+        begins = filter(None, (_behind(data.find(end), end) for end in self._ends))
+        self.offset = size - most + min(begins, default=most)
         return True
 
     def line_of_last(self, *words: bytes) -> int:
@@ -109,6 +110,11 @@ class FollowedFile:
                 return max(_last(file, b"\n", self.offset, at) + 1, self.offset)
         except (FileError, OSError):
             return 0
+
+
+def _behind(found: int, end: bytes) -> int:
+    """Offset behind the end of an entry that was found there; 0 if it was not."""
+    return found + len(end) if found >= 0 else 0
 
 
 def _last(file: BinaryIO, word: bytes, after: int, before: int) -> int:

@@ -13,7 +13,7 @@ from condor_pydagman.dagman_job.choices import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.follow.follower import Plan, unknown_plan
-from condor_pydagman.follow.nodes_log import log_events
+from condor_pydagman.follow.nodes_log import ENDS, log_events
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
@@ -97,7 +97,7 @@ def _read(found: FoundDag, rescue: str) -> Dag:
 def _is_munged(found: FoundDag) -> bool:
     """Whether names of nodes of several DAG files have prefixes: as the nodes log says at its
     beginning, or else, as the stock program's does not, `.dagman.out`."""
-    text = FollowedFile(found.nodes_log, b"\n...\n").read(HEAD_BYTES)
+    text = FollowedFile(found.nodes_log, *ENDS).read(HEAD_BYTES)
     for event in log_events(text, 0, LocalTimes(logged_minute, 0)):
         if event.record is JournalRecord.CONFIG:
             return Config().with_deciding(event.text).munge_node_names

@@ -21,6 +21,19 @@ def test_every_common_event_is_read() -> None:
     assert all(event.time > 60 for event in found)
 
 
+def test_line_ends_of_windows_change_nothing() -> None:
+    text = "".join(log_samples.COMMON)
+    other = text.replace("\n", "\r\n")
+    found = read(other + text, 100)
+    plain = [event._replace(end=0) for event in read(text + text)]
+    assert [event._replace(end=0) for event in found] == plain
+    assert found[len(found) // 2 - 1].end == 100 + len(other.encode())
+    assert found[-1].end == 100 + len((other + text).encode())
+    one = log_samples.event(1, "Job executing on host: <h>\n").replace("\n", "\r\n")
+    for cut in range(1, len(one)):
+        assert len(read(one + one[:cut])) == 1
+
+
 def test_a_part_of_an_event_is_left_for_later() -> None:
     one = log_samples.event(1, "Job executing on host: <h>\n")
     for cut in range(1, len(one)):

@@ -106,6 +106,15 @@ def test_a_post_script_starts_before_it_ends(logs: DagLogs, fraction: float) -> 
         assert all_events(monitor) == events[number + 1 :]
 
 
+def test_line_ends_of_windows_change_nothing(logs: DagLogs) -> None:
+    a_run(logs)
+    events = [event._replace(id="") for event in all_events(DagMonitor(found(logs)))]
+    for file in (logs.log, logs.out):
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    told = all_events(DagMonitor(found(logs)))
+    assert [event._replace(id="") for event in told] == events
+
+
 def test_a_reader_goes_on_behind_any_event(logs: DagLogs) -> None:
     a_run(logs)
     events = all_events(DagMonitor(found(logs), read_plan=plan(logs)))
