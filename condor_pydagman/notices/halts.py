@@ -6,16 +6,18 @@ import shlex
 from collections.abc import Iterator
 
 from condor_pydagman import features
+from condor_pydagman.names import logged_name
 from condor_pydagman.notices.hold_codes import hold_code
 from condor_pydagman.notices.known import HaltedBy, Known
-from condor_pydagman.notices.phrases import capitalized
+from condor_pydagman.notices.phrases import capitalized, nodes_named
 from condor_pydagman.printable import message
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import DagState
-from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind
+from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, NodeStatus
 from condor_pydagman.words import duration
 
 _REMOVED = 3  # JobStatus
+_BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
 _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
 
@@ -68,10 +70,7 @@ def _held(known: Known) -> Notice:
 
 def _ending(known: Known) -> Notice:
     """A removal that DAGMan has not done with."""
-    sentence = (
-        "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of its nodes and is"
-        " ending, after the FINAL node if there is one."
-    )
+    sentence = f"DAGMan's job was removed (condor_rm): DAGMan {_progress_of_end(known)}."
     evidence = (Evidence(known.out, "Received SIGUSR1", known.run.removed_at or known.run.last),)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence)
 
@@ -96,14 +95,36 @@ def _removed(known: Known) -> Notice:
 
 def _cancelled(known: Known) -> Notice:
     by = message(known.run.cancelled_by)
-    goes_on = " and is ending, after the FINAL node if there is one" * known.is_live
-    sentence = (
-        f"User {by} ended the DAG (condor_pydagman steer cancel-all): DAGMan has removed"
-        f" the jobs of its nodes{goes_on}."
-    )
+    how_far = _progress_of_end(known) if known.is_live else "has removed the jobs of its nodes"
+    sentence = f"User {by} ended the DAG (condor_pydagman steer cancel-all): DAGMan {how_far}."
     at = known.run.removed_at
     evidence = (Evidence(known.out, f"{by} asks for the DAG: cancel-all", at),)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence, since=at)
+
+
+def _progress_of_end(known: Known) -> str:
+    """How far DAGMan is that is told to end, and what still runs."""
+    last = dict(_last_nodes(known))
+    others = [name for name in known.run.in_queue if name not in last]
+    if not (last or others):
+        final = "after the FINAL node if there is one"
+        return f"has removed the jobs of its nodes and is ending, {final}"
+    done = "is removing the jobs of its nodes" if others else "has removed the jobs of other nodes"
+    running = [nodes_named(others)] if others else []
+    running += [f"{kind} {nodes_named([name])}" for name, kind in last.items()]
+    return f"{done} and is ending; still in the queue or at a script: {', '.join(running)}"
+
+
+def _last_nodes(known: Known) -> Iterator[tuple[str, str]]:
+    """The FINAL and SERVICE nodes that have begun and not ended, with their kinds."""
+    dag = known.dag
+    if dag is None:
+        return
+    for kind in (NodeKind.FINAL, NodeKind.SERVICE):
+        for name in (logged_name(dag.names[number]) for number in dag.of_kind(kind)):
+            run = known.run.nodes.get(name)
+            if run is not None and run.status in _BUSY:
+                yield name, kind.name
 
 
 def _has_ended_halted(known: Known) -> bool:

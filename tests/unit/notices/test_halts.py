@@ -7,7 +7,9 @@ import pytest
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.notices.known import Known
 from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import DagState, Halted, Run
+from condor_pydagman.trace.run_history import DagState, Halted, NodeRun, Run
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.diagnosis import dag_of
 
 NOW = 1000.0
 
@@ -94,6 +96,27 @@ def test_a_dag_that_is_held_and_halted() -> None:
     assert halted.sentence.endswith(" That stays so when DAGMan's job is released.")
     by_file = said(DagState.HELD, halt_file="t.dag.halt", has_halt_file=True)
     assert by_file[1].command == "rm t.dag.halt"
+
+
+def test_what_still_runs_of_a_dag_that_is_being_ended() -> None:
+    dag = dag_of("JOB A a.sub\nFINAL F f.sub\nSERVICE S s.sub\n")
+    run = Run()
+    run.remove(940.0, "ann")
+    run.nodes = {name: NodeRun(name, NodeStatus.SUBMITTED) for name in "AFS"}
+    run.in_queue = {"A": run.nodes["A"], "F": run.nodes["F"]}
+    (notice,) = said(DagState.RUNNING, run, dag=dag)
+    assert notice.sentence.endswith(
+        ": DAGMan is removing the jobs of its nodes and is ending; still in the queue or at a"
+        " script: node A, FINAL node F, SERVICE node S."
+    )
+    run.in_queue = {}
+    run.nodes["S"].status, run.nodes["F"].status = NodeStatus.ERROR, NodeStatus.PRERUN
+    run.removed, run.cancelled_by = True, ""
+    (notice,) = said(DagState.RUNNING, run, dag=dag)
+    assert notice.sentence == (
+        "DAGMan's job was removed (condor_rm): DAGMan has removed the jobs of other nodes and is"
+        " ending; still in the queue or at a script: FINAL node F."
+    )
 
 
 @pytest.mark.parametrize(
