@@ -81,7 +81,8 @@ def _removed(known: Known) -> Notice:
     when = known.left or run.ended
     if reason or run.removed or known.ad.get("JobStatus") == _REMOVED:
         why = f": {reason}" if reason else " (condor_rm)"
-        sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes."
+        sentence = f"DAGMan's job was removed{why}; DAGMan removed the jobs of its nodes"
+        sentence += f"{_why_success(known)}."
         source = f"{known.name}.dagman.log" if known.left else known.out
         if "RemoveReason" in known.ad:
             source = f"RemoveReason of job {known.cluster}"
@@ -95,11 +96,19 @@ def _removed(known: Known) -> Notice:
 
 def _cancelled(known: Known) -> Notice:
     by = message(known.run.cancelled_by)
-    how_far = _progress_of_end(known) if known.is_live else "has removed the jobs of its nodes"
+    how_far = f"has removed the jobs of its nodes{_why_success(known)}"
+    how_far = _progress_of_end(known) if known.is_live else how_far
     sentence = f"User {by} ended the DAG (condor_pydagman steer cancel-all): DAGMan {how_far}."
     at = known.run.removed_at
     evidence = (Evidence(known.out, f"{by} asks for the DAG: cancel-all", at),)
     return Notice("dagman.removed", Weight.PROBLEM, sentence, (), evidence, since=at)
+
+
+def _why_success(known: Known) -> str:
+    """Why a DAG that was removed has ended with exit code 0; '' if it has not."""
+    has_final = known.dag is None or known.dag.of_kind(NodeKind.FINAL)
+    is_success = has_final and known.run.exit_code == 0
+    return "; the exit code 0 is that of the FINAL node" if is_success else ""
 
 
 def _progress_of_end(known: Known) -> str:

@@ -98,6 +98,18 @@ def test_a_dag_that_is_held_and_halted() -> None:
     assert by_file[1].command == "rm t.dag.halt"
 
 
+def test_why_a_dag_that_was_removed_has_exit_code_0() -> None:
+    run = Run()
+    run.removed, run.exit_code = True, 0
+    final = dag_of("JOB A a.sub\nFINAL F f.sub\n")
+    (notice,) = said(DagState.REMOVED, run, dag=final)
+    assert notice.sentence.endswith("of its nodes; the exit code 0 is that of the FINAL node.")
+    assert not said(DagState.REMOVED, run, dag=dag_of("JOB A a.sub\n"))[0].sentence.count(" 0 ")
+    run.removed, run.cancelled_by = False, "ann"
+    (notice,) = said(DagState.REMOVED, run)
+    assert notice.sentence.endswith("of its nodes; the exit code 0 is that of the FINAL node.")
+
+
 def test_what_still_runs_of_a_dag_that_is_being_ended() -> None:
     dag = dag_of("JOB A a.sub\nFINAL F f.sub\nSERVICE S s.sub\n")
     run = Run()
