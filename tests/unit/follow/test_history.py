@@ -243,6 +243,15 @@ def test_noop_nodes_and_nodes_that_share_a_cluster(bench: Bench) -> None:
     assert states == {"A": DONE, "B": DONE, "C": NodeStatus.SUBMITTED, "D": DONE}
 
 
+def test_a_job_ends_once(bench: Bench) -> None:
+    bench.submit("A", 7)
+    bench.terminate(7)
+    bench.abort(7)
+    node = bench.node()
+    assert (node.status, node.attempts[0].value) == (NodeStatus.DONE, 0)
+    assert [event.name for event in bench.events if event.job] == ["job.submit", "job.terminate"]
+
+
 def test_late_materialization_ends_with_its_cluster(bench: Bench) -> None:
     bench.event(35, 'Cluster submitted from host: <x>\n    [ DAGNodeName = "A" ]\n', "007.-01.-01")
     bench.submit("A", 7)
