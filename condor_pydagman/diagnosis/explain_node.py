@@ -59,7 +59,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
     number = facts.dag.find(name) if facts.dag is not None else None
     run = facts.run.nodes.get(logged_name(name)) or NodeRun(name)
-    status = run.status
+    status = run.counted
     if state is not None and number is not None:
         run, status = state.run_of(number) or run, state.status[number]
     findings = [

@@ -103,7 +103,7 @@ class GraphState:
 
     def _told(self, node: int) -> NodeStatus:
         run = self.run_of(node)
-        return run.status if run is not None else NodeStatus.NOT_READY
+        return run.counted if run is not None else NodeStatus.NOT_READY
 
     def _count_futile(self) -> dict[int, int]:
         """How many nodes can't run because of each that has failed."""

@@ -51,7 +51,7 @@ def rows(
                 row[RUN] = numbers[id(attempt)]
             yield row
         if not node.attempts:
-            told = {"node": node.name, "status": node.status.name, "description": description}
+            told = {"node": node.name, "status": node.counted.name, "description": description}
             told["reason"] = _why_done(node, dag) or None
             yield {**dict.fromkeys(_fields(numbers)), **told}
 
@@ -99,7 +99,7 @@ def _description(name: str, dag: Dag | None) -> str | None:
 def _row(node: NodeRun, attempt: Attempt, description: str | None, now: float) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(FIELDS)
     row.update(node=node.name, attempt=attempt.number, description=description)
-    row["status"] = node.status.name
+    row["status"] = node.counted.name
     row.update(job=attempt.job, jobs=attempt.procs, value=attempt.value)
     row["reason"] = attempt.reason or (why_done(node) if attempt is node.attempts[-1] else "")
     for kind, script in (("pre", attempt.pre), ("post", attempt.post)):

@@ -246,6 +246,11 @@ class NodeRun:
         return is_removed and self.failure()[0] == RETURN_JOB_ABORTED
 
     @property
+    def counted(self) -> NodeStatus:
+        """Its state as DAGMan counts it: it has not failed if it has served."""
+        return NodeStatus.DONE if self.has_served else self.status
+
+    @property
     def has_failed(self) -> bool:
         """Whether it counts as failed."""
         return self.status is NodeStatus.ERROR and not self.has_served

@@ -87,7 +87,7 @@ def _fill(chart: _Chart, run: Run, now: float) -> None:
             if place >= 0:
                 chart.ended[place] += 1
                 is_last = attempt is node.attempts[-1]
-                chart.failed[place] += not is_last or node.status is not NodeStatus.DONE
+                chart.failed[place] += not is_last or node.counted is not NodeStatus.DONE
 
 
 def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:

@@ -57,6 +57,14 @@ def test_a_failed_node() -> None:
     ]
 
 
+def test_a_service_that_was_removed_at_the_end() -> None:
+    last = attempt(value=RETURN_JOB_ABORTED, reason="Removed by DAGMan")
+    facts = facts_of("JOB A a.sub\nSERVICE S a.sub\n", {"S": (NodeStatus.ERROR, [last])})
+    facts.run.nodes["S"].is_service = True
+    explanation = explain_node(facts, "S")
+    assert (explanation.headline, explanation.findings) == ("Node S of t.dag is done.", ())
+
+
 def test_nodes_that_wait_for_no_other() -> None:
     ready = explained("A", NodeStatus.READY)
     assert "as soon as the throttles permit" in ready.findings[0].sentence

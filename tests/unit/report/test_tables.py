@@ -9,7 +9,7 @@ import json
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.report.attempt_table import FIELDS, csv_text, json_text, rows
 from condor_pydagman.trace.run_history import NodeRun
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.report.runs import make_dag, make_run
 
 
@@ -42,6 +42,18 @@ def test_why_a_node_counts_as_done_that_has_not_run() -> None:
     told = [(row["status"], row["reason"]) for row in rows(run, dag, 1040.0)]
     assert told[:2] == [("DONE", "RUN_IF is false: x > 1"), ("DONE", "CHOOSE leaves it out")]
     assert told[-1] == ("DONE", "its PRE script returned the value of PRE_SKIP")
+
+
+def test_a_service_that_was_removed_at_the_end_has_not_failed() -> None:
+    run = make_run()
+    run.nodes = {"D": run.nodes["D"]}
+    run.nodes["D"].is_service, run.nodes["D"].attempts[-1].value = True, RETURN_JOB_ABORTED
+    run.nodes["D"].attempts[-1].post = None
+    (row,) = rows(run, None, 1040.0)
+    assert row["status"] == "DONE"
+    run.nodes["D"].attempts[-1].value = 1
+    (row,) = rows(run, None, 1040.0)
+    assert row["status"] == "ERROR"
 
 
 def test_csv_and_json_say_the_same() -> None:
