@@ -32,17 +32,15 @@ def _fit_finding(fit: Fit, facts: Facts) -> Notice:
     if not fit.slots:
         text = "the pool has no slots"
     elif fit.free:
-        text = f"{fit.free} of {number_of(fit.slots, 'slot')} could run {_them(fit)} now; the next"
+        text = f"{fit.free} of {_slots(fit)} could run {_them(fit)} now; the next"
         text += " negotiation cycle decides"
     else:
-        text = (
-            f"{fit.able} of {number_of(fit.slots, 'slot')} can run {_them(fit)}; all are busy, or"
-        )
+        text = f"{fit.able} of {_slots(fit)} can run {_them(fit)}; all are busy, or"
         text += " other users have priority"
     sentence = f"{_waits(fit.jobs, fit.nodes, _since(facts, fit), facts.now)}: {text}."
     weight = Weight.WAITING if fit.slots else Weight.PROBLEM
     advice = f"To see which slots match: condor_q -better-analyze {fit.job}"
-    evidence = Evidence("collector", f"{number_of(fit.slots, 'slot')}, {fit.able} match")
+    evidence = Evidence("collector", f"{_slots(fit)}, {fit.able} match")
     return Notice("job.idle", weight, sentence, fit.nodes, (evidence,), (advice,))
 
 
@@ -60,7 +58,7 @@ def _no_match(fit: Fit, facts: Facts) -> Notice:
         why = f"no slot meets all parts of {_their(fit)} Requirements"
     sentence = (
         f"{_waits(fit.jobs, fit.nodes, _since(facts, fit), facts.now)}: none of the"
-        f" {number_of(fit.slots, 'slot')} of the pool can run {_them(fit)}: {why}."
+        f" {_slots(fit)} of the pool can run {_them(fit)}: {why}."
     )
     advice = (
         "For jobs submitted later, change `requirements` or `request_...` in the submit file; for"
@@ -73,7 +71,7 @@ def _no_match(fit: Fit, facts: Facts) -> Notice:
 
 def _clause(clause: Clause, fit: Fit) -> Evidence:
     values = f" ({'; '.join(clause.values)})" if clause.values else ""
-    text = f"{message(clause.text)}{message(values)} holds for {clause.slots} of {fit.slots} slots"
+    text = f"{message(clause.text)}{message(values)} holds for {clause.slots} of {_slots(fit)}"
     return Evidence(f"Requirements of {fit.job}", text)
 
 
@@ -99,6 +97,14 @@ def _waits(jobs: int, nodes: tuple[str, ...], since: float, now: float) -> str:
         age = f" for {duration(now - since)}"
     are = "has been" if since and jobs == 1 else does(jobs, "be")
     return f"{number_of(jobs, 'job')} of {nodes_named(nodes)} {are} idle{age}"
+
+
+def _slots(fit: Fit) -> str:
+    """How many slots there are; a partitionable one is one, however many jobs run in it."""
+    if 0 < fit.partitionable == fit.slots:
+        return number_of(fit.slots, "partitionable slot")
+    some = f" ({fit.partitionable} of them partitionable)" if fit.partitionable else ""
+    return f"{number_of(fit.slots, 'slot')}{some}"
 
 
 def _them(fit: Fit) -> str:

@@ -32,11 +32,12 @@ class Fit(NamedTuple):
         jobs: how many there are.
         job, node: one of them.
         nodes: their nodes.
-        slots: how many slots the pool has.
+        slots: how many slots the pool has, without the dynamic ones within others.
         able: how many could run them if they were free, by both sides' Requirements.
         willing: how many meet the job's Requirements, whatever their own are.
         free: how many could now.
         clauses: of the job's Requirements.
+        partitionable: how many of the slots are, and can run several jobs.
     """
 
     jobs: int
@@ -47,6 +48,7 @@ class Fit(NamedTuple):
     willing: int = 0
     free: int = 0
     clauses: tuple[Clause, ...] = ()
+    partitionable: int = 0
 
 
 class Excerpt(NamedTuple):

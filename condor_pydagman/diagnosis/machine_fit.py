@@ -35,7 +35,8 @@ def fit_of(job: Any, jobs: int, nodes: tuple[str, ...], machines: Sequence[Any])
     ]
     name = f"{job['ClusterId']}.{job['ProcId']}"
     counts = len(slots), len(able), len(willing), free
-    return Fit(jobs, name, nodes, *counts, tuple(clauses))
+    partitionable = sum(1 for ad in slots if ad.get("PartitionableSlot"))
+    return Fit(jobs, name, nodes, *counts, tuple(clauses), partitionable)
 
 
 def _as_if_free(slot: Ad) -> Any:

@@ -54,6 +54,14 @@ def test_machines_that_match_are_busy_or_free() -> None:
     assert "1 of 8 slots could run them now" in free.sentence
 
 
+def test_partitionable_slots_are_called_so() -> None:
+    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 1, 1, 1, partitionable=1)))
+    assert "1 of 1 partitionable slot can run it; all are busy" in found.sentence
+    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, 2, 2, partitionable=3)))
+    assert "2 of 8 slots (3 of them partitionable) can run it" in found.sentence
+    assert texts(found) == ["collector: 8 slots (3 of them partitionable), 2 match"]
+
+
 def test_a_pool_without_machines() -> None:
     (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 0)))
     assert found.weight is Weight.PROBLEM

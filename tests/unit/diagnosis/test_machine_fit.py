@@ -41,7 +41,7 @@ def test_a_partitionable_slot_counts_as_if_nothing_ran_in_it() -> None:
     whole = slot(PartitionableSlot=True, Memory=0, TotalSlotMemory=100)
     part = slot(SlotType="Dynamic", State="Claimed")
     fit = fit_of(job(MEMORY, RequestMemory=50), 1, ("A",), [whole, part])
-    assert (fit.slots, fit.able, fit.free) == (1, 1, 0)
+    assert (fit.slots, fit.partitionable, fit.able, fit.free) == (1, 1, 1, 0)
     assert whole["Memory"] == 0
 
 
