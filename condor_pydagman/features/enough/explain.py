@@ -130,9 +130,9 @@ def unneeded(facts: Facts, run: NodeRun) -> Notice:
     line = run.unneeded_by
     reached = EnoughSeen.of(facts.run).reached
     if line in reached:
-        counts, time = reached[line]
+        counts = reached[line].record.counts
         sentence = f"It is not needed: {message(line)} is reached, as {message(counts)}."
-        evidence = (Evidence(facts.nodes_log, message(f"{line}: {counts}"), time),)
+        evidence = reached[line].evidence(facts.nodes_log)
         return Notice("node.unneeded", Weight.NOTE, sentence, (run.name,), evidence)
     sentence = f"It is not needed: {message(line)}."
     if not run.why:

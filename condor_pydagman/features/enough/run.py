@@ -37,6 +37,7 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.grammar import REMOVE
 from condor_pydagman.features.enough.graph import EnoughsOfDag, words
+from condor_pydagman.features.enough.record import EnoughRecord
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord
 
@@ -199,7 +200,7 @@ class Enough(Feature):
         counts = self.counts
         done, total = counts.done[number], len(counts.members[number])
         node = counts.children.get(number, counts.members[number][0])
-        text = f"{self._line(number)}: {done} of {total} nodes are done"
+        text = EnoughRecord(self._line(number), f"{done} of {total} nodes are done").text
         retry = self.run.nodes.retries.get(node, 0)
         return do.AppendJournalRecord(JournalRecord.ENOUGH, node, retry, number, text=text)
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.features.enough.record import EnoughRecord, read_record
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import message
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.notice import Evidence
 from condor_pydagman.trace.run_history import NodeRun, Seen
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.trace.tracker import Records, Tracker
-from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord
-
-_UNNEEDED = re.compile(rf"{UNNEEDED_WORDS}: (.+?)(?: \(by user \S+\))?")
+from condor_pydagman.vocabulary import JournalRecord
 
 
 class ReachedEnough(NamedTuple):
-    """An ENOUGH is reached: how many nodes were done then, in words, and when."""
+    """An ENOUGH is reached, as its record says, and when."""
 
-    counts: str
+    record: EnoughRecord
     time: float
+
+    def evidence(self, nodes_log: str) -> tuple[Evidence, ...]:
+        """The record, in the log of that name."""
+        return (Evidence(nodes_log, message(self.record.text), self.time),)
 
 
 class EnoughSeen(Seen):
@@ -32,24 +36,18 @@ class EnoughSeen(Seen):
 
 
 def _reached(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:
-    line, _, counts = read.text.rpartition(": ")
+    line, counts = record = read_record(read.text)
     reached = EnoughSeen.put(tracker.run).reached
-    if not line or (line in reached and reached[line].counts == counts):
+    if not line or (line in reached and reached[line].record == record):
         return
-    reached[line] = ReachedEnough(counts, time)
+    reached[line] = ReachedEnough(record, time)
     tracker.say(DagEvent("dag.enough", time, data={"enough": line, "reason": counts}))
 
 
 RECORDS: Records = {JournalRecord.ENOUGH: _reached}
 
 
-def unneeded_by(reason: str) -> str:
-    """The ENOUGH line by which a node is not needed, by the reason why its jobs were removed; '' if
-    that is another one."""
-    found = _UNNEEDED.fullmatch(reason)
-    return found[1] if found is not None else ""
-
-
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
     """How many nodes were done when each ENOUGH was reached that is, by its line."""
-    return {"enough": {line: of.counts for line, of in EnoughSeen.of(tally.run).reached.items()}}
+    reached = EnoughSeen.of(tally.run).reached
+    return {"enough": {line: one.record.counts for line, one in reached.items()}}

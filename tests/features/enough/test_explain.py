@@ -11,6 +11,7 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import findings
+from condor_pydagman.features.enough.record import EnoughRecord
 from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
 from condor_pydagman.features.enough.words import notices
 from condor_pydagman.trace.notice import Notice, Weight
@@ -44,7 +45,9 @@ def found(facts: Facts) -> list[Notice]:
 
 def reached(**more: Any) -> Facts:
     facts = facts_with(SEARCH, done="AB", left="CD", **more)
-    EnoughSeen.put(facts.run).reached[LINE] = ReachedEnough("2 of 4 nodes are done", NOW - 5)
+    EnoughSeen.put(facts.run).reached[LINE] = ReachedEnough(
+        EnoughRecord(LINE, "2 of 4 nodes are done"), NOW - 5
+    )
     return facts
 
 

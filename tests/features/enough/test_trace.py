@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough, unneeded_by
+from condor_pydagman.features.enough.record import EnoughRecord, read_record
+from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import follower_of, take
@@ -18,16 +19,14 @@ def test_an_enough_is_told_of_once() -> None:
     assert event.name == "dag.enough"
     assert event.data == {"enough": "ENOUGH PARENTS C 1", "reason": "1 of 2 nodes are done"}
     assert not take(follower, read, 8.0)
-    reached = {"ENOUGH PARENTS C 1": ReachedEnough("1 of 2 nodes are done", 7.0)}
+    reached = {"ENOUGH PARENTS C 1": ReachedEnough(read_record(text), 7.0)}
     assert EnoughSeen.of(follower.run).reached == reached
 
 
-def test_why_jobs_were_removed_that_are_not_needed() -> None:
-    words = "DAG Enough: the node is not needed"
-    line = "ENOUGH ALL_NODES OF S 3"
-    assert unneeded_by(f"{words}: {line}") == line
-    assert unneeded_by(f"{words}: {line} (by user ann)") == line
-    assert unneeded_by("via condor_rm (by user ann)") == unneeded_by(words) == ""
+def test_a_record_is_read_as_it_is_written() -> None:
+    record = EnoughRecord("ENOUGH ALL_NODES OF S 3", "3 of 9 nodes are done")
+    assert read_record(record.text) == record
+    assert not read_record("words of a later version").line
 
 
 def test_the_node_of_an_enough_that_is_reached_is_ready() -> None:
