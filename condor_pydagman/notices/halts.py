@@ -42,7 +42,7 @@ def halt_notices(known: Known) -> Iterator[Notice]:
         yield _removed(known)
     elif known.is_live and known.run.removed:
         yield _ending(known)
-    if known.is_halted:
+    if known.is_halted and not (known.run.cancelled_by or known.run.removed):
         yield _halted(known)
     elif _has_ended_halted(known):
         yield _ended_halted(known)

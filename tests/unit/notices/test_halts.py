@@ -116,6 +116,7 @@ def test_what_still_runs_of_a_dag_that_is_being_ended() -> None:
     run.remove(940.0, "ann")
     run.nodes = {name: NodeRun(name, NodeStatus.SUBMITTED) for name in "AFS"}
     run.in_queue = {"A": run.nodes["A"], "F": run.nodes["F"]}
+    run.halts = [Halted(NOW - 90)]  # which nobody can end any more
     (notice,) = said(DagState.RUNNING, run, dag=dag)
     assert notice.sentence.endswith(
         ": DAGMan is removing the jobs of its nodes and is ending; still in the queue or at a"
