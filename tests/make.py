@@ -100,7 +100,12 @@ def as_input(told: Any) -> inputs.Input:
     return an_input
 
 
-_INPUTS = (*engine_module._HANDLERS, PieceOffered, NodesSteered, PriorityWanted)
+_INPUTS: tuple[Any, ...] = (
+    *engine_module._HANDLERS,
+    PieceOffered,
+    NodesSteered,
+    PriorityWanted,
+)
 
 
 class EngineHarness:

@@ -10,9 +10,7 @@ from html import escape
 from math import ceil
 
 from condor_pydagman.printable import printable
-from condor_pydagman.report.concurrency import Concurrency, concurrency
-from condor_pydagman.report.spans import PARTS, Span
-from condor_pydagman.report.time_axis import TimeAxis
+from condor_pydagman.report.spans import PARTS, Concurrency, Span, TimeAxis, concurrency
 from condor_pydagman.words import duration, number
 
 WIDTH = 1000  # of a picture, in its own units

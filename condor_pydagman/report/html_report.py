@@ -11,7 +11,6 @@ from condor_pydagman.printable import number_of, printable, size_text
 from condor_pydagman.report import feature_words
 from condor_pydagman.report.all_runs import AllRuns, Repeated, ends, ran_s, repeated, time_lost
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
-from condor_pydagman.report.concurrency import concurrency
 from condor_pydagman.report.critical_path import Step, critical_path
 from condor_pydagman.report.groups import (
     counted_nodes,
@@ -21,10 +20,9 @@ from condor_pydagman.report.groups import (
     resources,
 )
 from condor_pydagman.report.held_back import held_back
-from condor_pydagman.report.run_interventions import interventions
-from condor_pydagman.report.spans import PARTS, Span, spans
+from condor_pydagman.report.spans import PARTS, Span, TimeAxis, concurrency, spans, time_axis
 from condor_pydagman.report.style_sheet import STYLE
-from condor_pydagman.report.time_axis import TimeAxis, time_axis
+from condor_pydagman.trace.interventions import Intervention
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import NodeRun, Run
@@ -592,3 +590,17 @@ def _some(names: Sequence[str], total: int) -> str:
 
 def _text(text: str) -> str:
     return escape(printable(text))
+
+
+def interventions(run: Run) -> list[Intervention]:
+    """Commands to nodes, brakes, growth, halts and resumes."""
+    return sorted([*run.interventions.kept, *_halts(run)], key=lambda one: one.time)
+
+
+def _halts(run: Run) -> Iterator[Intervention]:
+    brakes = {f"{one.by}: {one.why}" for one in run.interventions.kept}
+    for halt in run.halts:
+        if halt.reason not in brakes:  # what a brake does is there already
+            yield Intervention(halt.begun, halt.begun, halt.by, "halted", halt.reason)
+        if halt.ended:
+            yield Intervention(halt.ended, halt.ended, halt.resumed_by, "resumed", halt.resumed)

@@ -5,7 +5,9 @@ The times of a report; of an attempt that goes on, up to the time of the report.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, ScriptRun
@@ -131,3 +133,131 @@ def has_failed(node: NodeRun, attempt: Attempt, following: Attempt | None) -> bo
     if attempt.post is not None and attempt.post.value is not None:
         return bool(attempt.post.value)
     return attempt.value != 0 or bool(attempt.reason)
+
+
+BUCKETS = 240
+
+
+class Concurrency(NamedTuple):
+    """Numbers of attempts by what they did.
+
+    Attributes:
+        step: between points, seconds of the axis.
+        counts: for each of PARTS the average number in each step.
+        most: for each of PARTS the greatest number at any time.
+    """
+
+    step: float
+    counts: Mapping[str, Sequence[float]]
+    most: Mapping[str, int]
+
+
+def concurrency(found: Iterable[Span], axis: TimeAxis) -> Concurrency:
+    """Numbers over the times of an axis."""
+    step = max(axis.length / BUCKETS, 1e-3)
+    at = axis.at if axis.cuts else (-float(axis.begin)).__add__  # there may be millions of times
+    begins: dict[str, list[float]] = {part: [] for part in PARTS}
+    ends: dict[str, list[float]] = {part: [] for part in PARTS}
+    for span in found:
+        for part, since, until in span.parts:
+            begins[part].append(since)
+            ends[part].append(until)
+    for times in (*begins.values(), *ends.values()):
+        times.sort()
+    counts = {
+        part: _averages(list(map(at, begins[part])), list(map(at, ends[part])), step)
+        for part in PARTS
+    }
+    return Concurrency(step, counts, {part: _most(begins[part], ends[part]) for part in PARTS})
+
+
+def _averages(begins: list[float], ends: list[float], step: float) -> list[float]:
+    """How many go on in each step on average; begins and ends are seconds of the axis, sorted."""
+    edges = [step * number for number in range(BUCKETS + 1)]
+    begun, ended = _before(begins, edges), _before(ends, edges)
+    return [
+        (begun[number + 1] - begun[number] - ended[number + 1] + ended[number]) / step
+        for number in range(BUCKETS)
+    ]
+
+
+def _before(times: list[float], edges: Sequence[float]) -> list[float]:
+    """For each edge the seconds between all times before it and the edge, added up."""
+    sums = [0.0, *accumulate(times)]
+    counts = (bisect_left(times, edge) for edge in edges)
+    return [count * edge - sums[count] for count, edge in zip(counts, edges)]
+
+
+def _most(begins: Sequence[float], ends: Sequence[float]) -> int:
+    """The greatest number at once; at one time, ends come before begins.  Both are sorted."""
+    most = ended = 0
+    for begun, time in enumerate(begins, 1):
+        while ended < len(ends) and ends[ended] <= time:
+            ended += 1
+        most = max(most, begun - ended)
+    return most
+
+
+CUT_ABOVE = 0.25  # of all times in which something ran
+CUT_SHARE = 0.03  # of those, the length on the axis of what is cut out
+_BUSY = ("pre", "run", "post")
+
+
+class TimeAxis(NamedTuple):
+    """Times from `begin` to `end`, seconds since the epoch, without what is cut out.
+
+    Attributes:
+        cuts: begins and ends of what is cut out, in order.
+        cut_s: seconds of the axis that stand for each.
+    """
+
+    begin: float
+    end: float
+    cuts: tuple[tuple[float, float], ...] = ()
+    cut_s: float = 0.0
+
+    @property
+    def length(self) -> float:
+        """Seconds of the axis."""
+        return self.at(self.end)
+
+    def at(self, when: float) -> float:
+        """Where a time lies: seconds of the axis from its begin."""
+        if not self.cuts:
+            return when - self.begin
+        number = bisect_right(self.cuts, (when, float("inf")))
+        left_out = sum(end - begin - self.cut_s for begin, end in self.cuts[:number])
+        if number and when < self.cuts[number - 1][1]:
+            begin, end = self.cuts[number - 1]
+            left_out -= (end - when) * (1 - self.cut_s / (end - begin))
+        return when - self.begin - left_out
+
+    def kept(self) -> Iterator[tuple[float, float]]:
+        """Begins and ends of what is not cut out."""
+        since = self.begin
+        for begin, end in self.cuts:
+            yield since, begin
+            since = end
+        yield since, self.end
+
+
+def time_axis(found: Iterable[Span], begin: float, end: float) -> TimeAxis:
+    """An axis for these spans, without the long times in which no job and no script of them ran."""
+    quiet = list(_quiet(found, begin, end))
+    busy_s = end - begin - sum(until - since for since, until in quiet)
+    cuts = tuple(one for one in quiet if one[1] - one[0] > CUT_ABOVE * busy_s)
+    if not busy_s or not cuts:
+        return TimeAxis(begin, end)
+    kept_s = end - begin - sum(until - since for since, until in cuts)
+    return TimeAxis(begin, end, cuts, CUT_SHARE * kept_s)
+
+
+def _quiet(found: Iterable[Span], begin: float, end: float) -> Iterator[tuple[float, float]]:
+    busy = sorted(
+        (since, until) for span in found for kind, since, until in span.parts if kind in _BUSY
+    )
+    last = begin
+    for since, until in [*busy, (end, end)]:
+        if since > last:
+            yield last, since
+        last = max(last, until)

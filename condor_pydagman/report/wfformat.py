@@ -8,14 +8,38 @@ only; what is not known is left out.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.report.plain_ids import plain_ids
 from condor_pydagman.report.spans import job_parts, spans
 from condor_pydagman.trace.run_history import NodeRun, Run
+
+_OTHER = re.compile(r"[^0-9a-zA-Z\-_.]")
+
+
+def plain_ids(names: Iterable[str]) -> dict[str, str]:
+    """An identifier for each name, the name itself if it is one; no two are alike."""
+    all_names = list(dict.fromkeys(names))
+    found = {name: name for name in all_names if name and not _OTHER.search(name)}
+    used = set(found)
+    for name in all_names:
+        if name not in found:
+            plain = _OTHER.sub("_", name) or "_"
+            found[name] = made = _unused(plain, used)
+            used.add(made)
+    return found
+
+
+def _unused(plain: str, used: set[str]) -> str:
+    made, number = plain, 1
+    while made in used:
+        number += 1
+        made = f"{plain}-{number}"
+    return made
+
 
 SCHEMA_VERSION = "1.6"
 _MEGABYTE = 1 << 20

@@ -12,7 +12,8 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt
 from condor_pydagman.pool.fetch import debian_or_ubuntu, keyring, source_line
 
-SERVERS = ("openssh-server", "openssh-sftp-server", "openssh-client", "xrootd-server")
+SERVERS: tuple[str, ...] = ("openssh-server", "openssh-sftp-server", "openssh-client")
+SERVERS += ("xrootd-server",)
 # Lets sshd know a user of ours: it refuses accounts that are locked, as that of nobody is.
 SERVERS += ("libnss-wrapper",)
 BROWSER = ("chromium-headless-shell", "chromium-common", "fonts-dejavu-core", "fontconfig-config")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from condor_pydagman.features.enough.graph import EnoughsOfDag
-from condor_pydagman.picture.box_outlines import kind_outline
 from condor_pydagman.picture.fold import make_sketch
-from condor_pydagman.picture.legend import HIGH, KINDS, WIDE, marks
+from condor_pydagman.picture.shapes import HIGH, KINDS, WIDE, kind_outline, marks
 from condor_pydagman.picture.sketch import Edge
 from condor_pydagman.vocabulary import NodeKind
 from tests.make import dag as make_dag

@@ -8,9 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from condor_pydagman.report.charts import LABELS, WIDTH, _ticks, concurrency_chart, timeline
-from condor_pydagman.report.concurrency import concurrency
-from condor_pydagman.report.spans import Span, spans
-from condor_pydagman.report.time_axis import TimeAxis, time_axis
+from condor_pydagman.report.spans import Span, TimeAxis, concurrency, spans, time_axis
 from tests.unit.report.runs import make_run
 
 

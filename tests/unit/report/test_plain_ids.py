@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.report.plain_ids import plain_ids
+from condor_pydagman.report.wfformat import plain_ids
 
 
 def test_names_that_are_identifiers_stay_and_others_get_one_of_their_own() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.report.run_interventions import interventions
+from condor_pydagman.report.html_report import interventions
 from condor_pydagman.trace.run_history import Halted, Run
 
 

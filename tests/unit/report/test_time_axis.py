@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.report.spans import Span
-from condor_pydagman.report.time_axis import CUT_SHARE, TimeAxis, time_axis
+from condor_pydagman.report.spans import CUT_SHARE, Span, TimeAxis, time_axis
 
 
 def span(*parts: tuple[str, float, float]) -> Span:
