@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import gc
+import heapq
 import io
 import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.cli.described_tasks import described_tasks
-from condor_pydagman.cli.earlier_runs import earlier_runs
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
@@ -23,18 +25,24 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
+from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.monitor.plan import read_plan, with_logs
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
+from condor_pydagman.records.condor_sub import parse_quoted
+from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, job_lines, out_lines
 from condor_pydagman.report.all_runs import AllRuns, all_runs
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
-from condor_pydagman.report.wfformat import wfformat_text
+from condor_pydagman.report.wfformat import NOT_DESCRIBED, TaskDescription, wfformat_text
+from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.notice import Notice
+from condor_pydagman.trace.past_runs import PastRuns
 from condor_pydagman.trace.run_history import Run
 
 if TYPE_CHECKING:
@@ -231,3 +239,78 @@ def _tick(when: float, length: float) -> str:
 
 def _stamp(when: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
+
+
+MAX_NODES = 10_000  # each takes some tenths of a millisecond
+_INPUT, _OUTPUT = "transfer_input_files", "transfer_output_files"
+
+
+def described_tasks(found: FoundDag, dag: Dag) -> dict[str, TaskDescription]:
+    """Of each node that has any, by its name; {} for a DAG of more than MAX_NODES."""
+    if len(dag) > MAX_NODES:
+        return {}
+    told = {dag.names[node]: _task(found, dag, node) for node in range(len(dag))}
+    return {name: task for name, task in told.items() if task != NOT_DESCRIBED}
+
+
+def _task(found: FoundDag, dag: Dag, node: int) -> TaskDescription:
+    if node in dag.subdags or not dag.submits[node]:
+        return NOT_DESCRIBED
+    directory = os.path.join(found.directory, dag.directories.get(node, ""))
+    try:
+        with working_directory(directory):
+            text = description_of(dag, node, 0, found)
+            return _of_description(text, found.directory)
+    except (PydagmanError, OSError, ImportError):  # without the bindings
+        return NOT_DESCRIBED
+
+
+def _of_description(text: str, root: str) -> TaskDescription:
+    from condor_pydagman.adapters.descriptions import expanded, parse
+
+    description = parse(text)
+    initial = expanded(description, "initialdir")
+    inputs, outputs = (expanded(description, name).split(",") for name in (_INPUT, _OUTPUT))
+    outputs = [os.path.basename(path.strip()) for path in outputs]  # where they come back to
+    return TaskDescription(
+        dict(_sizes(inputs, initial, root)),
+        dict(_sizes(outputs, initial, root)),
+        expanded(description, "executable"),
+        _words(expanded(description, "arguments")),
+    )
+
+
+def _words(arguments: str) -> list[str]:
+    """Arguments in either syntax; none if their quotes do not match."""
+    try:
+        return parse_quoted(arguments) if arguments.startswith('"') else arguments.split()
+    except ValueError:
+        return []
+
+
+def _sizes(paths: list[str], initial: str, root: str) -> Iterator[tuple[str, int]]:
+    """Sizes of those that are there, by paths from the DAG's directory if they are in it."""
+    for path in paths:
+        whole = os.path.abspath(os.path.join(initial, path.strip()))
+        if path.strip() and os.path.isfile(whole):
+            inside = os.path.relpath(whole, root)
+            yield (whole if inside.startswith("..") else inside), os.path.getsize(whole)
+
+
+_BLOCK_BYTES = 4 << 20
+
+
+def earlier_runs(found: FoundDag) -> list[Run]:
+    """Those before the last, oldest first."""
+    file = FollowedFile(found.out, b"\n")
+    end = file.line_of_last(*BEGIN_OF_RUN)
+    times = LocalTimes(logged_minute, time.localtime().tm_year)
+    runs = PastRuns()
+    while file.offset < end:
+        begin = file.offset
+        data = file.read(min(_BLOCK_BYTES, end - begin))
+        if not data:
+            break
+        told = out_lines(data, begin, times.seconds), job_lines(data, begin, times.seconds)
+        runs.take(heapq.merge(*told, key=attrgetter("end")))
+    return runs.close()

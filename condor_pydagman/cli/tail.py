@@ -9,7 +9,7 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.cli.event_options import add_kind_option, is_wanted, no_logs
+from condor_pydagman.cli.events import add_kind_option, is_wanted, no_logs
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import follow

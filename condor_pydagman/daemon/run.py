@@ -23,7 +23,7 @@ from condor_pydagman.vocabulary import EventKind, NodeKind
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
     from condor_pydagman.daemon.contact import Contact
-    from condor_pydagman.records.placement_totals import PlacementTotals
+    from condor_pydagman.records.placement_event import PlacementTotals
 
 
 _NO_AD: Mapping[str, object] = {}
@@ -145,7 +145,7 @@ class DagRun:
 
 
 def _placement_totals() -> PlacementTotals:
-    from condor_pydagman.records.placement_totals import PlacementTotals  # few DAGs have DATA nodes
+    from condor_pydagman.records.placement_event import PlacementTotals  # few DAGs have DATA nodes
 
     return PlacementTotals()
 

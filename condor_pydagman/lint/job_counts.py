@@ -18,8 +18,7 @@ from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.description_commands import may_run_commands
-from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.records.job_description import Workflow, describe, may_run_commands, split
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 _MACRO = "$("

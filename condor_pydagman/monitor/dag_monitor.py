@@ -6,26 +6,27 @@ DAGMan knows nothing of its readers: whoever follows a DAG costs it nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, Union
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.follow.follower import (
-    Follower,
-    Plan,
-    is_start_of_post,
-    order,
-    unknown_plan,
-)
+from condor_pydagman.follow.follower import Follower, Plan, is_start_of_post, order, unknown_plan
 from condor_pydagman.follow.nodes_log import ENDS, NodesLogEvent, log_events
 from condor_pydagman.garbage import collection_off
-from condor_pydagman.monitor.awaited_run import AwaitedRun
+from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.position import JOB_LOG, OUT_LOG, Position, parse_position
-from condor_pydagman.monitor.source import Source, in_order
-from condor_pydagman.records.dagman_out import OutKind, out_lines
+from condor_pydagman.records.dagman_out import (
+    BEGIN_OF_RUN,
+    START_OF_DAGMAN,
+    UNCOUNTED,
+    OutKind,
+    OutLine,
+    out_lines,
+)
 from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.run_history import NodeRun, Run
@@ -243,3 +244,197 @@ class DagMonitor:
 
 def _is_end_of_post(entry: Any) -> bool:
     return bool(entry.kind == EventKind.POST_SCRIPT_TERMINATED)
+
+
+_HEAD_BYTES = 1 << 16  # of what DAGMan writes at its start
+# Then DAGMan has said whether its run begins anew or goes on, or has ended before it could.
+_TOLD = (OutKind.NEW_RUN, OutKind.RECOVERY, OutKind.END)
+
+
+class AwaitedRun:
+    """The run that `found` is about, in its `.dagman.out`.
+
+    Attributes:
+        begun: whether the log had told of it at the last look.
+        begin: offset of its first line; 0 if there is none yet.
+        refused: whether DAGMan ended before it could begin the run: the nodes log is that of the
+            run before.
+    """
+
+    def __init__(self, found: FoundDag, times: LocalTimes) -> None:
+        self.begun = self.refused = False
+        self.begin = 0
+        self._out, self._is_live = found.out, found.is_live
+        self._submitted = int(found.submitted)
+        self._times = times
+        self._size = -1
+
+    def has_begun(self) -> bool:
+        """Look again, if the log has changed."""
+        size = size_of(self._out)
+        if not self.begun and size != self._size:
+            self._size = size
+            self.begun = self._is_told()
+        return self.begun
+
+    def _is_told(self) -> bool:
+        file = FollowedFile(self._out, b"\n")
+        self.begin = file.line_of_last(*BEGIN_OF_RUN)
+        if not self._submitted:
+            return not self._is_live or self._has_last_start_told()
+        if self._is_late_enough(self._lines(self.begin)):
+            return True
+        file.offset = self.begin
+        start = file.line_of_last(START_OF_DAGMAN)
+        lines = self._lines(start)
+        if not self._is_late_enough(lines):
+            return False
+        told = next((line.what for line in lines if line.what in _TOLD), None)
+        if told is OutKind.END:
+            self.begin, self.refused = start, True
+        return told is not None
+
+    def _has_last_start_told(self) -> bool:
+        """Whether a DAGMan that lives has said of what run the nodes log is."""
+        file = FollowedFile(self._out, b"\n")
+        file.skip_to_last(_HEAD_BYTES)
+        start = file.line_of_last(START_OF_DAGMAN)
+        lines = self._lines(start) if start >= file.offset else []
+        return not lines or any(line.what in _TOLD for line in lines)
+
+    def _is_late_enough(self, lines: list[OutLine]) -> bool:
+        return bool(lines) and not 0 < lines[0].time < self._submitted
+
+    def _lines(self, begin: int) -> list[OutLine]:
+        file = FollowedFile(self._out, b"\n")
+        file.offset = begin
+        return list(out_lines(file.read(_HEAD_BYTES), begin, self._times.seconds))
+
+
+Entry = Union[NodesLogEvent, OutLine]
+_ALL = float("inf")
+
+
+class Source:
+    """The entries of one log.
+
+    Args:
+        file: the log.
+        parse: the whole entries of a part of it, given its bytes and offset.
+        time: where an entry stands among those of both logs.
+
+    Attributes:
+        taken: offset behind the last entry that was taken, of those on which ids of events rest.
+        mark: which content of the file `taken` is about, see `FollowedFile.mark`.
+    """
+
+    def __init__(
+        self,
+        file: FollowedFile,
+        parse: Callable[[bytes, int], Iterable[Entry]],
+        time: Callable[[Any], float],
+    ) -> None:
+        self.file = file
+        self.taken = 0
+        self.mark = 0
+        self._parse = parse
+        self._time = time
+        self._waiting: deque[tuple[float, Entry]] = deque()
+        self._newest = 0.0  # times of a log may go back a little; its order counts
+
+    @property
+    def more(self) -> bool:
+        """Whether the log has something that was not taken."""
+        return bool(self._waiting) or self.unread
+
+    @property
+    def unread(self) -> bool:
+        """Whether the log has something that has not been read; a part of an entry does not
+        count."""
+        return self.file.more
+
+    @property
+    def horizon(self) -> float:
+        """Entries of both logs can be taken up to this time: later ones may stand in what has not
+        been read."""
+        return self._newest if self.unread else _ALL
+
+    @property
+    def next_time(self) -> float:
+        """When the next entry is due; infinity if there is none."""
+        return self._waiting[0][0] if self._waiting else _ALL
+
+    @property
+    def coming(self) -> list[Entry]:
+        """The entries that have been read and not taken."""
+        return [entry for _, entry in self._waiting]
+
+    def fill(self, block: int) -> list[Entry]:
+        """Read blocks until there is an entry to be taken; returns what was read."""
+        found: list[Entry] = []
+        if self._waiting and self.unread:
+            return found
+        while not found:
+            before = self.file.offset
+            data = self.file.read(block)
+            begin = self.file.offset - len(data)
+            if begin < before:  # the file has been emptied, or replaced
+                self._forget()
+            if not data:
+                break
+            found = list(self._parse(data, begin))
+        for entry in found:
+            self._newest = max(self._newest, self._time(entry))
+            self._waiting.append((self._newest, entry))
+        return found
+
+    def ready(self, until: float) -> Iterator[Source]:
+        """Itself, once for the next entry and for each that is due before that time."""
+        yield self
+        waiting = self._waiting
+        while waiting and waiting[0][0] < until:
+            yield self
+
+    @property
+    def next_entry(self) -> Entry:
+        """The next entry."""
+        return self._waiting[0][1]
+
+    def count_to(self, is_it: Callable[[Any], bool], until: float) -> int:
+        """How many entries to take to have taken the first that is it, of those that are due until
+        then; 0 if there is none."""
+        for number, (time, entry) in enumerate(self._waiting, 1):
+            if time > until:
+                return 0
+            if is_it(entry):
+                return number
+        return 0
+
+    def pop(self) -> Entry:
+        """Take the next entry."""
+        _, entry = self._waiting.popleft()
+        if getattr(entry, "what", None) not in UNCOUNTED:
+            self.taken = entry.end
+        if not self.mark:
+            self.mark = self.file.mark()
+        return entry
+
+    def restart(self) -> None:
+        """The log begins anew."""
+        self.file.offset = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        self.taken = self.mark = 0
+        self._waiting.clear()
+        self._newest = 0.0
+
+
+def in_order(one: Source, other: Source) -> Iterator[Source]:
+    """The log whose entry comes next, as long as that is sure; the caller takes it."""
+    until = min(one.horizon, other.horizon)
+    while True:
+        first, second = (one, other) if one.next_time <= other.next_time else (other, one)
+        if first.next_time > until or first.next_time == _ALL:
+            return
+        yield from first.ready(min(until, second.next_time))

@@ -11,8 +11,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.description_commands import may_run_commands
-from condor_pydagman.records.job_description import Workflow, describe, split
+from condor_pydagman.records.job_description import Workflow, describe, may_run_commands, split
 from condor_pydagman.submitfile import submit_file
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 

@@ -11,11 +11,13 @@ It is not of DAGMan's process family, which the schedd ends with DAGMan: it can 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -23,17 +25,186 @@ from typing import Any
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.program_start import program_path
-from condor_pydagman.errors import PydagmanError
-from condor_pydagman.monitor import delivered_file
+from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.delivered_file import DeliveredFile
-from condor_pydagman.monitor.delivery import GIVE_UP_AT_END_S, Delivery
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_small_plan
+from condor_pydagman.monitor.position import parse_position
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.event_filter import EventFilter
+from condor_pydagman.trace.dag_events import DagEvent, EventFilter
+
+FIRST_DELAY_S, MAX_DELAY_S = 1.0, 60.0  # before a try after a failure
+GIVE_UP_S = 3600.0  # after which an event is given up while the DAG runs
+GIVE_UP_AT_END_S = 60.0  # after the end of the DAG
+MAX_BATCH = 100  # events that are delivered together
+MAX_WAITING = 10_000  # events; of more, the oldest are given up
+
+
+class Waiting(NamedTuple):
+    """An event that is to be delivered, since when."""
+
+    event: DagEvent
+    since: float
+
+
+class Delivery:
+    """The events for one target, in order.
+
+    Attributes:
+        delivered: id of the last event that was delivered or given up, '' if none.
+        given_up: how many events were given up.
+        failures: tries that have failed in a row.
+    """
+
+    def __init__(self) -> None:
+        self.delivered = ""
+        self.given_up = 0
+        self.failures = 0
+        self._waiting: deque[Waiting] = deque()
+        self._next_try = 0.0
+        self._ending_since: float | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing waits."""
+        return not self._waiting
+
+    def add(self, events: Sequence[DagEvent], now: float) -> None:
+        """Take events that are to be delivered."""
+        self._waiting.extend(Waiting(event, now) for event in events)
+        while len(self._waiting) > MAX_WAITING:
+            self._give_up_first()
+
+    def end(self, now: float) -> None:
+        """The DAG has ended: what waits is given up soon."""
+        if self._ending_since is None:
+            self._ending_since = now
+
+    def go_on(self) -> None:
+        """The DAG has not ended, or runs again."""
+        self._ending_since = None
+
+    def batch(self, now: float) -> list[DagEvent]:
+        """The events that are to be tried now, oldest first; [] if it is not time."""
+        while self._waiting and self._is_too_old(self._waiting[0], now):
+            self._give_up_first()
+        if now < self._next_try:
+            return []
+        return [waiting.event for _, waiting in zip(range(MAX_BATCH), self._waiting)]
+
+    def succeeded(self, count: int) -> None:
+        """So many events have been delivered."""
+        for _ in range(count):
+            self.delivered = self._waiting.popleft().event.id
+        self.failures, self._next_try = 0, 0.0
+
+    def failed(self, now: float) -> float:
+        """A try has failed; returns when the next one comes."""
+        delay = min(FIRST_DELAY_S * 2.0 ** min(self.failures, 10), MAX_DELAY_S)
+        self.failures += 1
+        self._next_try = now + delay
+        return self._next_try
+
+    def _is_too_old(self, waiting: Waiting, now: float) -> bool:
+        ending = self._ending_since
+        if ending is not None and now - ending >= GIVE_UP_AT_END_S:
+            return True
+        return now - waiting.since >= GIVE_UP_S
+
+    def _give_up_first(self) -> None:
+        self.delivered = self._waiting.popleft().event.id
+        self.given_up += 1
+
+
+RETRY_S = 0.5  # between tries to lock the file
+MAX_ID_BYTES = 100
+
+
+class DeliveredFile:
+    """The file, locked by this process.
+
+    Attributes:
+        path: its name.
+        id: of the last event that need not be delivered any more; '' for none.
+    """
+
+    def __init__(self, path: str, fd: int, event: str) -> None:
+        self.path = path
+        self.id = event
+        self._fd = fd
+
+    def write(self, event: str) -> None:
+        """Keep the id of an event; on a full disk, the one that is there stays."""
+        if event != self.id:
+            with contextlib.suppress(OSError):
+                os.pwrite(self._fd, event.encode().ljust(MAX_ID_BYTES) + b"\n", 0)
+                self.id = event
+
+    def delete(self) -> None:
+        """All is delivered, or given up: the next run begins anew."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+
+
+def lock(path: str, patience: float) -> DeliveredFile | None:
+    """Take the file, which is made if there is none.
+
+    Args:
+        path: its name; a symbolic link is not followed.
+        patience: seconds that another process is waited for, which may be about to end.
+
+    Returns:
+        None if the other process still has it then.
+
+    Raises:
+        OSError: it can't be opened, or is none.
+    """
+    until, known = time.monotonic() + patience, ""
+    fd = _open(path)
+    while time.monotonic() < until:
+        if not _is_locked(fd):
+            time.sleep(RETRY_S)
+            continue
+        here = _id_in(fd)
+        known = here or known
+        if _is_there(path, fd):
+            file = DeliveredFile(path, fd, here)
+            file.write(known)
+            return file
+        os.close(fd)  # its owner has deleted it
+        fd = _open(path)
+    os.close(fd)
+    return None
+
+
+def _open(path: str) -> int:
+    return files.open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def _is_locked(fd: int) -> bool:
+    """Whether this process has got the lock."""
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_there(path: str, fd: int) -> bool:
+    with contextlib.suppress(OSError):
+        return os.path.samestat(os.fstat(fd), os.stat(path))
+    return False
+
+
+def _id_in(fd: int) -> str:
+    """What the file holds, '' if that is no id."""
+    text = os.pread(fd, MAX_ID_BYTES, 0).decode("ascii", "replace").strip()
+    with contextlib.suppress(UsageError):
+        parse_position(text)
+        return text
+    return ""
+
 
 INTERVAL_S = 0.5  # between looks at the logs
 LOCK_CHECK_S = 5.0  # between looks whether DAGMan lives
@@ -71,7 +242,7 @@ def main() -> int:
     fields = json.load(sys.stdin)
     order = Order(**{**fields, "program": tuple(fields["program"])})
     try:
-        delivered = delivered_file.lock(f"{order.dag}.notify.{order.number}", PATIENCE_S)
+        delivered = lock(f"{order.dag}.notify.{order.number}", PATIENCE_S)
         if delivered is None:
             return 0  # that of the DAGMan before this one goes on with its successor's run
         os.chdir(os.path.dirname(order.dag))

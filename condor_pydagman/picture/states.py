@@ -13,7 +13,7 @@ from condor_pydagman.features.enough.graph import EnoughsOfDag
 from condor_pydagman.features.skipping.graph import SkippedOfDag
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.node_status_ads import Ad, Value, node_status_ads
+from condor_pydagman.records.node_status import Ad, Value, node_status_ads
 from condor_pydagman.trace.overview import failure_of
 from condor_pydagman.trace.run_history import Run
 from condor_pydagman.trace.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done

@@ -19,6 +19,7 @@ from condor_pydagman.vocabulary import DagStatus, NodeKind
 if TYPE_CHECKING:
     from condor_pydagman.graph.model import Dag, Variable
 
+
 # Names, paths and values quoted for the submit language, so that it reads them unchanged.
 #
 # The language cuts blanks off both ends of a value, takes a backslash at its end for "continued in
@@ -397,3 +398,18 @@ def _opens_items(statement: list[str]) -> bool:
 
 def _joined(lines: list[str]) -> str:
     return "".join(line.rstrip("\r") + "\n" for line in lines)
+
+
+_CONTINUED = re.compile(r"\\[ \t\r]*\n\s*")
+# Anywhere in a line: which lines are comments, and which go on in the next, is for HTCondor to say.
+_INCLUDE = re.compile(r"include[^\n]*:", re.I)
+_FROM = re.compile(r"queue[^\n]*\bfrom\b[^\n]*\|", re.I)
+
+
+def may_run_commands(text: str) -> bool:
+    """Whether reading a description may run a command, or read another file, which may.
+
+    Rather says so of one that does not than the other way round.
+    """
+    joined = _CONTINUED.sub("", text)
+    return any(form.search(part) for form in (_INCLUDE, _FROM) for part in (text, joined))

@@ -16,7 +16,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 if TYPE_CHECKING:
-    from condor_pydagman.records.placement_totals import PlacementTotals
+    from condor_pydagman.records.placement_event import PlacementTotals
 
 
 class RunFacts(NamedTuple):

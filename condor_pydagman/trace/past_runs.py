@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine
-from condor_pydagman.records.dagman_out_jobs import (
+from condor_pydagman.records.dagman_out import (
     ABORTED,
     EVICTED,
     EXECUTE,
     HELD,
     LOST,
+    PAUSED,
     RELEASED,
     RESULT,
     SUBMIT,
     TERMINATED,
     JobLine,
+    OutKind,
+    OutLine,
 )
 from condor_pydagman.trace.run_history import (
     REMOVAL_S,

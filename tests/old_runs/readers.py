@@ -46,7 +46,7 @@ from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.features.sites import claims
 from condor_pydagman.features.sites import helper as site_helper
-from condor_pydagman.monitor import delivered_file
+from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
 from condor_pydagman.placement.journal_text import read_done
 from condor_pydagman.placement.space_rules import read_ledger
@@ -148,7 +148,7 @@ def _status(path: Path) -> Any:
 
 
 def _delivered(path: Path) -> str:
-    found = delivered_file.lock(str(path), 1.0)
+    found = notifier.lock(str(path), 1.0)
     return "" if found is None else found.id
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import knobs
-from condor_pydagman.cli.checker_options import parse_checker
-from condor_pydagman.cli.dag_checker import json_text, main
+from condor_pydagman.cli.dag_checker import json_text, main, parse_checker
 from condor_pydagman.errors import UsageError
 from condor_pydagman.lint.lint_world import DiskWorld
 

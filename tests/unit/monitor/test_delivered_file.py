@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.monitor.delivered_file import DeliveredFile, lock
+from condor_pydagman.monitor.notifier import DeliveredFile, lock
 from tests import locks
 
 FIRST, LAST = "0000000a.1-0000000b.2", "0000000a.30-0000000b.40"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.monitor import delivery
-from condor_pydagman.monitor.delivery import Delivery
+from condor_pydagman.monitor import notifier
+from condor_pydagman.monitor.notifier import Delivery
 from condor_pydagman.trace.dag_events import DagEvent
 
 EVENTS = [DagEvent("job.submit", 0.0, id=str(number)) for number in range(250)]
@@ -41,17 +41,17 @@ def test_what_is_never_taken_is_given_up() -> None:
     made.add(EVENTS[:2], 0.0)
     made.failed(0.0)
     made.add(EVENTS[2:3], 100.0)
-    assert [event.id for event in made.batch(delivery.GIVE_UP_S)] == ["2"]
+    assert [event.id for event in made.batch(notifier.GIVE_UP_S)] == ["2"]
     assert (made.given_up, made.delivered) == (2, "1")
-    made.end(delivery.GIVE_UP_S)
+    made.end(notifier.GIVE_UP_S)
     made.go_on()
-    made.end(delivery.GIVE_UP_S + 10)
-    assert made.batch(delivery.GIVE_UP_S + 60)
-    assert not made.batch(delivery.GIVE_UP_S + 70)
+    made.end(notifier.GIVE_UP_S + 10)
+    assert made.batch(notifier.GIVE_UP_S + 60)
+    assert not made.batch(notifier.GIVE_UP_S + 70)
     assert made.empty
 
 
 def test_no_more_wait_than_there_is_room_for() -> None:
     made = Delivery()
     made.add(EVENTS * 50, 0.0)
-    assert made.given_up == 250 * 50 - delivery.MAX_WAITING
+    assert made.given_up == 250 * 50 - notifier.MAX_WAITING

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.monitor import delivered_file, notifier
+from condor_pydagman.monitor import notifier
 from condor_pydagman.monitor.notifier import NotDelivered, Notifier, Order, deliver
 from condor_pydagman.trace.dag_events import DagEvent
 from tests.dag_logs import DagLogs
@@ -152,7 +152,7 @@ class Bench:
         self.got += [event.name for event in events]
 
     def run(self) -> int:
-        delivered = delivered_file.lock(f"{self.order.dag}.notify.1", 1)
+        delivered = notifier.lock(f"{self.order.dag}.notify.1", 1)
         assert delivered is not None
         return Notifier(self.order, delivered).run()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.records.dagman_out_jobs import RESULT, JobLine, job_lines
+from condor_pydagman.records.dagman_out import RESULT, JobLine, job_lines
 from condor_pydagman.trace.local_times import LocalTimes
 
 TIMES = LocalTimes(lambda text, utc: 60.0, 2026)

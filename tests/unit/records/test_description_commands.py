@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.records.description_commands import may_run_commands
+from condor_pydagman.records.job_description import may_run_commands
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,14 @@ from condor_pydagman.records.own_events import PLACEMENT_NOTE, with_info
 from condor_pydagman.records.placement_event import (
     COMPLETED,
     FAILED,
+    MAX_SAID,
     RESCHEDULED,
     PlacementEvent,
+    PlacementTotals,
     event_text,
     parse_event,
 )
 from condor_pydagman.records.placement_job import WorkerCommand, description, job_text
-from condor_pydagman.records.placement_totals import MAX_SAID, PlacementTotals
 from condor_pydagman.vocabulary import EventKind
 
 EVENT = PlacementEvent(

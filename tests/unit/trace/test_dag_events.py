@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.trace.dag_events import NAMES, DagEvent
-from condor_pydagman.trace.event_filter import EventFilter
+from condor_pydagman.trace.dag_events import NAMES, DagEvent, EventFilter
 
 
 def test_an_event_is_one_line_of_json_without_what_it_is_not_about() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 from operator import attrgetter
 
-from condor_pydagman.records.dagman_out import out_lines
-from condor_pydagman.records.dagman_out_jobs import job_lines
+from condor_pydagman.records.dagman_out import job_lines, out_lines
 from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.trace.past_runs import CUT_OFF, PastRuns
 from condor_pydagman.trace.run_history import Attempt, Halted, Run
