@@ -104,7 +104,7 @@ ENGINE_ORDER = (
     "run_records",
     "hooks",
     *("state", "views"),
-    *("present_run", "retry_verdicts", "lifecycle"),
+    *("present_run", "lifecycle"),
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
     "rerun",

@@ -12,12 +12,11 @@ import resource
 import select
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.child import Child, watched
-from condor_pydagman.adapters.helper_messages import Messages
-from condor_pydagman.adapters.process_shortage import ProcessShortage
+from condor_pydagman.adapters.program_start import ProcessShortage
 from condor_pydagman.errors import PydagmanError
 
 Then = Callable[[Any], None]
@@ -244,3 +243,41 @@ def _limit_memory(more: int) -> None:
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+_TUPLE, _DICT = "", "{}"
+
+
+class Messages:
+    """The messages of one helper.
+
+    Args:
+        kinds: all named tuples and numbers with names that are in its messages.
+    """
+
+    def __init__(self, kinds: Iterable[type]) -> None:
+        self._kinds: dict[str, Any] = {kind.__name__: kind for kind in kinds}
+        self._kinds[_TUPLE] = lambda *values: values
+        self._kinds[_DICT] = lambda *pairs: dict(pairs)
+
+    def encoded(self, value: Any) -> Any:
+        """A value in what JSON knows."""
+        if isinstance(value, tuple):
+            name = type(value).__name__ if type(value) is not tuple else _TUPLE
+            assert name in self._kinds, name
+            return {name: [self.encoded(one) for one in value]}
+        if isinstance(value, list):
+            return [self.encoded(one) for one in value]
+        if isinstance(value, dict):
+            return {_DICT: [self.encoded(pair) for pair in value.items()]}
+        name = type(value).__name__
+        return {name: [int(value)]} if name in self._kinds else value
+
+    def decoded(self, message: Any) -> Any:
+        """The value."""
+        if isinstance(message, list):
+            return [self.decoded(one) for one in message]
+        if isinstance(message, dict):
+            ((name, values),) = message.items()
+            return self._kinds[name](*map(self.decoded, values))
+        return message

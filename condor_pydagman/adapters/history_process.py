@@ -14,10 +14,9 @@ from typing import Any
 
 from condor_pydagman.adapters import job_history
 from condor_pydagman.adapters.child import Child, watched
-from condor_pydagman.adapters.process_shortage import ProcessShortage
+from condor_pydagman.adapters.program_start import ProcessShortage
 from condor_pydagman.adapters.schedd import ScheddAdapter
-from condor_pydagman.adapters.schedd_messages import result_message
-from condor_pydagman.adapters.schedd_requests import Listing
+from condor_pydagman.adapters.schedd_requests import Listing, result_message
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 

@@ -7,10 +7,11 @@ raised, since the requester is no longer on the stack.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Union
+from typing import Any, Union
 
+from condor_pydagman.adapters.descriptions import Unreadable
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
@@ -189,3 +190,93 @@ Request = Union[
     ReadOwnAd,
     EditOwnAd,
 ]
+
+
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Submit,
+        ListRemovable,
+        Remove,
+        Hold,
+        Prioritize,
+        ListQueue,
+        ReadAttribute,
+        ReadLimits,
+        ReadOwnAd,
+        EditOwnAd,
+    )
+}
+
+
+def request_message(request: Request) -> list[Any]:
+    """Encode a request; of a Submit without the engine's action, which the process does not
+    need."""
+    fields: tuple[Any, ...] = request
+    if isinstance(request, Submit):
+        fields = (None, *request[1:-1], dict(request.environment))
+    return [type(request).__name__, *fields]
+
+
+def request_of(message: list[Any]) -> Request:
+    """Decode a request."""
+    name, *fields = message
+    if name == Submit.__name__:
+        fields[3] = Checks(*fields[3])
+    request: Request = _KINDS[name](*fields)
+    return request
+
+
+def result_message(result: Any) -> dict[str, Any]:
+    """Encode a result."""
+    if isinstance(result, SubmitResult):
+        return {**result_message(result.outcome), "lines": list(result.lines)}
+    if isinstance(result, PoolError):
+        return {"error": [_kind(result), result.reason]}
+    if isinstance(result, FirstCommonInput):
+        return {"first": result.token}
+    return {"value": result}
+
+
+def result_of(request: Request, message: dict[str, Any]) -> Any:
+    """Decode the result of a request."""
+    result = _result(request, message)
+    return SubmitResult(result, message.get("lines", ())) if isinstance(request, Submit) else result
+
+
+def _result(request: Request, message: dict[str, Any]) -> Any:
+    if "error" in message:
+        kind, reason = message["error"]
+        return _ERRORS[kind](reason)
+    if "first" in message:
+        return FirstCommonInput(message["first"])
+    read_value = _VALUE_READERS.get(type(request))
+    return read_value(message["value"]) if read_value is not None else message["value"]
+
+
+def _kind(error: PoolError) -> str:
+    if isinstance(error, LostReply):
+        return "lost"
+    if isinstance(error, Unreadable):
+        return "unreadable"
+    return "transient" if error.transient else "permanent"
+
+
+_ERRORS: dict[str, Callable[[str], PoolError]] = {
+    "lost": LostReply,
+    "unreadable": lambda _: Unreadable(),
+    "transient": lambda reason: PoolError(reason, transient=True),
+    "permanent": lambda reason: PoolError(reason, transient=False),
+}
+
+
+def _listing(value: Any) -> Listing:
+    jobs, ended = value
+    return Listing([QueuedJob(*job) for job in jobs], [EndedJob(*job) for job in ended])
+
+
+_VALUE_READERS: dict[type, Callable[[Any], Any]] = {
+    Submit: lambda value: Accepted(*value),
+    ListRemovable: lambda value: [QueuedJob(*job) for job in value],
+    ListQueue: _listing,
+}

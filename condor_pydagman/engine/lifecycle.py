@@ -13,19 +13,53 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, present_run, retry_verdicts
+from condor_pydagman.engine import decisions, present_run
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
-from condor_pydagman.engine.node_states import (
-    ALONE,
-    CANCELLED,
-    CLEANING,
-    Cause,
-    State,
-)
+from condor_pydagman.engine.node_states import ALONE, CANCELLED, CLEANING, Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
+
+
+def verdict_of(
+    run: RunState, node: int, retry: Retry | None, taken: int, value: int
+) -> decisions.RetryVerdict:
+    """Whether a node is retried of which a run has returned `value`, after `taken` retries."""
+    if run.end.wanted is not None:
+        return decisions.RetryVerdict.NO_RETRIES_LEFT  # ABORT-DAG-ON beats retries
+    verdict = decisions.retry_verdict(retry, taken, value, run.retrying.extra_retries.get(node, 0))
+    closed = run.is_closed_to(node)
+    if verdict is decisions.RetryVerdict.RETRY and closed:
+        return decisions.RetryVerdict.FINAL_RUNS
+    if (
+        verdict is decisions.RetryVerdict.NO_RETRIES_LEFT
+        and not closed
+        and _goes_on_hold(run, node)
+    ):
+        return decisions.RetryVerdict.ON_HOLD
+    return verdict
+
+
+def _goes_on_hold(run: RunState, node: int) -> bool:
+    """DAGMAN_PUT_FAILED_JOBS_ON_HOLD: a person looks at it, instead of a POST script."""
+    jobs = run.job_table.by_node.get(node)
+    if not run.config.put_failed_jobs_on_hold or jobs is None or jobs.cluster <= 0:
+        return False
+    return run.dag.script(node, ScriptKind.POST) is None
+
+
+def say_why_none(run: RunState, node: int, verdict: decisions.RetryVerdict, value: int) -> None:
+    """Say why a node is not retried, where stock does."""
+    name = run.dag.names[node]
+    if verdict is decisions.RetryVerdict.FINAL_RUNS:
+        run.say(
+            f"Aborting further retries of node {name} because final node is running"
+            f" (last attempt returned {value})"
+        )
+    elif verdict in (decisions.RetryVerdict.UNLESS_EXIT, decisions.RetryVerdict.NOT_THIS_VALUE):
+        run.say(f"Aborting further retries of node {name} (last attempt returned {value})")
+
 
 # Start.
 
@@ -201,7 +235,7 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         note_run(run, node, value, failed=True)
     taken = run.nodes.retries.get(node, 0)
     retry = run.retry(node)
-    verdict = retry_verdicts.verdict_of(run, node, retry, taken, value)
+    verdict = verdict_of(run, node, retry, taken, value)
     if verdict is decisions.RetryVerdict.ON_HOLD:
         grant_retry(run, node)
         run.retrying.on_hold.add(node)
@@ -209,7 +243,7 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
         run.nodes.set_retries(node, taken + 1)
         _retry(run, node, retry or Retry(0))
         return
-    retry_verdicts.say_why_none(run, node, verdict, value)
+    say_why_none(run, node, verdict, value)
     if retry is not None and verdict is not decisions.RetryVerdict.UNLESS_EXIT:
         error += f" (after {taken} node retries)"
     fail(run, node, error, futile=verdict is not decisions.RetryVerdict.UNLESS_EXIT)

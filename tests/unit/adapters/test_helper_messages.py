@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters.helper_messages import Messages
+from condor_pydagman.adapters.helper_process import Messages
 from condor_pydagman.named_tuple import NamedTuple
 
 

@@ -16,7 +16,7 @@ import pytest
 from condor_pydagman.adapters import schedd_process
 from condor_pydagman.adapters.descriptions import Unreadable
 from condor_pydagman.adapters.ownership import Identity, Owners
-from condor_pydagman.adapters.process_shortage import MAX_RETRY_S
+from condor_pydagman.adapters.program_start import MAX_RETRY_S
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.schedd_requests import (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from condor_pydagman.adapters import job_history
-from condor_pydagman.adapters.process_shortage import FIRST_RETRY_S, MAX_RETRY_S
+from condor_pydagman.adapters.program_start import FIRST_RETRY_S, MAX_RETRY_S
 from condor_pydagman.adapters.schedd_requests import (
     Accepted,
     EditOwnAd,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from condor_pydagman.adapters.descriptions import Unreadable
-from condor_pydagman.adapters.schedd_calls import obey
+from condor_pydagman.adapters.schedd_process import obey
 from condor_pydagman.adapters.schedd_requests import Accepted, SubmitResult
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.submit import Submitter
