@@ -403,8 +403,8 @@ class Source:
     def count_to(self, is_it: Callable[[Any], bool], until: float) -> int:
         """How many entries to take to have taken the first that is it, of those that are due until
         then; 0 if there is none."""
-        for number, (time, entry) in enumerate(self._waiting, 1):
-            if time > until:
+        for number, (due, entry) in enumerate(self._waiting, 1):
+            if due > until:
                 return 0
             if is_it(entry):
                 return number
