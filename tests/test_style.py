@@ -88,7 +88,6 @@ PURE = (
 FETCHERS = {
     "diagnosis/fact_collection.py": "what is to be known for an explanation",
     "diagnosis/last_lines.py": "what failed jobs and scripts have written",
-    "diagnosis/machine_fit.py": "which machines could run a job, told by their ads",
     "diagnosis/queued_jobs.py": "the jobs that are idle or held",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",

@@ -8,13 +8,19 @@ The module `words` of a feature may have:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from condor_pydagman import features
-from condor_pydagman.notices.full_throttles import throttle_notices
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.notices.held_jobs import held_job_notices
-from condor_pydagman.notices.known import Known
-from condor_pydagman.notices.standstill import standstill_notices
-from condor_pydagman.trace.notice import Notice, in_order
+from condor_pydagman.notices.known import Known, Nodes, Throttled
+from condor_pydagman.notices.phrases import capitalized, some_nodes
+from condor_pydagman.printable import does, message, number_of
+from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
+from condor_pydagman.trace.overview import failure_of
+from condor_pydagman.trace.tally import stalled_s
+from condor_pydagman.words import duration, result
 
 
 def notices_of(known: Known) -> tuple[Notice, ...]:
@@ -29,3 +35,126 @@ def notices_of(known: Known) -> tuple[Notice, ...]:
             *of_features,
         )
     )
+
+
+def standstill_notices(known: Known) -> Iterator[Notice]:
+    """Why nothing happens though DAGMan runs."""
+    if known.is_live and known.retrying.number:
+        yield _retrying(known)
+    stalled = stalled_s(known.run, known.now)
+    if known.is_live and not known.is_halted and stalled:
+        yield Notice(
+            "dag.stalled",
+            Weight.WAITING,
+            f"No node has finished for {duration(stalled)}.",
+            since=known.now - stalled,
+        )
+
+
+def _retrying(known: Known) -> Notice:
+    nodes = known.retrying
+    left = known.next_retry - known.now
+    when = f"; the next attempt begins in {duration(left)}" if left > 0 else ""
+    sentence = (
+        f"{capitalized(some_nodes(nodes))} failed and {does(nodes.number, 'be')} waiting for the"
+        f" delay of RETRY{when}."
+    )
+    return Notice(
+        "node.retry",
+        Weight.WAITING,
+        sentence,
+        tuple(nodes.names),
+        tuple(_failed_attempts(known)),
+        awaited=f"the retry delay of {number_of(nodes.number, 'node')}",
+    )
+
+
+def _failed_attempts(known: Known) -> Iterator[Evidence]:
+    """How the last attempt of the first of them has failed."""
+    first = next(iter(known.retrying.names), "")
+    run = known.run.nodes.get(first)
+    if run is None or not run.attempts:
+        return
+    failure, attempt = failure_of(run, known.run), run.attempts[-1]
+    how = result(failure.value, failure.reason)
+    text = f"attempt {attempt.number + 1} of {message(first)}: {how}"
+    yield Evidence(known.nodes_log, text, attempt.ended or run.since)
+
+
+class Throttle(NamedTuple):
+    """A throttle of the whole DAG.
+
+    Attributes:
+        attribute: its name in DAGMan's job ad.
+        option: of condor_submit_dag.
+        counted: what it limits, for a sentence.
+    """
+
+    attribute: str
+    option: str
+    counted: str
+
+
+_JOBS = Throttle("DAGMan_MaxJobs", "-MaxJobs", "node{s} with jobs in the queue")
+_IDLE = Throttle("DAGMan_MaxIdle", "-MaxIdle", "job{s} idle")
+_PRE = Throttle("DAGMan_MaxPreScripts", "-MaxPre", "PRE script{s} running")
+_POST = Throttle("DAGMan_MaxPostScripts", "-MaxPost", "POST script{s} running")
+
+
+def throttle_notices(known: Known) -> Iterator[Notice]:
+    """One for each throttle that keeps nodes from going on."""
+    load = known.load
+    if load is None or not known.is_live or known.run.halted:
+        return
+    yield from _full(_PRE, load.pre, known)
+    yield from _full(_POST, load.post, known)
+    yield from _full(_JOBS, load.nodes, known)
+    yield from _full(_IDLE, load.idle, known)
+    limits = known.dag.category_limits if known.dag is not None else {}
+    for category, limit in limits.items():
+        counted = load.categories.get(category, Throttled())
+        if counted.active >= limit and counted.waiting.number:
+            yield _full_category(category, limit, counted, known)
+
+
+def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Notice]:
+    limit = _limit_of(throttle, known)
+    if not limit or counted.active < limit or not counted.waiting.number:
+        return
+    what = throttle.counted.format(s="" if counted.active == 1 else "s")
+    sentence = (
+        f"{throttle.option[1:]} is reached: {counted.active:,} {what}, the limit is {limit};"
+        f" {_wait(counted.waiting)}"
+    )
+    place = known.limit_places.get(throttle.attribute, "")
+    evidence = Evidence(place or f"{throttle.attribute} of DAGMan's job", str(limit))
+    command = f"condor_submit_dag {throttle.option} N"
+    advice = f"To set another limit, submit with: {command}"
+    if known.cluster:
+        command = f"condor_qedit {known.cluster} {throttle.attribute} N"
+        advice = f"To change the limit now: {command}"
+    names = tuple(counted.waiting.names)
+    yield Notice(
+        "throttle.full", Weight.WAITING, sentence, names, (evidence,), (advice,), command=command
+    )
+
+
+def _full_category(category: str, limit: int, counted: Throttled, known: Known) -> Notice:
+    line = f"MAXJOBS {message(category)} {limit}"
+    sentence = (
+        f"Category {message(category)} is full: {number_of(counted.active, 'node')} of it in the"
+        f" queue, {line} in the DAG file; {_wait(counted.waiting)}"
+    )
+    evidence = (Evidence(known.name, line),)
+    names = tuple(counted.waiting.names)
+    return Notice("throttle.full", Weight.WAITING, sentence, names, evidence)
+
+
+def _wait(waiting: Nodes) -> str:
+    return f"{some_nodes(waiting)} {does(waiting.number, 'be')} waiting because of that."
+
+
+def _limit_of(throttle: Throttle, known: Known) -> int:
+    """Its value now, 0 for none."""
+    value = known.ad.get(throttle.attribute, known.run.limits.get(throttle.attribute, 0))
+    return value if isinstance(value, int) else 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from condor_pydagman import features
 from condor_pydagman.names import logged_name
-from condor_pydagman.notices.hold_codes import hold_code
+from condor_pydagman.notices.held_jobs import hold_code
 from condor_pydagman.notices.known import HaltedBy, Known
 from condor_pydagman.notices.phrases import capitalized, nodes_named
 from condor_pydagman.printable import message

@@ -22,10 +22,9 @@ from condor_pydagman.report.groups import (
 from condor_pydagman.report.held_back import held_back
 from condor_pydagman.report.spans import PARTS, Span, TimeAxis, concurrency, spans, time_axis
 from condor_pydagman.report.style_sheet import STYLE
-from condor_pydagman.trace.interventions import Intervention
 from condor_pydagman.trace.node_placements import total
 from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.trace.run_history import Intervention, NodeRun, Run
 from condor_pydagman.trace.shown_states import LOOKS, shown_state
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.diagnosis.clauses import clauses_of, names_in
+from condor_pydagman.diagnosis.queued_jobs import clauses_of, names_in
 
 
 @pytest.mark.parametrize(

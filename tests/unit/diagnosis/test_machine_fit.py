@@ -7,7 +7,7 @@ from typing import Any
 import classad2
 
 from condor_pydagman.diagnosis.known_facts import Clause
-from condor_pydagman.diagnosis.machine_fit import fit_of
+from condor_pydagman.diagnosis.queued_jobs import fit_of
 
 MEMORY = "(TARGET.Memory >= RequestMemory)"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
-from condor_pydagman.monitor.known_run import known_run
+from condor_pydagman.monitor.watched_dag import known_run
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
 from condor_pydagman.trace.notice import Notice, Weight

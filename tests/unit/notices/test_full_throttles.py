@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.load import retry_delay_left
-from condor_pydagman.notices.full_throttles import throttle_notices
+from condor_pydagman.notices.collect import throttle_notices
 from condor_pydagman.trace.notice import Notice
 from condor_pydagman.trace.run_history import DagState, Halted
 from condor_pydagman.vocabulary import NodeStatus

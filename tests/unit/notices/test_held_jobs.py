@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.notices.held_jobs import held_job_notices, hold_advice
-from condor_pydagman.notices.hold_codes import HOLD_CODES, hold_code
+from condor_pydagman.notices.held_jobs import HOLD_CODES, held_job_notices, hold_advice, hold_code
 from condor_pydagman.notices.known import HELD, IDLE, QueuedJob
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
