@@ -25,9 +25,9 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.feeder.requests import Fed
+from condor_pydagman.features.feeder.run import Fed
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.commands import Feeding
 from condor_pydagman.features.growth.helper import GrowthHelper
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths

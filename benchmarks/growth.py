@@ -26,7 +26,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.helper import GrowthHelper
-from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
+from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import EventKind, JournalRecord

@@ -32,9 +32,9 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
-from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.helper import LimitHelper, OwnFileKeeper, Shared
 from condor_pydagman.features.shared_limits.messages import HELPER, PlacesGiven
 from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name

@@ -29,7 +29,7 @@ from condor_pydagman.features.sites.adapters.ads import sites_of
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.graph import SitePolicy
+from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from tests import make
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         write_node_status,
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
-    from condor_pydagman.features.timeout.graph import Timeout
+    from condor_pydagman.features.timeout.commands import Timeout
     from condor_pydagman.graph.model import (
         Abort,
         Retry,

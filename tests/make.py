@@ -16,8 +16,8 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.growth.requests import PieceOffered
-from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
+from condor_pydagman.features.growth.run import PieceOffered
+from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once

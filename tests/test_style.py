@@ -28,10 +28,9 @@ DAGMAN = (
     ("features",),
     ("config",),
     ("dagfile", "submitfile"),
-    ("features.grammar",),
     ("data_requests",),
     ("graph",),
-    ("features.graph",),
+    ("features.commands",),
     ("engine",),
     ("features.run",),
     ("records",),
@@ -43,10 +42,9 @@ OUTER = (
     ("lint", "pool", "placement"),
     ("features.lint",),
     ("trace",),
-    ("features.trace",),
     ("notices",),
     ("picture", "report"),
-    ("features.words",),
+    ("features.shown",),
     ("transfer",),
     ("features.outside",),
     ("monitor",),
@@ -64,7 +62,6 @@ OF_FEATURES = {
         f"features/shared_limits/{name}": "features.adapters"
         for name in ("configured", "directory", "listing", "own_file", "queued_dags")
     },
-    "features/sweep/nodes": "features.graph",
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"
@@ -77,8 +74,8 @@ STARTED = {
 }
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "config"),
-    *("features", "features.grammar", "features.graph", "features.run", "features.lint"),
-    *("features.trace", "features.words", "features.explain"),
+    *("features", "features.commands", "features.run", "features.lint", "features.shown"),
+    "features.explain",
     *("dagfile", "submitfile", "data_requests"),
     *("graph", "engine", "records"),
     *("lint", "picture", "placement", "trace", "notices", "report", "diagnosis"),

@@ -18,12 +18,12 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     ConditionWanted,
 )
-from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from condor_pydagman.api.dag_errors import Place
-from condor_pydagman.features.run_if.graph import conditions_of
-from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
+from condor_pydagman.features.run_if.commands import conditions_of
+from condor_pydagman.features.timeout.commands import Timeout, timeouts_of
 from condor_pydagman.graph import model
 from condor_pydagman.graph.model import Abort, Retry, Script, Splice, Tolerance, Variable
 from condor_pydagman.graph.statistics import count_arcs

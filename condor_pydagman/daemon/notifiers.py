@@ -15,8 +15,11 @@ from typing import Any
 from condor_pydagman.adapters import detached_process
 from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.dagfile.lexer import LineError, Words
-from condor_pydagman.features.notify.grammar import Notification, read_notification
-from condor_pydagman.features.notify.graph import notifications_of
+from condor_pydagman.features.notify.commands import (
+    Notification,
+    notifications_of,
+    read_notification,
+)
 from condor_pydagman.graph.model import Dag
 
 _MODULE = "condor_pydagman.monitor.notifier"

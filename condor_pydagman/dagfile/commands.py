@@ -1,6 +1,6 @@
 """The commands of the DAG language: one class a command, as its line in a DAG file says it.
 
-Those of a feature are in its `grammar`.
+Those of a feature are in its own `commands`.
 
 What a command means for the DAG is the business of `graph.build`; the words of the language are in
 `dagfile.language`, how the line of each is read and written in `dagfile.syntax`.

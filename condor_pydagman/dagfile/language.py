@@ -1,6 +1,6 @@
 """The LANGUAGE table: the command words of the DAG language, their form, and who applies them when.
 
-Those of a feature are in its `grammar`, imported by `about`; that they are words is known without.
+Those of a feature are in its `commands`, imported by `about`; that they are words is known without.
 How the line of each command is read and written is in `dagfile.syntax`.  This module is kept apart
 from it because it loads fast: condor_submit_dag uses it to pass over most DAG files unparsed.
 
@@ -177,7 +177,7 @@ def about(word: str) -> CommandWord:
     """The row of a word of the language, be it of a feature."""
     if word in LANGUAGE:
         return LANGUAGE[word]
-    part(FEATURE_OF[word], "grammar")
+    part(FEATURE_OF[word], "commands")
     return cast(CommandWord, ROWS[word].about)
 
 

@@ -704,5 +704,5 @@ def _placed(command: Any) -> Iterator[Part]:
 
 def row_of(word: str) -> Row:
     """The row of a word of a feature."""
-    features.part(FEATURE_OF[word], "grammar")
+    features.part(FEATURE_OF[word], "commands")
     return cast(Row, ROWS[word])

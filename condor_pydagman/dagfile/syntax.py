@@ -196,7 +196,7 @@ def of_word(word: str) -> Syntax | None:
 
 @cache
 def _of_feature(word: str) -> Syntax:
-    part(FEATURE_OF[word], "grammar")
+    part(FEATURE_OF[word], "commands")
     row = ROWS[word]
     return Syntax(word, row.command, row.read, row.write)
 
@@ -205,6 +205,6 @@ def of_class(command: type[Any]) -> Syntax:
     """The row of a class of commands."""
     row = _OF_CLASS.get(command)
     if row is None:
-        part(home(command), "grammar")
+        part(home(command), "commands")
         row = _of_feature(next(row.word for row in ROWS.values() if row.command is command))
     return row

@@ -19,11 +19,11 @@ def leave_out(dag: Dag, options: DagmanOptions) -> str:
     asked = options.choose_from or options.choose_until or options.choose_only
     if not asked and not dag.features.get("choose"):
         return ""
-    grammar, choose = part("choose", "grammar"), part("choose", "graph")
+    choose = part("choose", "commands")
     by_options = [
-        *choose.listed(grammar.FROM, options.choose_from),
-        *choose.listed(grammar.UNTIL, options.choose_until),
-        *choose.listed(grammar.ONLY, options.choose_only),
+        *choose.listed(choose.FROM, options.choose_from),
+        *choose.listed(choose.UNTIL, options.choose_until),
+        *choose.listed(choose.ONLY, options.choose_only),
     ]
     choices = by_options or ([] if options.choose_all else choose.choices_of(dag))
     left = choose.leave_out(dag, choices)

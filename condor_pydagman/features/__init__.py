@@ -3,18 +3,18 @@
 `FEATURES` is the one place outside of its folder that names a feature.  Nothing of it is imported
 but for a DAG that wants it.  The modules of a folder that the core asks for:
 
-- `grammar`: its commands, as rows (`dagfile.rows`).
-- `graph`: what a Dag holds of it, and how its commands are applied (`graph.apply`).
+- `commands`: its commands, as rows (`dagfile.rows`); what a Dag holds of it, and how its commands
+  are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
 - `helper`: what it does outside of the engine (`daemon.helpers`), if it is in `HELPERS`.
 
 What people's programs ask for, of those in `TOLD`:
 
-- `trace`: what the logs tell of it (`trace.tracker`).
-- `words`: the same for people (`report.feature_words`), and notices (`notices.collect`).
-- `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
+- `shown`: what the logs tell of it (`trace.tracker`), the same for people (`report.feature_words`),
+  and notices (`notices.collect`).
 - `explain`: what it has to do with a DAG that does not go on (`diagnosis.feature_findings`).
+- `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
         restored: of its words, those whose lines in a rescue file are applied before all others, by
-            `restore` of its `graph`.
+            `restore` of its `commands`.
         runs: whether it has a part in runs, its module `run`.
         after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
             an old log wants it, whatever its DAG.
@@ -103,7 +103,7 @@ SERVES_CLIENTS = "steering"
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
 # Those that readers know something of, in the order in which people are told of them: with the
-# names of the journal records that the module `trace` takes.
+# names of the journal records that the module `shown` takes.
 TOLD: dict[str, tuple[str, ...]] = {
     "sites": ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE"),
     "shared_limits": (),
@@ -153,14 +153,14 @@ def load_all() -> None:
     """Import now what any DAG may need of any feature while it runs."""
     for entry in FEATURES:
         helper = entry.name in HELPERS
-        for module in ("grammar", "graph", *["run"] * entry.runs, *["helper"] * helper):
+        for module in ("commands", *["run"] * entry.runs, *["helper"] * helper):
             part(entry.name, module)
 
 
 @cache
 def traced(record: str) -> tuple[Any, ...]:
-    """The modules `trace` that take the journal records of that name."""
-    return tuple(part(name, "trace") for name, records in TOLD.items() if record in records)
+    """The modules `shown` that take the journal records of that name."""
+    return tuple(part(name, "shown") for name, records in TOLD.items() if record in records)
 
 
 @cache

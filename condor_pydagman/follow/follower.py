@@ -522,7 +522,7 @@ class Follower:
         self._following().history.script_deferred(line.node, line.text, line.number, line.time)
 
     def _of_feature(self, line: OutLine) -> None:
-        for lines in features.told("trace", "LINES"):
+        for lines in features.told("shown", "LINES"):
             if line.what in lines:
                 lines[line.what](self.run, line)
 

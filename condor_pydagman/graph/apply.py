@@ -1,6 +1,6 @@
 """Which function applies which command of a DAG file; many simple lines are applied at once.
 
-The commands of a feature are applied by its `graph`.
+The commands of a feature are applied by its `commands`.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def applied(command: type) -> Applied | None:
     """How the commands of that class are applied, if they are a feature's."""
     if not home(command):
         return None
-    rows = part(home(command), "graph").APPLIED
+    rows = part(home(command), "commands").APPLIED
     return cast(Applied, next(row for row in rows if row.command is command))
 
 

@@ -392,7 +392,7 @@ _Data = TypeVar("_Data", bound="FeatureData")
 
 
 class FeatureData:
-    """What a Dag holds of a feature: a class of the feature's `graph`, made by its first command.
+    """What a Dag holds of a feature: a class of its `commands`, made by its first command.
 
     It follows when the Dag gets other numbers, grows, or lets go of nodes.  This class does so for
     dictionaries with nodes as keys; what has other numbers of nodes overrides it.

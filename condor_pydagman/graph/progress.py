@@ -92,7 +92,7 @@ def _restore(dag: Dag, text: str, given: Mapping[str, Any]) -> None:
     """Have features apply lines that come before all others."""
     for entry in FEATURES:
         if any(re.search(rf"^{word} ", text, re.M) for word in entry.restored):
-            part(entry.name, "graph").restore(dag, text, given.get(entry.name, _NOTHING))
+            part(entry.name, "commands").restore(dag, text, given.get(entry.name, _NOTHING))
 
 
 class Saved(NamedTuple):

@@ -1,6 +1,6 @@
 """All that there is to say of a DAG that is followed.
 
-The module `words` of a feature may have:
+The module `shown` of a feature may have:
 
 - `notices(known)`: what the feature has to say of the DAG.
 - `halted_by(known)`: what of it has halted or ended the DAG (`HaltedBy`), None if nothing has.
@@ -25,7 +25,7 @@ from condor_pydagman.words import duration, result
 
 def notices_of(known: Known) -> tuple[Notice, ...]:
     """What the core of DAGMan and its features have to say, the most important first."""
-    of_features = (one for ask in features.told("words", "notices") for one in ask(known))
+    of_features = (one for ask in features.told("shown", "notices") for one in ask(known))
     return in_order(
         (
             *halt_notices(known),

@@ -23,7 +23,7 @@ _ENDED = (DagState.FAILED, DagState.SUCCEEDED)
 
 def halted_by(known: Known) -> HaltedBy | None:
     """The first feature that has halted or ended the DAG; None if none has."""
-    found = (ask(known) for ask in features.told("words", "halted_by"))
+    found = (ask(known) for ask in features.told("shown", "halted_by"))
     return next((one for one in found if one is not None), None)
 
 

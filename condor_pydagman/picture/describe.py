@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.features.run_if.graph import conditions_of
+from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.shapes import amount_words
 from condor_pydagman.picture.sketch import Box, Fold

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.enough.graph import EnoughsOfDag
-from condor_pydagman.features.skipping.graph import SkippedOfDag
+from condor_pydagman.features.enough.commands import EnoughsOfDag
+from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.node_status import Ad, Value, node_status_ads

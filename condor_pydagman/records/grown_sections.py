@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.commands import Feeding
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.stepwise import Steps

@@ -1,6 +1,6 @@
 """What features say of a run, for people; the core of the programs that show it names none.
 
-The module `words` of a feature may have:
+The module `shown` of a feature may have:
 
 - `EVENTS`: by kinds of events of the stream the functions that put these in words.
 - `overview_lines(seen)`: what a glance at the DAG says of it.
@@ -62,7 +62,7 @@ def why(event: DagEvent) -> str:
 
 def event_words(event: DagEvent) -> str:
     """An event that a feature puts in words."""
-    for words in features.told("words", "EVENTS"):
+    for words in features.told("shown", "EVENTS"):
         if event.name in words:
             found: str = words[event.name](event)
             return found
@@ -71,11 +71,11 @@ def event_words(event: DagEvent) -> str:
 
 def overview_flows(seen: Overview) -> Iterator[Flow]:
     """What features say in a glance at a DAG."""
-    for lines in features.told("words", "overview_lines"):
+    for lines in features.told("shown", "overview_lines"):
         yield from lines(seen)
 
 
 def sections(run: Run, end: float) -> Iterator[Section]:
     """Tables of features in a report."""
-    for made in features.told("words", "sections"):
+    for made in features.told("shown", "sections"):
         yield from made(run, end)

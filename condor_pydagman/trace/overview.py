@@ -161,7 +161,7 @@ def overview(
     goes_on = running and not run.halted
     rate = per_second(run, now) if goes_on and tally.moves(counts) else 0.0
     left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
-    may_grow = any(may(tally, ad) for may in features.told("trace", "may_grow"))
+    may_grow = any(may(tally, ad) for may in features.told("shown", "may_grow"))
     can_tell = bool(rate and left) and not (may_grow or since_last_end(run, now))
     retries = tally.retries().values()
     return Overview(
@@ -192,7 +192,7 @@ def overview(
 
 def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {}
-    for show in features.told("trace", "overview"):
+    for show in features.told("shown", "overview"):
         shown.update(show(tally, ad, running=running))
     return shown
 

@@ -317,7 +317,7 @@ _Seen = TypeVar("_Seen", bound="Seen")
 
 
 class Seen:
-    """What is known of a feature in a run: a class of the feature's `trace`."""
+    """What is known of a feature in a run: a class of the feature's `shown`."""
 
     @classmethod
     def of(cls: type[_Seen], run: Run) -> _Seen:

@@ -1,6 +1,6 @@
 """What features are given to take in what the nodes log tells of them.
 
-The module `trace` of a feature has `RECORDS`, by kinds of journal records the functions that take
+The module `shown` of a feature has `RECORDS`, by kinds of journal records the functions that take
 those in; a record may be in the log twice.  It may have, too:
 
 - `LINES`: by kinds of lines of `.dagman.out` the functions that take them into a run.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable
 
+from condor_pydagman.features.sites.shown import NO_SITE, GroupSite, GroupSites, why_no_site
 from condor_pydagman.features.sites.states import GroupState
-from condor_pydagman.features.sites.trace import NO_SITE, GroupSite, GroupSites, why_no_site
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.outside_facts import OutsideFacts

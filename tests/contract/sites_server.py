@@ -23,7 +23,7 @@ from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.helpers import Helpers
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy
+from condor_pydagman.features.sites.commands import GroupsOfDag, SiteGroup, SitePolicy
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
 from condor_pydagman.graph.model import Dag
 

@@ -15,7 +15,7 @@ from condor_pydagman.graph.model import Dag, FeatureData
 from tests.unit.graph.texts import JOBS
 
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
-OF_READERS = ("trace", "words", "outside", "explain")
+OF_READERS = ("shown", "outside", "explain")
 FOLDERS = {path.parent.name for path in Path(features.__file__).parent.glob("*/__init__.py")}
 
 
@@ -35,7 +35,7 @@ def test_every_folder_is_a_feature() -> None:
 
 def test_parts() -> None:
     assert part("brake", "no_such_part") is None
-    assert home(part("brake", "grammar").Brake) == "brake"
+    assert home(part("brake", "commands").Brake) == "brake"
     assert home(Job) == ""
 
 
@@ -45,9 +45,9 @@ def test_a_part_that_needs_what_is_not_there(
     monkeypatch.setattr(features, "__path__", [str(tmp_path)])
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "__init__.py").touch()
-    (tmp_path / "broken" / "grammar.py").write_text("import no_such_module")
+    (tmp_path / "broken" / "commands.py").write_text("import no_such_module")
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
-        part("broken", "grammar")
+        part("broken", "commands")
 
 
 def test_a_plain_dag_is_read_without_any_feature() -> None:
@@ -84,7 +84,7 @@ def test_what_a_piece_brings_is_numbered_as_its_nodes() -> None:
 
 
 def test_a_dag_without_the_feature_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Marks, "__module__", "condor_pydagman.features.brake.graph")
+    monkeypatch.setattr(Marks, "__module__", "condor_pydagman.features.brake.commands")
     dag = Dag()
     assert Marks.of(dag) == Marks()
     assert dag.features == {}
@@ -99,7 +99,7 @@ def test_what_people_are_told_of_features() -> None:
 
 @pytest.mark.parametrize("name", [name for name, records in TOLD.items() if records])
 def test_every_record_that_a_feature_traces_is_taken(name: str) -> None:
-    assert {record.name for record in part(name, "trace").RECORDS} == {*TOLD[name]}
+    assert {record.name for record in part(name, "shown").RECORDS} == {*TOLD[name]}
 
 
 def test_what_is_done_outside_of_the_engine() -> None:

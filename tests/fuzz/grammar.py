@@ -10,7 +10,7 @@ from condor_pydagman.dagfile.expression_text import Expression
 from condor_pydagman.dagfile.lexer import file_word, node_word
 from condor_pydagman.dagfile.rows import Part, row_of
 from condor_pydagman.features import FEATURE_OF
-from condor_pydagman.features.run_if.grammar import Condition
+from condor_pydagman.features.run_if.commands import Condition
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE
 from tests.fuzz.sample import Sample, as_read, random_options
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.dagfile import bulk
 from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import DagFileError
-from condor_pydagman.features.timeout.graph import timeouts_of
+from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph import build as building
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle

@@ -46,7 +46,7 @@ def test_numbers_and_rates() -> None:
 
 
 def test_every_event_has_words() -> None:
-    tables = [_WORDS, *features.told("words", "EVENTS")]
+    tables = [_WORDS, *features.told("shown", "EVENTS")]
     assert sorted(name for table in tables for name in table) == sorted(NAMES)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.brake.grammar import Brake
-from condor_pydagman.features.brake.graph import brakes_of, obstacle
+from condor_pydagman.features.brake.commands import Brake, brakes_of, obstacle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings
 

@@ -16,9 +16,9 @@ from condor_pydagman.features.cache.adapters import outlook
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up, new_result, outputs_of
 from condor_pydagman.features.cache.adapters.store_file import CacheFile, read_records
+from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.cache.facts import CachedNode, cached_node
-from condor_pydagman.features.cache.graph import cached_of
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedKept,
     CachedResult,

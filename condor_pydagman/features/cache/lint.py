@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.cache.graph import cached_of
+from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_macro_rules import check_file_macros

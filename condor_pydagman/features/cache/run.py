@@ -21,20 +21,73 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, SKIPPED, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.cache.graph import CachedOfDag
-from condor_pydagman.features.cache.requests import (
-    HELPER,
-    CachedFound,
-    CachedKept,
-    CachedWanted,
-    KeepCached,
-    LookUpCached,
-)
+from condor_pydagman.features.cache.commands import CachedOfDag
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import DONE, USER_DONE
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import JournalRecord
+
+HELPER = "cache"
+
+
+class CachedWanted(NamedTuple):
+    """A node with a CACHE command whose turn has come.
+
+    Attributes:
+        parents: what the results of its parents come to; '' if that is not known, so that it runs.
+        why: it runs if `parents` is another one than before, or ''.
+        anew: it runs whatever has changed.
+    """
+
+    node: int
+    number: int
+    parents: str
+    why: str
+    anew: bool = False
+
+
+class LookUpCached(NamedTuple):
+    """Find out whether nodes are to run, or nothing has changed since they were last done.
+    Answered by CachedFound."""
+
+    wanted: tuple[CachedWanted, ...]
+
+
+class KeepCached(NamedTuple):
+    """Nodes have ended well: keep that, with the names of what they have made.  Answered by
+    CachedKept."""
+
+    kept: tuple[tuple[int, str], ...]
+
+
+class CachedResult(NamedTuple):
+    """What was found out about a node with a CACHE command.
+
+    Attributes:
+        hit: nothing has changed since it was last done; else it is to run.
+        result: name of what it has made, or will make.
+        why: it is to run.
+    """
+
+    node: int
+    number: int
+    hit: bool
+    result: str
+    why: str = ""
+
+
+class CachedFound(NamedTuple):
+    """Answer to LookUpCached, or to a part of it."""
+
+    results: Sequence[CachedResult]
+
+
+class CachedKept(NamedTuple):
+    """Answer to KeepCached: it is kept, or can't be."""
+
+    nodes: Sequence[int]
+
 
 CACHED = Kind("what a node was found to be in the cache")  # by node
 MAX_ASKED = 200  # nodes that one request has

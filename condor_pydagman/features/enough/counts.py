@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.enough.graph import EnoughsOfDag, goal, is_member, members
+from condor_pydagman.features.enough.commands import EnoughsOfDag, goal, is_member, members
 from condor_pydagman.graph.model import Dag
 
 FOLLOWS = -1  # in place of an ENOUGH's number: all parents of the node are not needed, or skipped

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.features.enough.commands import PARENTS, EnoughsOfDag, enoughs_of, words
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
-from condor_pydagman.features.enough.grammar import PARENTS
-from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of, words
-from condor_pydagman.features.enough.trace import EnoughSeen
+from condor_pydagman.features.enough.shown import EnoughSeen
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.trace.notice import Evidence, Notice, Weight
 from condor_pydagman.trace.run_history import NodeRun

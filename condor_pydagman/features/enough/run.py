@@ -34,9 +34,8 @@ from condor_pydagman.engine.node_states import (
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.enough.commands import REMOVE, EnoughsOfDag, words
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
-from condor_pydagman.features.enough.grammar import REMOVE
-from condor_pydagman.features.enough.graph import EnoughsOfDag, words
 from condor_pydagman.features.enough.record import EnoughRecord
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord

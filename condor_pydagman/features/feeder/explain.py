@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.features.feeder.trace import FeederSeen
+from condor_pydagman.features.feeder.shown import FeederSeen
 
 
 def explains_failure(facts: Facts) -> bool:

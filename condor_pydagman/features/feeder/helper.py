@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import script_runner
 from condor_pydagman.features.feeder.adapters.process import FeederProcess, Output
-from condor_pydagman.features.feeder.graph import feeder_of
-from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.features.growth.graph import Feeding, Piece
-from condor_pydagman.features.growth.requests import HELPER as READER
+from condor_pydagman.features.feeder.commands import feeder_of
+from condor_pydagman.features.feeder.run import Fed, RunFeeder
+from condor_pydagman.features.growth.commands import Feeding, Piece
+from condor_pydagman.features.growth.run import HELPER as READER
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.vocabulary import FEEDER_NO_MORE, MB
 

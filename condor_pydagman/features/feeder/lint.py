@@ -5,8 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Sequence
 
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import feeder_of
+from condor_pydagman.features.feeder.commands import Feeder, feeder_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.external import External
 from condor_pydagman.lint.file_rules import NO_PATH

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.feeder.graph import feeder_of
-from condor_pydagman.features.growth.graph import GrownPiece, growth_of
+from condor_pydagman.features.feeder.commands import feeder_of
+from condor_pydagman.features.growth.commands import GrownPiece, growth_of
 from condor_pydagman.graph.model import Dag
 
 

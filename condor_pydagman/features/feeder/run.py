@@ -18,15 +18,40 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import feeder_of
+from condor_pydagman.features.feeder.commands import Feeder, feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.feeder.report import ATTRIBUTE, FeederReport
-from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
-from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, growth_of
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
+
+HELPER = "feeder"
+
+
+class RunFeeder(NamedTuple):
+    """Run the program of the FEEDER, and read and keep what it writes.  Answered by Fed.
+
+    Attributes:
+        number: of the feeding, from 1.
+        words: the program and its arguments.
+        variables: names and values for its environment.
+    """
+
+    number: int
+    words: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+class Fed(NamedTuple):
+    """Answer to RunFeeder: a piece, whose text is kept; or why there is none; neither if the
+    program has nothing to add now."""
+
+    number: int
+    piece: Piece | None = None
+    error: str = ""
+
 
 FEEDER_FAILED = Kind("FEEDER that has failed")
 FIRST_PAUSE_S = 10.0  # before the program is run again that has failed, or had nothing to add

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.growth.trace import REFUSED
+from condor_pydagman.features.growth.shown import REFUSED
 
 ADVICE = {
     REFUSED: "{out} has all errors, with their lines and what can be done; condor_dag_checker -lint"

@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.daemon.dag_input import build_options
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part, wanted_by
-from condor_pydagman.features.feeder.graph import feeder_of
+from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.kept_pieces import KeptPieces, read_whole
-from condor_pydagman.features.growth.grammar import Extend, Scatter
-from condor_pydagman.features.growth.graph import Extension, Feeding, Piece, growth_of
+from condor_pydagman.features.growth.commands import (
+    Extend,
+    Extension,
+    Feeding,
+    Piece,
+    Scatter,
+    growth_of,
+)
 from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
-from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
+from condor_pydagman.features.growth.run import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.problems import DagFileErrors
 from condor_pydagman.graph.stepwise import Steps

@@ -11,8 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from condor_pydagman.features.growth.grammar import LetGo
-from condor_pydagman.features.growth.graph import Brought, GrownPiece, GrowthOfDag, growth_of
+from condor_pydagman.features.growth.commands import (
+    Brought,
+    GrownPiece,
+    GrowthOfDag,
+    LetGo,
+    growth_of,
+)
 from condor_pydagman.graph.model import BY_NODE, Dag
 
 _NUMBER = re.compile(r"[0-9]{1,9}")

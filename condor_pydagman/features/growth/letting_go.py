@@ -17,7 +17,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.features.growth.graph import Brought, growth_of
+from condor_pydagman.features.growth.commands import Brought, growth_of
 from condor_pydagman.features.growth.let_go import let_go, numbers, waits_for
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord

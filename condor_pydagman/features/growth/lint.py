@@ -10,8 +10,7 @@ from __future__ import annotations
 import os.path
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.growth.grammar import PLACE, Scatter
-from condor_pydagman.features.growth.graph import Extension, growth_of
+from condor_pydagman.features.growth.commands import PLACE, Extension, Scatter, growth_of
 from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, NOOP, Dag

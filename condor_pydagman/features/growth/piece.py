@@ -17,8 +17,7 @@ from condor_pydagman.dagfile.lexer import file_word, item_text
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.features.growth import untrusted
-from condor_pydagman.features.growth.grammar import PLACE, Scatter
-from condor_pydagman.features.growth.graph import Feeding, Piece
+from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter
 from condor_pydagman.graph import build, define
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
 from condor_pydagman.graph.build import MAX_ERRORS, DagReader, placed

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from condor_pydagman.features.growth import untrusted
-from condor_pydagman.features.growth.grammar import Scatter
-from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, Scatter, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece, scattered
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag

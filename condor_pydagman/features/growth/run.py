@@ -20,19 +20,59 @@ from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.node_states import ALONE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.features.growth.graph import Piece, add_piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, add_piece, growth_of
 from condor_pydagman.features.growth.letting_go import LettingGo
-from condor_pydagman.features.growth.requests import (
-    HELPER,
-    PieceOffered,
-    PieceRead,
-    PieceRefused,
-    ReadPiece,
-)
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.joins import joins
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import FEEDING, LAST, NO_NODE, RETURN_GROWTH_FAILED, JournalRecord
+
+HELPER = "growth"
+
+
+class ReadPiece(NamedTuple):
+    """Read what a node that has ended well adds to the DAG, and keep its text.
+
+    Answered by PieceRead or PieceRefused.
+    """
+
+    node: int
+
+
+class ReadOffer(NamedTuple):
+    """Read what a person wants to add: `text`, or without one the file of that name.  Asked by who
+    answers the person, and answered by the piece and what is wrong with it.
+
+    `dry`: it is checked, and not kept.
+    """
+
+    name: str
+    text: str | None
+    dry: bool = False
+
+
+class PieceRead(NamedTuple):
+    """Answer to ReadPiece: the piece, whose text is kept."""
+
+    node: int
+    piece: Piece
+
+
+class PieceRefused(NamedTuple):
+    """Answer to ReadPiece: what the node adds to the DAG is wrong, or can't be read."""
+
+    node: int
+    error: str
+
+
+class PieceOffered(NamedTuple):
+    """A person adds a piece, whose text is kept.  Answered by `actions.Grown`."""
+
+    request: int
+    piece: Piece
+    by: str
+
 
 PIECE = Kind("piece of the DAG", holds=True)  # by its number
 STARTS = 2000  # nodes that are started at once; log events are handled in between

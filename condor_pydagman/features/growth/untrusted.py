@@ -17,8 +17,7 @@ from condor_pydagman.dagfile import commands
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.dagfile.syntax import of_class
-from condor_pydagman.features.growth.grammar import Extend, Scatter
-from condor_pydagman.features.growth.graph import growth_of, scatters_of
+from condor_pydagman.features.growth.commands import Extend, Scatter, growth_of, scatters_of
 from condor_pydagman.graph.apply import applied
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.inside import TRUST, check_inside, leads_inside

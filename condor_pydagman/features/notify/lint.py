@@ -5,8 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Sequence
 
-from condor_pydagman.features.notify.grammar import Notification
-from condor_pydagman.features.notify.graph import notifications_of
+from condor_pydagman.features.notify.commands import Notification, notifications_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_rules import NO_PATH
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World

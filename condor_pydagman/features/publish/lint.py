@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.publish.graph import published_of
+from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_macro_rules import check_file_macros
 from condor_pydagman.lint.findings import Findings

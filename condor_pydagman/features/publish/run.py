@@ -20,10 +20,29 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.features.publish.graph import PublishedOfDag
-from condor_pydagman.features.publish.requests import HELPER, ReadResult, ResultRead
+from condor_pydagman.features.publish.commands import PublishedOfDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
+
+HELPER = "run_if"
+
+
+class ReadResult(NamedTuple):
+    """Read the file with what the node publishes, a small ClassAd.  Answered by ResultRead."""
+
+    node: int
+    retry: int
+    file: str
+
+
+class ResultRead(NamedTuple):
+    """Answer to ReadResult: names and ClassAd literals, or why there are none."""
+
+    node: int
+    retry: int
+    pairs: Sequence[tuple[str, str]] = ()
+    error: str = ""
+
 
 RESULT = Kind("what a node has published")  # by node
 RESULT_TIMEOUT_S = 60.0  # for the event that has attributes of a job which has ended

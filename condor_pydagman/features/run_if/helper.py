@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Union
 from condor_pydagman.adapters.classad_values import mistake
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.features.publish.adapters.result_file import BadResult, read_result
-from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import UNKNOWN, evaluate
-from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     ConditionWanted,

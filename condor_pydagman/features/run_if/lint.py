@@ -10,9 +10,14 @@ import re
 from collections.abc import Iterator
 
 from condor_pydagman.dagfile.expression_text import free_names
-from condor_pydagman.features.publish.graph import published_of
-from condor_pydagman.features.run_if.grammar import COUNTS, PARENTS, Reference, references
-from condor_pydagman.features.run_if.graph import ConditionsOfDag
+from condor_pydagman.features.publish.commands import published_of
+from condor_pydagman.features.run_if.commands import (
+    COUNTS,
+    PARENTS,
+    ConditionsOfDag,
+    Reference,
+    references,
+)
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings

@@ -9,6 +9,8 @@ command changed what it was found by does not count: the condition is evaluated 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
@@ -18,15 +20,53 @@ from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.features.run_if.grammar import PARENTS, renamed
-from condor_pydagman.features.run_if.graph import ConditionsOfDag
-from condor_pydagman.features.run_if.requests import (
-    HELPER,
-    ConditionsEvaluated,
-    ConditionWanted,
-    EvaluateConditions,
-)
+from condor_pydagman.features.run_if.commands import PARENTS, ConditionsOfDag, renamed
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import JournalRecord
+
+HELPER = "run_if"
+
+
+class ConditionWanted(NamedTuple):
+    """A condition that is to be evaluated.
+
+    Attributes:
+        number: of the request, which its answer is to have.
+        expression: the ClassAd expression; of the names in it, those of `ad` have a value.
+        ad: a ClassAd, as text.
+        shown: parts of the expression, as people know them, and as they are in it.
+    """
+
+    node: int
+    number: int
+    expression: str
+    ad: str
+    shown: tuple[tuple[str, str], ...] = ()
+
+
+class EvaluateConditions(NamedTuple):
+    """Evaluate conditions.  Answered by ConditionsEvaluated, all of them, in one or several."""
+
+    wanted: tuple[ConditionWanted, ...]
+
+
+class ConditionResult(NamedTuple):
+    """What a condition comes to: 1 for true, 0 for false, -1 if that can't be said.
+
+    `text` says by which values, or why not; `number` is that of ConditionWanted.
+    """
+
+    node: int
+    number: int
+    value: int
+    text: str
+
+
+class ConditionsEvaluated(NamedTuple):
+    """Answer to EvaluateConditions, or a part of it."""
+
+    results: Sequence[ConditionResult]
+
 
 CONDITION = Kind("what a condition has come to")  # by node
 MAX_ASKED = 200  # conditions that one request has

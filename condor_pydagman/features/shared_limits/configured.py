@@ -7,8 +7,8 @@ import pwd
 
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
+from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import Limit, parse, together, unknown
-from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.graph.model import Dag
 
 KNOB = "PYDAGMAN_SHARED_LIMITS"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.shared_limits.grammar import CATEGORY, SharedLimit
-from condor_pydagman.features.shared_limits.graph import limit_uses_of
+from condor_pydagman.features.shared_limits.commands import CATEGORY, SharedLimit, limit_uses_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings, World

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.features.shared_limits.graph import limit_uses_of
+from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.shared_limits.overview import LimitRow, LimitsAsked, OwnPart, parts_of
 from condor_pydagman.graph.model import Dag
 

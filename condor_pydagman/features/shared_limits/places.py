@@ -1,6 +1,6 @@
 """Places of the limits that a DAG shares with others: how many it may use, and does.
 
-Nodes that keep to the same limits are a class (`graph`).  How many places a class uses
+Nodes that keep to the same limits are a class (`commands`).  How many places a class uses
 follows from the states of its nodes and from their idle procs.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from condor_pydagman.engine.jobs import IDLE, JobTable
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.nodes import Nodes
+from condor_pydagman.features.shared_limits.commands import LimitClasses
 from condor_pydagman.features.shared_limits.definitions import PLACES, Kind
-from condor_pydagman.features.shared_limits.graph import LimitClasses
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.graph.model import Dag
 

@@ -17,8 +17,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
-from condor_pydagman.features.shared_limits.graph import limit_uses_of
 from condor_pydagman.features.shared_limits.messages import (
     HELPER,
     PlacesGiven,

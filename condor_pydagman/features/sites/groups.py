@@ -11,7 +11,7 @@ from condor_pydagman.engine.node_states import CLEANING
 from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.sites.graph import SiteGroup, SitePolicy, groups_of, numbers_of
+from condor_pydagman.features.sites.commands import SiteGroup, SitePolicy, groups_of, numbers_of
 from condor_pydagman.features.sites.rests import SiteRests
 from condor_pydagman.features.sites.states import (
     CLAIMING,

@@ -24,7 +24,7 @@ from condor_pydagman.features.sites.adapters.description import macros, with_sit
 from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.graph import groups_of
+from condor_pydagman.features.sites.commands import groups_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.expression_text import free_names
-from condor_pydagman.features.sites.grammar import ALL_GROUPS, SitePolicyLine
-from condor_pydagman.features.sites.graph import groups_of
+from condor_pydagman.features.sites.commands import ALL_GROUPS, SitePolicyLine, groups_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings
 

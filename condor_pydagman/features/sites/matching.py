@@ -14,7 +14,7 @@ from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.graph import SitePolicy
+from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.groups import OF_GROUP, Groups
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
 from condor_pydagman.features.sites.states import GroupCause, GroupState

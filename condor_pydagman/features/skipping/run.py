@@ -12,7 +12,7 @@ from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.node_states import LEADS, NOT_NEEDED, SKIPPED, Cause, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.skipping.graph import SkippedOfDag
+from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.graph.joins import parents_of
 
 

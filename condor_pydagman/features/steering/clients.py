@@ -23,9 +23,9 @@ from condor_pydagman.engine.report import Report
 from condor_pydagman.engine.selection import SelectionError, one_of_each_group
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features import part
-from condor_pydagman.features.growth.graph import Piece
-from condor_pydagman.features.growth.requests import HELPER, PieceOffered, ReadOffer
-from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
+from condor_pydagman.features.growth.commands import Piece
+from condor_pydagman.features.growth.run import HELPER, PieceOffered, ReadOffer
+from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.records.steering_messages import (

@@ -12,7 +12,7 @@ while something of it runs is marked; it fails when that has ended, and is not r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from condor_pydagman.engine import actions as do
@@ -21,19 +21,98 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature, want
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings
-from condor_pydagman.engine.node_states import ALONE, CANCELLED, NOT_BEGUN, Cause, State
+from condor_pydagman.engine.node_states import ALONE, CANCELLED, IN_QUEUE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.steering import rules
-from condor_pydagman.features.steering.priority import Priorities
-from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.rules import Words
-from condor_pydagman.vocabulary import (
-    ORDINARY_KINDS,
-    JournalRecord,
-    NodeCommand,
-    NodeKind,
-)
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, NodeCommand, NodeKind
+
+
+class PriorityWanted(NamedTuple):
+    """Another priority for the whole DAG, jobs in the queue included: it is added to each node's
+    own, as -Priority is.  `restored`: a person had said so to the DAGMan before this one."""
+
+    priority: int
+    by: str = ""
+    restored: bool = False
+
+
+class NodesSteered(NamedTuple):
+    """A person's command for nodes.  Answered by `actions.Steered`, when all of it is in force.
+
+    Attributes:
+        request: a number; a request of many nodes may come in parts with the same number.
+        by: who asks, without blanks.
+        options: "retry" of CANCEL: retries apply; "descendants" of RERUN: they run anew as well;
+            the text of `NodeSettings` of SET; else ''.
+        last: whether no other part of the request follows.
+    """
+
+    request: int
+    command: NodeCommand
+    nodes: Sequence[int]
+    by: str
+    options: str = ""
+    last: bool = True
+
+
+MOST_AT_ONCE = 200  # jobs of one request to the schedd
+
+
+class Priorities:
+    """Of the jobs in the queue.
+
+    Attributes:
+        unsure: nodes whose jobs may have another priority there than is in force.
+    """
+
+    def __init__(self, run: RunState) -> None:
+        self._run = run
+        self.unsure: set[int] = set()
+
+    def on_wanted(self, wanted: PriorityWanted) -> None:
+        """It counts from now on.  The jobs in the queue are told between other things."""
+        run = self._run
+        by = f", set by {wanted.by}" if wanted.by else ""
+        restored = "Restoring the priority" if wanted.restored else "Priority"
+        run.say(f"{restored} of the DAG: {wanted.priority}{by}")
+        run.set_dag_priority(wanted.priority)
+        if not wanted.restored:
+            run.emit(do.PublishPriority(wanted.priority))
+        self.may_all_differ()
+
+    def may_all_differ(self) -> None:
+        """Jobs in the queue may have another priority, if a person has set it."""
+        self.may_differ(self._run.nodes.in_state(*IN_QUEUE))
+
+    def may_differ(self, nodes: Iterable[int]) -> None:
+        """The same of these nodes."""
+        if self._run.dag_priority_is_set:
+            self.unsure.update(nodes)
+
+    def tell(self) -> None:
+        """Give the jobs in the queue the priority in force, as soon as their ids are known."""
+        run = self._run
+        by_priority: dict[int, list[tuple[int, int]]] = {}
+        for node in sorted(self.unsure):
+            state = run.nodes.states[node]
+            if state in (State.SUBMITTING, State.UNKNOWN):
+                continue  # its ids are not known yet
+            self.unsure.discard(node)
+            jobs = run.job_table.by_node.get(node)
+            if state == State.SUBMITTED and jobs is not None and jobs.cluster > 0:
+                by_priority.setdefault(run.priority(node), []).append(jobs.target)
+        for priority, targets in by_priority.items():
+            for begin in range(0, len(targets), MOST_AT_ONCE):
+                some = tuple(targets[begin : begin + MOST_AT_ONCE])
+                run.emit(do.SetJobPriorities(priority, some))
+
+    def forget(self, node: int) -> None:
+        """The node has left the DAG."""
+        self.unsure.discard(node)
+
 
 COMMAND = Kind("command for a node", holds=True)  # by node and number
 _JOBS = (NodeCommand.HOLD, NodeCommand.RELEASE)

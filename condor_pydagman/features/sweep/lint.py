@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.sweep.grammar import Sweep, SweepParent
-from condor_pydagman.features.sweep.nodes import Swept, matched, node_names, table_of
+from condor_pydagman.features.sweep.commands import (
+    Sweep,
+    SweepParent,
+    Swept,
+    matched,
+    node_names,
+    table_of,
+)
 from condor_pydagman.lint.outline_graph import OutlineGraph
 from condor_pydagman.lint.references import Names
 from condor_pydagman.vocabulary import NodeKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.timeout.graph import timeouts_of
+from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import Findings
 

@@ -16,7 +16,7 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import QUEUED, RUNNING, TOTAL, Clock, Clocks
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.features.timeout.graph import NO_TIMEOUT, Timeout, timeouts_of
+from condor_pydagman.features.timeout.commands import NO_TIMEOUT, Timeout, timeouts_of
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, JournalRecord
 
 _WORDS = {QUEUED: "waited", RUNNING: "ran", TOTAL: "has been in the queue"}

@@ -21,8 +21,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import HELD
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.brake.grammar import Brake
-from condor_pydagman.features.brake.graph import BrakesOfDag, brakes_of
+from condor_pydagman.features.brake.commands import Brake, BrakesOfDag, brakes_of
 from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind

@@ -16,12 +16,18 @@ from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
-from condor_pydagman.features.brake.counts import BrakeCount, Exceeded, Key, why
-from condor_pydagman.features.brake.grammar import Brake
-from condor_pydagman.features.brake.graph import BrakesOfDag
-from condor_pydagman.features.brake.run import HOLD_AGAIN_S, HOLD_WORDS, Brakes
+from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
+from condor_pydagman.features.brake.run import (
+    HOLD_AGAIN_S,
+    HOLD_WORDS,
+    BrakeCount,
+    Brakes,
+    Exceeded,
+    Key,
+    why,
+)
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
-from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features.brake.record import BrakeRecord
-from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
+from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.trace.notice import Weight
 from condor_pydagman.trace.run_history import DagState, Halted
 from tests.unit.diagnosis import NOW, facts_of, texts

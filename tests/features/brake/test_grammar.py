@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.brake.grammar import Brake
+from condor_pydagman.features.brake.commands import Brake
 from tests.unit.dagfile.one_line import wrong
 
 

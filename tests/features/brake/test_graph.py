@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.brake.grammar import Brake
-from condor_pydagman.features.brake.graph import brakes_of, members, obstacle, text
+from condor_pydagman.features.brake.commands import Brake, brakes_of, members, obstacle, text
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error
 from tests.unit.lint.paper import codes

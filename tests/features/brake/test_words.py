@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.features.brake.record import BrakeRecord
-from condor_pydagman.features.brake.trace import ActingBrake, BrakesSeen
+from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.trace.run_history import DagState, Halted
 from tests.unit.monitor.test_known_run import found, looked

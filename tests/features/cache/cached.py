@@ -8,9 +8,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.cache.grammar import Cache
-from condor_pydagman.features.cache.graph import CachedOfDag
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.commands import Cache, CachedOfDag
+from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedKept,
     CachedResult,

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING
-from condor_pydagman.features.cache.grammar import Cache
-from condor_pydagman.features.cache.graph import CachedOfDag, cached_of
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.commands import Cache, CachedOfDag, cached_of
+from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedKept,
     CachedResult,
@@ -26,8 +25,8 @@ from condor_pydagman.features.cache.requests import (
     KeepCached,
     LookUpCached,
 )
-from condor_pydagman.features.growth.graph import growth_of
-from condor_pydagman.features.publish.graph import published_of
+from condor_pydagman.features.growth.commands import growth_of
+from condor_pydagman.features.publish.commands import published_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
 from tests.sim.parts import Part

@@ -10,16 +10,15 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import SKIPPED, Cause, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.cache.grammar import Cache
-from condor_pydagman.features.cache.graph import cached_of
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.commands import Cache, cached_of
+from condor_pydagman.features.cache.result_sums import CHANGED
+from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedResult,
     KeepCached,
     LookUpCached,
 )
-from condor_pydagman.features.cache.result_sums import CHANGED
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,

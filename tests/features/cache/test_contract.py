@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pytest
 
 from condor_pydagman.features.cache.helper import CacheHelper
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.run import (
     CachedKept,
     CachedResult,
     CachedWanted,

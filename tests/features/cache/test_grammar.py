@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.features.cache.grammar import Cache
+from condor_pydagman.features.cache.commands import Cache
 from tests.unit.dagfile.one_line import good, message, warnings
 
 

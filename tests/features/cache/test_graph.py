@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.cache.grammar import Cache
-from condor_pydagman.features.cache.graph import cached_of
+from condor_pydagman.features.cache.commands import Cache, cached_of
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text, error, seen
 

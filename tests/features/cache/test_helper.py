@@ -14,7 +14,7 @@ from condor_pydagman.features.cache import helper
 from condor_pydagman.features.cache.adapters.lookup import Question
 from condor_pydagman.features.cache.adapters.store_file import read_records
 from condor_pydagman.features.cache.helper import CacheHelper, Keep, LookUp, given
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedKept,
     CachedResult,

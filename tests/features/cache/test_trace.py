@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.cache.trace import UNCHANGED
+from condor_pydagman.features.cache.shown import UNCHANGED
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.choose.grammar import Choose
+from condor_pydagman.features.choose.commands import Choose
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features.choose.grammar import Choose
-from condor_pydagman.features.choose.graph import choices_of, chosen, leave_out, listed
+from condor_pydagman.features.choose.commands import Choose, choices_of, chosen, leave_out, listed
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines

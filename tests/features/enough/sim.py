@@ -21,8 +21,8 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import CLEANING, SKIPPED
-from condor_pydagman.features.enough.grammar import Enough
-from condor_pydagman.features.enough.graph import (
+from condor_pydagman.features.enough.commands import (
+    Enough,
     EnoughsOfDag,
     enoughs_of,
     goal,

@@ -12,8 +12,7 @@ from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.features.enough.explain import findings
 from condor_pydagman.features.enough.record import EnoughRecord
-from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
-from condor_pydagman.features.enough.words import notices
+from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough, notices
 from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.enough.grammar import Enough
+from condor_pydagman.features.enough.commands import Enough
 from tests.unit.dagfile.one_line import wrong
 
 

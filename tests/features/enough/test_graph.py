@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.enough.grammar import Enough
-from condor_pydagman.features.enough.graph import (
+from condor_pydagman.features.enough.commands import (
+    Enough,
     EnoughsOfDag,
     enoughs_of,
     goal,

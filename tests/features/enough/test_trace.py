@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.features.enough.record import EnoughRecord, read_record
-from condor_pydagman.features.enough.trace import EnoughSeen, ReachedEnough
+from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import follower_of, take

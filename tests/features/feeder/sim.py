@@ -12,10 +12,9 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from condor_pydagman.engine import inputs
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import FeederOfDag
-from condor_pydagman.features.feeder.requests import HELPER, Fed, RunFeeder
-from condor_pydagman.features.growth.graph import Feeding, Piece, growth_of
+from condor_pydagman.features.feeder.commands import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.run import HELPER, Fed, RunFeeder
+from condor_pydagman.features.growth.commands import Feeding, Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag

@@ -7,10 +7,10 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.features.feeder.graph import FeederOfDag
+from condor_pydagman.features.feeder.commands import FeederOfDag
 from condor_pydagman.features.feeder.report import FeederReport
-from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.features.growth.graph import Feeding, GrownPiece, GrowthOfDag
+from condor_pydagman.features.feeder.run import Fed, RunFeeder
+from condor_pydagman.features.growth.commands import Feeding, GrownPiece, GrowthOfDag
 from condor_pydagman.vocabulary import DagStatus, JournalRecord
 from tests import make
 from tests.unit.engine.growing import FedDag, Growing, feeder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.feeder.grammar import Feeder
+from condor_pydagman.features.feeder.commands import Feeder
 
 
 @pytest.mark.parametrize(

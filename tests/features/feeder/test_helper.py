@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import FeederOfDag
+from condor_pydagman.features.feeder.commands import Feeder, FeederOfDag
 from condor_pydagman.features.feeder.helper import FeederHelper, is_empty
-from condor_pydagman.features.feeder.requests import Fed, RunFeeder
+from condor_pydagman.features.feeder.run import Fed, RunFeeder
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.commands import Feeding
 from tests.features.growth.test_helper import Bench
 from tests.waiting import LIMIT_S, until
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.feeder.trace import FeederSeen
+from condor_pydagman.features.feeder.shown import FeederSeen
 from condor_pydagman.monitor.found_dag import FoundDag
 from tests.unit.monitor.test_known_run import found, looked
 from tests.unit.report.test_overview_text import text

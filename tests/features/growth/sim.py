@@ -17,15 +17,15 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features.growth.grammar import Extend
-from condor_pydagman.features.growth.graph import (
+from condor_pydagman.features.growth.commands import (
+    Extend,
     GrowthOfDag,
     Piece,
     add_piece,
     growth_of,
 )
 from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.features.growth.requests import (
+from condor_pydagman.features.growth.run import (
     HELPER,
     PieceOffered,
     PieceRead,

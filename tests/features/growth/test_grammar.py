@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.growth.grammar import (
+from condor_pydagman.features.growth.commands import (
     Extend,
     LetGo,
     Scatter,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import feeder_of
-from condor_pydagman.features.growth.grammar import Extend, Scatter
-from condor_pydagman.features.growth.graph import growth_of
+from condor_pydagman.features.feeder.commands import Feeder, feeder_of
+from condor_pydagman.features.growth.commands import Extend, Scatter, growth_of
 from condor_pydagman.graph.build import DagFileErrors
 from tests.unit.graph.texts import JOBS, build_text
 

@@ -11,8 +11,7 @@ from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
-from condor_pydagman.features.growth.grammar import Extend
-from condor_pydagman.features.growth.graph import GrowthOfDag, growth_of
+from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, growth_of
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag

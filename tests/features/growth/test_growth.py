@@ -12,30 +12,30 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import FeederOfDag
-from condor_pydagman.features.feeder.requests import Fed
-from condor_pydagman.features.growth.grammar import Extend, LetGo
-from condor_pydagman.features.growth.graph import (
+from condor_pydagman.features.feeder.commands import Feeder, FeederOfDag
+from condor_pydagman.features.feeder.run import Fed
+from condor_pydagman.features.growth.commands import (
+    Extend,
     GrownPiece,
     GrowthOfDag,
+    LetGo,
     Piece,
     growth_of,
 )
 from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.features.growth.requests import (
+from condor_pydagman.features.growth.run import (
     PieceOffered,
     PieceRead,
     PieceRefused,
     ReadPiece,
 )
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
-from condor_pydagman.features.shared_limits.graph import limit_uses_of
-from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.shared_limits.commands import limit_uses_of
+from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once

@@ -14,14 +14,15 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import helpers
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.grammar import Extend, Scatter
-from condor_pydagman.features.growth.graph import (
+from condor_pydagman.features.growth.commands import (
+    Extend,
     GrowthOfDag,
     Piece,
+    Scatter,
     add_piece,
 )
 from condor_pydagman.features.growth.helper import RETRY_S, GrowthHelper
-from condor_pydagman.features.growth.requests import PieceRead, PieceRefused, ReadOffer, ReadPiece
+from condor_pydagman.features.growth.run import PieceRead, PieceRefused, ReadOffer, ReadPiece
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.names import DagPaths
 from tests import make

@@ -7,12 +7,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.growth.grammar import LetGo
-from condor_pydagman.features.growth.graph import Feeding, add_piece, growth_of
+from condor_pydagman.features.growth.commands import Feeding, LetGo, add_piece, growth_of
 from condor_pydagman.features.growth.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
-from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
+from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
+from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import BY_NODE, Dag
 from condor_pydagman.graph.stepwise import at_once

@@ -6,17 +6,14 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from condor_pydagman.features.cache.grammar import Cache
-from condor_pydagman.features.cache.graph import cached_of
-from condor_pydagman.features.enough.graph import EnoughsOfDag, enoughs_of
-from condor_pydagman.features.growth.grammar import Scatter
-from condor_pydagman.features.growth.graph import Piece, add_piece, growth_of
+from condor_pydagman.features.cache.commands import Cache, cached_of
+from condor_pydagman.features.enough.commands import EnoughsOfDag, enoughs_of
+from condor_pydagman.features.growth.commands import Piece, Scatter, add_piece, growth_of
 from condor_pydagman.features.growth.piece import PieceBuilding, PieceText, read_piece, scattered
 from condor_pydagman.features.growth.piece_now import read_now
-from condor_pydagman.features.publish.grammar import Publish
-from condor_pydagman.features.publish.graph import published_of
-from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
-from condor_pydagman.features.shared_limits.graph import LimitUse, limit_uses_of
+from condor_pydagman.features.publish.commands import Publish, published_of
+from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
+from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError

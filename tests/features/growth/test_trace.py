@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.feeder.trace import FeederSeen
-from condor_pydagman.features.growth.trace import GrowthSeen
+from condor_pydagman.features.feeder.shown import FeederSeen
+from condor_pydagman.features.growth.shown import GrowthSeen
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.trace.run_history import Run

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.untrusted import Named, is_plain
 from condor_pydagman.graph.building import BuildOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.lexer import LineError, Words
-from condor_pydagman.features.notify.grammar import Notification, read_notification
+from condor_pydagman.features.notify.commands import Notification, read_notification
 
 
 @pytest.mark.parametrize(

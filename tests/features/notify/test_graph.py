@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.notify.grammar import Notification
-from condor_pydagman.features.notify.graph import notifications_of
+from condor_pydagman.features.notify.commands import Notification, notifications_of
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_text
 

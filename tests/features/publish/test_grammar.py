@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.features.publish.grammar import NodeResult, Publish
+from condor_pydagman.features.publish.commands import NodeResult, Publish
 from tests.unit.dagfile.one_line import good, message
 
 ROUND_TRIPS = [

@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features.publish.graph import PublishedOfDag
-from condor_pydagman.features.run_if.graph import conditions_of
+from condor_pydagman.features.publish.commands import PublishedOfDag
+from condor_pydagman.features.run_if.commands import conditions_of
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.vocabulary import JournalRecord
 from tests.sim.truth import Truth

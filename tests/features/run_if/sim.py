@@ -14,14 +14,12 @@ from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from condor_pydagman.features.enough.graph import enoughs_of
-from condor_pydagman.features.publish.grammar import Publish
-from condor_pydagman.features.publish.graph import PublishedOfDag, published_of
-from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.enough.commands import enoughs_of
+from condor_pydagman.features.publish.commands import Publish, PublishedOfDag, published_of
+from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
-from condor_pydagman.features.run_if.grammar import RunIf
-from condor_pydagman.features.run_if.graph import ConditionsOfDag, conditions_of
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.commands import ConditionsOfDag, RunIf, conditions_of
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.features.run_if.grammar import (
+from condor_pydagman.features.run_if.commands import (
     RunIf,
     attribute_name,
     bare,

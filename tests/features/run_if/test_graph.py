@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.publish.grammar import Publish
-from condor_pydagman.features.publish.graph import PublishedOfDag, published_of
-from condor_pydagman.features.run_if.grammar import RunIf
-from condor_pydagman.features.run_if.graph import conditions_of, place_of_condition
-from condor_pydagman.features.skipping.graph import SkippedOfDag
+from condor_pydagman.features.publish.commands import Publish, PublishedOfDag, published_of
+from condor_pydagman.features.run_if.commands import RunIf, conditions_of, place_of_condition
+from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.progress import apply_progress

@@ -11,11 +11,11 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.features import helpers_of
-from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if import helper
-from condor_pydagman.features.run_if.graph import ConditionsOfDag
+from condor_pydagman.features.run_if.commands import ConditionsOfDag
 from condor_pydagman.features.run_if.helper import ConditionHelper, obstacle
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     ConditionWanted,

@@ -11,20 +11,24 @@ from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
-from condor_pydagman.features.brake.grammar import Brake
-from condor_pydagman.features.brake.graph import BrakesOfDag
-from condor_pydagman.features.publish.graph import PublishedOfDag
-from condor_pydagman.features.publish.requests import ReadResult, ResultRead
-from condor_pydagman.features.publish.run import JobAttributes, Publish, read_pairs
-from condor_pydagman.features.run_if.graph import ConditionsOfDag
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
+from condor_pydagman.features.publish.commands import PublishedOfDag
+from condor_pydagman.features.publish.run import (
+    JobAttributes,
+    Publish,
+    ReadResult,
+    ResultRead,
+    read_pairs,
+)
+from condor_pydagman.features.run_if.commands import ConditionsOfDag
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,
 )
 from condor_pydagman.features.sites.messages import MatchSites
-from condor_pydagman.features.skipping.graph import SkippedOfDag
-from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.skipping.commands import SkippedOfDag
+from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.model import Variable
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord, NodeCommand
 from tests import make

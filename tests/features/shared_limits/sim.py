@@ -22,10 +22,10 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.piece import PieceText
-from condor_pydagman.features.growth.requests import PieceOffered
+from condor_pydagman.features.growth.run import PieceOffered
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse, limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
-from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse, limit_uses_of
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.growth.graph import add_piece
+from condor_pydagman.features.growth.commands import add_piece
 from condor_pydagman.features.growth.piece import PieceText
-from condor_pydagman.features.shared_limits.graph import LimitClasses
+from condor_pydagman.features.shared_limits.commands import LimitClasses
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.unparse import dag_lines

@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.shared_limits import listing, outside, own_file
-from condor_pydagman.features.shared_limits.graph import LimitsOfDag, LimitUse
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.outside import LimitsInUse, watcher
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
 from condor_pydagman.graph.model import Dag

@@ -10,7 +10,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue, ScriptQueue
 from condor_pydagman.features.growth.piece import PieceText
-from condor_pydagman.features.growth.requests import PieceOffered
+from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits import run as shared_limits
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.messages import (

@@ -21,7 +21,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_BEGUN, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.sites.choice import Offer, Room, choose
-from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy, numbers_of
+from condor_pydagman.features.sites.commands import GroupsOfDag, SiteGroup, SitePolicy, numbers_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
     SiteClaim,

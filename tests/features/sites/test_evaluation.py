@@ -15,7 +15,7 @@ from condor_pydagman.features.sites.adapters.evaluation import (
 )
 from condor_pydagman.features.sites.analysis import Obstacle
 from condor_pydagman.features.sites.choice import Room
-from condor_pydagman.features.sites.graph import NO_POLICY, SitePolicy
+from condor_pydagman.features.sites.commands import NO_POLICY, SitePolicy
 from tests.features.sites.some_ads import site
 
 WANTS_X = SitePolicy("TARGET.Is_X_Site =?= true", "TARGET.Speed * 2", (("WANT_X", "true"),))

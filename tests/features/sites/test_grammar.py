@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.features.sites.grammar import SiteGroupLine, SiteMatched, SitePolicyLine
+from condor_pydagman.features.sites.commands import SiteGroupLine, SiteMatched, SitePolicyLine
 from tests.unit.dagfile.one_line import good, message, wrong
 
 ROUND_TRIPS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.sites.graph import SiteGroup, SitePolicy, groups_of
+from condor_pydagman.features.sites.commands import SiteGroup, SitePolicy, groups_of
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress

@@ -24,7 +24,7 @@ from condor_pydagman.features.sites.adapters.ads import KnownAd
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.graph import GroupsOfDag, SiteGroup, SitePolicy
+from condor_pydagman.features.sites.commands import GroupsOfDag, SiteGroup, SitePolicy
 from condor_pydagman.features.sites.helper import (
     Made,
     SiteHelper,

@@ -14,7 +14,7 @@ from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Match, Matcher
 from condor_pydagman.features.sites.choice import Wanted
-from condor_pydagman.features.sites.graph import NO_POLICY, SitePolicy
+from condor_pydagman.features.sites.commands import NO_POLICY, SitePolicy
 from tests.features.sites.some_ads import site
 
 NORTH, SOUTH = site("north", 1, Speed=1), site("south", 2, Bad=True)

@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.sites.graph import GroupsOfDag
+from condor_pydagman.features.sites.commands import GroupsOfDag
 from condor_pydagman.features.sites.groups import IllegalGroupMove
 from condor_pydagman.features.sites.messages import (
     MatchSites,

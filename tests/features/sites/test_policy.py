@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.sites.graph import NO_POLICY, SitePolicy
+from condor_pydagman.features.sites.commands import NO_POLICY, SitePolicy
 
 SAID = [
     ("ATTRIBUTE", ("WANT_X", "true")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.sites.trace import GroupSite, GroupSites
+from condor_pydagman.features.sites.shown import GroupSite, GroupSites
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line

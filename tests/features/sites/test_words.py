@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.sites.trace import GroupSite, GroupSites
-from condor_pydagman.features.sites.words import SiteUse, sites_used
+from condor_pydagman.features.sites.shown import GroupSite, GroupSites, SiteUse, sites_used
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
 from condor_pydagman.trace.overview import Overview

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.features.run_if.graph import conditions_of
-from condor_pydagman.features.skipping.graph import SkippedOfDag
+from condor_pydagman.features.run_if.commands import conditions_of
+from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.graph.joins import parents_of
 from tests.sim.parts import Part
 from tests.sim.truth import Truth

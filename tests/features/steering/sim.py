@@ -13,8 +13,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
-from condor_pydagman.features.steering.requests import NodesSteered, PriorityWanted
 from condor_pydagman.features.steering.rules import BEGUN, DESCENDANTS, RETRY, read_text
+from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.records.ad_attributes import PRIORITY
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand

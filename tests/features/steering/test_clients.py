@@ -15,10 +15,10 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.report import GroupReport, Halts
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features.growth.requests import PieceOffered, ReadOffer
+from condor_pydagman.features.growth.run import PieceOffered, ReadOffer
 from condor_pydagman.features.steering import clients
 from condor_pydagman.features.steering.clients import ANSWER_TIMEOUT_S, PART, LocalClients
-from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.steering.run import NodesSteered
 
 NO_HALT = Halts()
 GROUPS = [GroupReport("g", "MATCHED", "north", 1, 4, 2)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.features.sweep.grammar import (
+from condor_pydagman.features.sweep.commands import (
     Dimension,
     Sweep,
     SweepParent,

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features.sweep import nodes
-from condor_pydagman.features.sweep.grammar import Dimension, Sweep
-from condor_pydagman.features.sweep.nodes import filled, node_names, product, read_rows
+from condor_pydagman.features.sweep import commands
+from condor_pydagman.features.sweep.commands import (
+    Dimension,
+    Sweep,
+    filled,
+    node_names,
+    product,
+    read_rows,
+)
 
 
 def test_the_last_variable_varies_fastest() -> None:
@@ -91,6 +97,6 @@ def test_reserved_names_and_equal_rows() -> None:
 
 
 def test_the_limit_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes, "MAX_NODES", 5)
+    monkeypatch.setattr(commands, "MAX_NODES", 5)
     with pytest.raises(UsageError, match="The sweep would have 6 nodes: expected 1 to 5"):
         product([Dimension("x", ("1..6",))])

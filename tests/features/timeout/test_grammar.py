@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.timeout.grammar import TimeoutLine
+from condor_pydagman.features.timeout.commands import TimeoutLine
 from tests.unit.dagfile.one_line import good, message, wrong
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
+from condor_pydagman.features.timeout.commands import Timeout, timeouts_of
 from tests.unit.graph.texts import JOBS, build_text
 
 

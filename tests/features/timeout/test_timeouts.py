@@ -11,7 +11,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, queues
 from condor_pydagman.engine.inputs import QueuedJob, QueueListed
 from condor_pydagman.engine.queues import Clocks
-from condor_pydagman.features.timeout.graph import Timeout
+from condor_pydagman.features.timeout.commands import Timeout
 from condor_pydagman.graph.model import Tolerance
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord
 from tests import make

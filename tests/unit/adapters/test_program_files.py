@@ -46,9 +46,9 @@ def test_a_package_that_is_gone_is_another_one(package: Path) -> None:
 def test_no_feature_is_loaded_then(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "_guards", [])
     features.set_guard(ProgramFiles().check)
-    assert features.part("brake", "grammar") is not None
+    assert features.part("brake", "commands") is not None
     package.unlink()
-    assert features.part("brake", "grammar") is not None  # it is there
+    assert features.part("brake", "commands") is not None  # it is there
     with pytest.raises(FileError, match="replaced"):
         features.part("brake", "never_loaded")
 

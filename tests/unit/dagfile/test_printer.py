@@ -15,8 +15,8 @@ from condor_pydagman.dagfile.parser import Reading, iter_commands, lines_of, par
 from condor_pydagman.dagfile.rows import row_of
 from condor_pydagman.dagfile.syntax import of_class, of_word
 from condor_pydagman.features import home
-from condor_pydagman.features.growth.grammar import Extend, Scatter
-from condor_pydagman.features.timeout.grammar import TimeoutLine
+from condor_pydagman.features.growth.commands import Extend, Scatter
+from condor_pydagman.features.timeout.commands import TimeoutLine
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests.rows import FLAG, LINE, NAME, NUMBER, commands_of, word
 from tests.unit.dagfile.one_line import good

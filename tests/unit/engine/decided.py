@@ -6,9 +6,9 @@ from typing import Any
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,

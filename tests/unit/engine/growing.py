@@ -10,13 +10,12 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.feeder.grammar import Feeder
-from condor_pydagman.features.feeder.graph import FeederOfDag
+from condor_pydagman.features.feeder.commands import Feeder, FeederOfDag
 from condor_pydagman.features.feeder.report import FeederReport
-from condor_pydagman.features.feeder.requests import Fed, RunFeeder
-from condor_pydagman.features.growth.graph import Feeding, Piece
+from condor_pydagman.features.feeder.run import Fed, RunFeeder
+from condor_pydagman.features.growth.commands import Feeding, Piece
 from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.features.growth.requests import PieceRead
+from condor_pydagman.features.growth.run import PieceRead
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.stepwise import at_once

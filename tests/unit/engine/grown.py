@@ -12,17 +12,17 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.cache.requests import (
+from condor_pydagman.features.cache.run import (
     CachedFound,
     CachedKept,
     KeepCached,
     LookUpCached,
 )
 from condor_pydagman.features.growth.piece import PieceText, read_piece
-from condor_pydagman.features.growth.requests import PieceOffered
-from condor_pydagman.features.publish.requests import ReadResult, ResultRead
+from condor_pydagman.features.growth.run import PieceOffered
+from condor_pydagman.features.publish.run import ReadResult, ResultRead
 from condor_pydagman.features.run_if.adapters.evaluation import evaluate
-from condor_pydagman.features.run_if.requests import (
+from condor_pydagman.features.run_if.run import (
     ConditionResult,
     ConditionsEvaluated,
     EvaluateConditions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.features.steering.requests import NodesSteered
+from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeCommand
 from tests import make

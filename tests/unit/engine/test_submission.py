@@ -10,7 +10,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.steering.requests import PriorityWanted
+from condor_pydagman.features.steering.run import PriorityWanted
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,

@@ -8,10 +8,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.enough.grammar import Enough
-from condor_pydagman.features.enough.graph import EnoughsOfDag
-from condor_pydagman.features.run_if.grammar import RunIf
-from condor_pydagman.features.run_if.graph import ConditionsOfDag
+from condor_pydagman.features.enough.commands import Enough, EnoughsOfDag
+from condor_pydagman.features.run_if.commands import ConditionsOfDag, RunIf
 from condor_pydagman.graph.grow import extend, numbered
 from condor_pydagman.graph.model import AFTER_ALL, AT_ONCE, BY_NODE, DONE, Dag, Retry, Variable
 from condor_pydagman.graph.stepwise import at_once

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.dagfile.parser import lines_of
-from condor_pydagman.features.growth.grammar import Extend, LetGo
-from condor_pydagman.features.growth.graph import GrowthOfDag, growth_of
-from condor_pydagman.features.timeout.graph import Timeout, timeouts_of
+from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, LetGo, growth_of
+from condor_pydagman.features.timeout.commands import Timeout, timeouts_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress, read_saved

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator
 
-from condor_pydagman.features.cache.graph import cached_of
-from condor_pydagman.features.shared_limits.graph import limit_uses_of
+from condor_pydagman.features.cache.commands import cached_of
+from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Finding, Findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from condor_pydagman.features.enough.graph import EnoughsOfDag
+from condor_pydagman.features.enough.commands import EnoughsOfDag
 from condor_pydagman.picture.fold import make_sketch
 from condor_pydagman.picture.shapes import HIGH, KINDS, WIDE, kind_outline, marks
 from condor_pydagman.picture.sketch import Edge

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.enough.graph import EnoughsOfDag
-from condor_pydagman.features.skipping.graph import SkippedOfDag
+from condor_pydagman.features.enough.commands import EnoughsOfDag
+from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.picture.states import NodeAd, States, node_ads
 from condor_pydagman.trace.run_history import Attempt, NodeRun, Run

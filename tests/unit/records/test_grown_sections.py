@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.growth.graph import Feeding
+from condor_pydagman.features.growth.commands import Feeding
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.stepwise import at_once

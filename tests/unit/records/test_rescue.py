@@ -10,10 +10,8 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import NOT_NEEDED
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
-from condor_pydagman.features.choose.grammar import Choose
-from condor_pydagman.features.choose.graph import ChoicesOfDag
-from condor_pydagman.features.growth.grammar import Extend, LetGo
-from condor_pydagman.features.growth.graph import GrowthOfDag, growth_of
+from condor_pydagman.features.choose.commands import ChoicesOfDag, Choose
+from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, LetGo, growth_of
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
 from condor_pydagman.graph.progress import apply_progress

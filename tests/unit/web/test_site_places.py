@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.sites.trace import GroupSite
+from condor_pydagman.features.sites.shown import GroupSite
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.site_places import NOWHERE, SitePlaces, SitesSeen, at_sites, shares
 from tests.unit.graph.texts import build_text

@@ -12,8 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 from condor_pydagman.features.cache.adapters.file_states import CachedFiles
 from condor_pydagman.features.cache.adapters.lookup import Question, look_up
 from condor_pydagman.features.cache.adapters.store_file import read_records
+from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.cache.facts import cached_node
-from condor_pydagman.features.cache.graph import cached_of
 from condor_pydagman.features.cache.result_sums import CHANGED, ResultSums
 from condor_pydagman.features.cache.store import Record
 from condor_pydagman.graph.model import DONE, USER_DONE, Dag

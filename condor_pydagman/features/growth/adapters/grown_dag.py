@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.growth.adapters import kept_pieces
-from condor_pydagman.features.growth.graph import GrowthOfDag, add_piece
+from condor_pydagman.features.growth.commands import GrowthOfDag, add_piece
 from condor_pydagman.features.growth.let_go import close_gaps, let_go, numbers
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.names import DagPaths

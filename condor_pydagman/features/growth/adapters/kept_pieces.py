@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError, is_machine_error
-from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, growth_of
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors

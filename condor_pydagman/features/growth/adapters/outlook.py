@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.feeder.graph import feeder_of
+from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.feeder.progress import Progress
 from condor_pydagman.features.growth.adapters.kept_pieces import read_whole
-from condor_pydagman.features.growth.grammar import Scatter
-from condor_pydagman.features.growth.graph import Piece, growth_of
+from condor_pydagman.features.growth.commands import Piece, Scatter, growth_of
 from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, Dag

@@ -15,7 +15,7 @@ from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.features.sites.adapters.ads import SiteAd
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict
 from condor_pydagman.features.sites.choice import Room
-from condor_pydagman.features.sites.graph import SitePolicy
+from condor_pydagman.features.sites.commands import SitePolicy
 
 
 class BadPolicy(Exception):

@@ -15,7 +15,7 @@ from condor_pydagman.features.sites.adapters.ads import KnownAd, SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
 from condor_pydagman.features.sites.choice import Offer, Room, Wanted, choose
-from condor_pydagman.features.sites.graph import SitePolicy
+from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.named_tuple import NamedTuple
 
 _FITS = (Obstacle.NONE, Obstacle.FULL)

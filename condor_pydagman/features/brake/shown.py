@@ -1,0 +1,93 @@
+"""The brakes that act in a run, as the nodes log tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.features.brake.commands import ABORT
+from condor_pydagman.features.brake.record import BrakeRecord, read_record
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.notices.known import HaltedBy, Known
+from condor_pydagman.notices.phrases import names_of
+from condor_pydagman.printable import message, printable
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.report.feature_words import Events, why
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.notice import Evidence
+from condor_pydagman.trace.run_history import NodeRun, Seen
+from condor_pydagman.trace.tally import Tally
+from condor_pydagman.trace.tracker import Records, Tracker
+from condor_pydagman.vocabulary import JournalRecord
+
+
+class ActingBrake(NamedTuple):
+    """A BRAKE that acts, and since when."""
+
+    record: BrakeRecord
+    time: float
+
+
+class BrakesSeen(Seen):
+    """What is known of the brakes of a run.
+
+    Attributes:
+        acting: those that act, by name.
+        resumes: how often a person has taken brakes back.
+    """
+
+    def __init__(self) -> None:
+        self.acting: dict[str, ActingBrake] = {}
+        self.resumes = 0
+
+
+def _braked(tracker: Tracker, _node: NodeRun | None, read: RecordRead, time: float) -> None:
+    """A brake has begun to act, unless the record is of before a resume."""
+    seen = BrakesSeen.put(tracker.run)
+    in_round, effect, name, reason = record = read_record(read.text)
+    if in_round == str(seen.resumes) and name not in seen.acting:
+        seen.acting[name] = ActingBrake(record, time)
+        data = {"brake": name, "effect": effect, "reason": reason}
+        tracker.say(DagEvent("dag.brake", time, data=data))
+        tracker.run.interventions.add(time, f"brake {name}", effect, reason)
+
+
+def _taken_back(tracker: Tracker, _: NodeRun | None, read: RecordRead, time: float) -> None:
+    seen = BrakesSeen.put(tracker.run)
+    if read.value == seen.resumes:
+        seen.resumes += 1
+        seen.acting.clear()
+        tracker.run.interventions.add(time, "", "brakes taken back", read.text)
+
+
+RECORDS: Records = {
+    JournalRecord.BRAKED: _braked,
+    JournalRecord.BRAKES_OFF: _taken_back,
+}
+
+
+def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
+    """Why each BRAKE acts that does, by name."""
+    acting = BrakesSeen.of(tally.run).acting
+    return {"brakes": {name: brake.record.reason for name, brake in acting.items()}}
+
+
+def _acts(event: DagEvent) -> str:
+    return printable(f"brake {event.data['brake']} acts ({event.data['effect']}){why(event)}")
+
+
+EVENTS: Events = {"dag.brake": _acts}
+
+
+def halted_by(known: Known) -> HaltedBy | None:
+    """The brakes that act, and why."""
+    acting = BrakesSeen.of(known.run).acting
+    if not acting:
+        return None
+    named = f"Brake{'s' * (len(acting) > 1)} {names_of(list(acting))}"
+    evidence = tuple(
+        Evidence(known.nodes_log, message(f"brake {brake.record.why}"), brake.time)
+        for brake in acting.values()
+    )
+    ends = any(brake.record.effect == ABORT for brake in acting.values())
+    return HaltedBy("a brake", named, evidence, ends=ends)

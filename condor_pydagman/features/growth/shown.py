@@ -1,0 +1,80 @@
+"""How the DAG of a run has grown, as the nodes log tells."""
+
+from __future__ import annotations
+
+from condor_pydagman.features.growth.commands import growth_of
+from condor_pydagman.features.growth.let_go import numbers
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.report.feature_words import Events
+from condor_pydagman.trace.dag_events import DagEvent
+from condor_pydagman.trace.run_history import NodeRun, Run, Seen
+from condor_pydagman.trace.tracker import Records, Tracker
+from condor_pydagman.vocabulary import FEEDING, LAST, JournalRecord
+
+REFUSED = "what it adds to the DAG is refused"
+
+
+class GrowthSeen(Seen):
+    """What is known of the growth of a run: the numbers of the `pieces` that it has got, and has
+    not let go."""
+
+    def __init__(self) -> None:
+        self.pieces: set[int] = set()
+
+
+class Fed(NamedTuple):
+    """The number of a feeding, from 1; and whether it is the last."""
+
+    number: int
+    last: bool
+
+
+def fed(read: RecordRead) -> Fed | None:
+    """By the record of a piece; None if no FEEDER has given it."""
+    _, word, number, *more = [*read.text.split(), "", "", ""]
+    is_fed = word == FEEDING and numbers(number)
+    return Fed(int(number), LAST in more) if is_fed else None
+
+
+def _grown(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
+    pieces = GrowthSeen.put(tracker.run).pieces
+    if read.value in pieces:
+        return
+    pieces.add(read.value)
+    feeding = fed(read)
+    data = {"piece": read.value, **({"feeding": feeding.number} if feeding is not None else {})}
+    tracker.say(DagEvent("dag.grow", time, data=data))
+    by = "FEEDER" if feeding is not None else "" if node is None else "EXTEND or SCATTER"
+    name = node.name if node is not None else ""
+    tracker.run.interventions.add(time, by, "nodes added", node=name)
+
+
+def _let_go(tracker: Tracker, _node: NodeRun | None, read: RecordRead, _time: float) -> None:
+    GrowthSeen.put(tracker.run).pieces.difference_update(numbers(read.text))
+
+
+def _refused(tracker: Tracker, node: NodeRun | None, read: RecordRead, _time: float) -> None:
+    if node is not None:
+        tracker.because(node, reason=refusal(read.text))
+
+
+RECORDS: Records = {
+    JournalRecord.GROWN: _grown,
+    JournalRecord.LET_GO: _let_go,
+    JournalRecord.GROWTH_FAILED: _refused,
+}
+
+
+def refusal(text: str) -> str:
+    """Why a node has failed of which a record says that what it adds is refused."""
+    return f"{REFUSED}: {text.removeprefix('ERROR: ')}"
+
+
+def has_grown(dag: Dag, run: Run) -> bool:
+    """Whether a run has pieces that the DAG, as it was read, has not."""
+    return not GrowthSeen.of(run).pieces <= {piece.number for piece in growth_of(dag).pieces}
+
+
+EVENTS: Events = {"dag.grow": lambda event: "nodes were added to the DAG"}

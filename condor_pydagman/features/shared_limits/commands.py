@@ -1,0 +1,241 @@
+"""The command SHARED_LIMIT: which nodes keep to which limit that DAGs share.
+
+It is ours.  In a splice, ALL_NODES are the splice's nodes, and a category is its own.  A node of
+another DAG (SUBDAG) keeps to no limit itself: the nodes of its DAG would wait for places that it
+holds.  Its DAG file may have limits of its own.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import repeat
+
+from condor_pydagman.dagfile import rows
+from condor_pydagman.dagfile.lexer import LineError, Words
+from condor_pydagman.graph.apply import Applied, unchanged
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.graph.modify import category_name
+from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NodeKind
+
+_DEFINED = "PYDAGMAN_SHARED_LIMITS and ~/.condor/pydagman_limits define limits; this line uses one"
+ALL_NODES, CATEGORY, NODES = ("ALL_NODES", "CATEGORY", "NODES")
+
+
+def _refuse(word: str, words: Words) -> str:
+    if word == "=":
+        raise LineError("A limit can't be defined in a DAG file", words, hint=_DEFINED)
+    return word
+
+
+@rows.Row("SHARED_LIMIT", "Nodes that keep to a limit which several DAGs share.", after="CHOOSE")
+class SharedLimit(NamedTuple):
+    """SHARED_LIMIT: nodes that keep to a limit which DAGs share.
+
+    `members` is ALL_NODES, CATEGORY or NODES; `names` are of the nodes, or of the category.
+    """
+
+    line: int
+    limit: str = rows.name("name of the limit", sample="licenses")
+    members: str = rows.variants(
+        {
+            ALL_NODES: None,
+            CATEGORY: rows.names("name", "<category>", 1),
+            NODES: rows.names("nodes", "<node1> [<node2> ...]"),
+        },
+        empty=(),
+        refuse=_refuse,
+    )
+    names: tuple[str, ...] = ()
+
+
+_LIMITED = (NodeKind.JOB, NodeKind.DATA)
+
+
+class LimitUse(NamedTuple):
+    """A SHARED_LIMIT command.
+
+    Attributes:
+        limit: name of the limit.
+        category: full name of the category whose nodes keep to it, '' if it is not about one.
+        nodes: the nodes that keep to it; None: those of the category, or all.
+    """
+
+    limit: str
+    category: str = ""
+    nodes: tuple[int, ...] | None = None
+
+
+class LimitsOfDag(FeatureData):
+    """The SHARED_LIMIT lines of a DAG."""
+
+    def __init__(self) -> None:
+        self.uses: list[LimitUse] = []
+
+    def renumber(self, new: Sequence[int]) -> None:
+        """As of `FeatureData`."""
+        self.uses = [
+            use
+            if use.nodes is None
+            else use._replace(nodes=tuple(sorted(new[node] for node in use.nodes)))
+            for use in self.uses
+        ]
+
+    def let_go(self, nodes: Sequence[int]) -> None:
+        """Lines about these nodes leave: those of a piece are about its own nodes alone."""
+        gone = frozenset(nodes)
+        self.uses = [use for use in self.uses if not use.nodes or use.nodes[0] not in gone]
+
+    def numbered(self, new: Sequence[int]) -> LimitsOfDag:
+        """As of `FeatureData`."""
+        found = LimitsOfDag()
+        for use in self.uses:
+            nodes = tuple(sorted(new[node] for node in use.nodes or ()))
+            found.uses.append(use._replace(nodes=nodes))
+        return found
+
+    def grow(self, more: LimitsOfDag) -> None:
+        """As of `FeatureData`."""
+        self.uses.extend(more.uses)
+
+    def warnings(self, dag: Dag) -> Iterator[str]:
+        """Limits that no node keeps to."""
+        used = set(dag.categories.values())
+        for use in self.uses:
+            if use.category and use.category not in used:
+                yield (
+                    f"Warning: category {use.category} has no assigned nodes, so SHARED_LIMIT"
+                    f" {use.limit} CATEGORY {use.category} will have no effect"
+                )
+
+    def mean_new(self, piece: Dag, nodes: range) -> None:
+        """Each line of a piece is about new nodes: name those that it means."""
+        self.uses = [
+            use._replace(category="", nodes=tuple(_among(piece, use, nodes))) for use in self.uses
+        ]
+
+    def mistakes(
+        self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
+    ) -> Iterator[ProcessingError]:
+        """Lines of a piece that mean no node."""
+        for use in self.uses if outer is not None else ():
+            if not use.nodes:
+                yield ProcessingError(
+                    f"SHARED_LIMIT {use.limit}: no new node is meant",
+                    file="",
+                    hint="in what is added to a DAG that runs, it is about new nodes only",
+                )
+
+    def lines(self, dag: Dag) -> Iterator[SharedLimit]:
+        """As of `FeatureData`."""
+        for limit, category, nodes in self.uses:
+            if nodes is not None:
+                yield SharedLimit(0, limit, NODES, tuple(dag.names[node] for node in nodes))
+            elif category:
+                yield SharedLimit(0, limit, CATEGORY, (category,))
+            else:
+                yield SharedLimit(0, limit, ALL_NODES)
+
+    def categories(self) -> Iterator[str]:
+        """As of `FeatureData`."""
+        return (use.category for use in self.uses)
+
+
+def limit_uses_of(dag: Dag) -> Sequence[LimitUse]:
+    """The SHARED_LIMIT lines of a DAG."""
+    return LimitsOfDag.of(dag).uses
+
+
+def shared_limit(building: Building, command: SharedLimit) -> None:
+    """SHARED_LIMIT."""
+    dag, limit = building.dag, building.text(command.limit)
+    uses = LimitsOfDag.put(dag).uses
+    if command.members == CATEGORY:
+        name = building.text(category_name(building, command.names[0]))
+        uses.append(LimitUse(limit, name))
+    elif command.members == NODES:
+        nodes = sorted({node for name in command.names for node in _named(building, name)})
+        uses.append(LimitUse(limit, nodes=tuple(nodes)))
+    elif building.scope.outer is None:
+        uses.append(LimitUse(limit))
+    else:
+        limited = _limited(dag, building.nodes(ALL_NODES))
+        if limited:
+            uses.append(LimitUse(limit, nodes=limited))
+
+
+def _named(building: Building, name: str) -> Sequence[int]:
+    nodes = building.named(name)
+    kind = NodeKind(building.dag.kinds[nodes[0]])  # those of a sweep are alike
+    if kind not in _LIMITED:
+        hint = "only nodes that run a job of their own do: JOB and DATA"
+        fail(f"{kind.name} node {name} can't keep to a shared limit", hint, at=name)
+    return nodes
+
+
+def _among(dag: Dag, use: LimitUse, nodes: Collection[int]) -> Iterable[int]:
+    """Those of the nodes, which are all of a DAG or all that a piece has brought, that a line
+    means."""
+    if use.nodes is not None:
+        return use.nodes if use.nodes and use.nodes[0] in nodes else ()
+    if use.category:
+        return _limited(dag, (n for n in nodes if dag.categories.get(n) == use.category))
+    return _limited(dag, nodes)
+
+
+def _limited(dag: Dag, nodes: Iterable[int]) -> tuple[int, ...]:
+    """Those of the nodes that can keep to a limit."""
+    return tuple(node for node in nodes if dag.kinds[node] in _LIMITED)
+
+
+class LimitClasses:
+    """Nodes by the limits that they keep to: those with the same are a class.
+
+    Attributes:
+        names: of limits, by number of a class; class 0 has none.
+        of: the class of each node.
+    """
+
+    def __init__(self, dag: Dag) -> None:
+        self.names: list[tuple[str, ...]] = [()]
+        self.of: array[int] = array("H")
+        self._numbers: dict[frozenset[str], int] = {frozenset(): 0}
+        self.grow(dag, range(len(dag)))
+
+    def grow(self, dag: Dag, nodes: Sequence[int]) -> None:
+        """The DAG has got these nodes; what was said of others holds."""
+        self.of.extend(repeat(0, len(dag) - len(self.of)))
+        new: Collection[int] = nodes
+        if not isinstance(nodes, range):  # they have numbers of others
+            new = frozenset(nodes)
+            for node in nodes:
+                self.of[node] = 0
+        for use in limit_uses_of(dag):
+            self._add(use.limit, _among(dag, use, new))
+
+    def _add(self, limit: str, nodes: Iterable[int]) -> None:
+        """These nodes keep to one more limit."""
+        of = self.of
+        with_it: dict[int, int] = {}
+        for node in nodes:
+            number = of[node]
+            if number not in with_it:
+                with_it[number] = self._number(_and(self.names[number], limit))
+            of[node] = with_it[number]
+
+    def _number(self, limits: tuple[str, ...]) -> int:
+        key = frozenset(map(str.lower, limits))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.names)
+            self.names.append(limits)
+        return self._numbers[key]
+
+
+def _and(limits: tuple[str, ...], more: str) -> tuple[str, ...]:
+    return limits if more.lower() in map(str.lower, limits) else (*limits, more)
+
+
+APPLIED = (Applied(SharedLimit, shared_limit, of_new="SHARED_LIMIT", of_job=unchanged),)

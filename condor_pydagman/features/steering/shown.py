@@ -1,0 +1,55 @@
+"""What people ask of nodes, as the nodes log tells."""
+
+from __future__ import annotations
+
+from condor_pydagman.features.steering.rules import BEGUN, RETRY, read_text
+from condor_pydagman.printable import printable
+from condor_pydagman.records.dagman_out import OutKind, OutLine
+from condor_pydagman.records.own_events import RecordRead
+from condor_pydagman.report.feature_words import Events
+from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.trace.tracker import Records, Tracker
+from condor_pydagman.vocabulary import JournalRecord, NodeCommand, NodeStatus
+
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR)
+_BUSY = (NodeStatus.PRERUN, NodeStatus.SUBMITTED, NodeStatus.POSTRUN)
+
+
+def _steered(tracker: Tracker, node: NodeRun | None, read: RecordRead, time: float) -> None:
+    """A person's command, which DAGMan obeys unless it comes too late."""
+    words = read_text(read.text)
+    if node is None or words is None:
+        return
+    command = words.command
+    data = {"command": command.value, "by": words.by, "options": words.options}
+    tracker.tell("node.steered", time, node, **data)
+    options = (option for option in words.options.split(" ") if option != BEGUN)
+    asked = " ".join((command.value, *options)).rstrip()
+    tracker.run.interventions.add(time, words.by, asked, node=node.name)
+    if command in (NodeCommand.DONE, NodeCommand.SKIP):
+        is_skip = command is NodeCommand.SKIP
+        how = "skipped" if is_skip else "marked done"
+        tracker.because(node, skipped=is_skip, reason=f"{how} by {words.by}")
+    elif command is NodeCommand.CANCEL and node.status not in _ENDED:
+        tracker.because(node, reason=f"cancelled by {words.by}")
+        if RETRY not in words.options.split() or node.status not in _BUSY:
+            node.cancelled_by = node.cancelled_by or words.by
+
+
+def _held_or_released(run: Run, line: OutLine) -> None:
+    """Of these commands there is no record: they do not decide a state."""
+    done, _, by = line.text.partition(", as ")
+    what = NodeCommand.RELEASE if done == "released" else NodeCommand.HOLD
+    by = by[: -len(" wants")]
+    run.interventions.add(line.time, by, what.value, node=line.node)
+
+
+LINES = {OutKind.STEERED: _held_or_released}
+RECORDS: Records = {JournalRecord.STEERED: _steered}
+
+
+EVENTS: Events = {
+    "node.steered": lambda event: printable(
+        f"{event.data['command']}, asked by {event.data['by']}"
+    ),
+}
