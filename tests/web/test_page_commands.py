@@ -52,7 +52,7 @@ def test_button_of_a_node(
             dialog.get_by_label(tick).check()
             page.wait_for_function("t => document.querySelector('.effect').textContent.includes(t)",
                                    arg="True")  # fmt: skip
-        dialog.locator("button.deed").click()
+        dialog.locator("button.confirm").click()
         dialog.wait_for(state="detached")
     page.wait_for_selector(".notice")
     (body,) = sent(server, dry=False)
@@ -76,10 +76,10 @@ def test_values_of_a_node_are_set(serve: Serve, open_page: Open, dag: FakeDag) -
     dialog.get_by_label("Timeout").fill("RUNNING 2h")
     dialog.get_by_label("Category").fill("big")
     dialog.get_by_label("Variables").fill("nonsense")
-    dialog.locator("button.deed").click()
+    dialog.locator("button.confirm").click()
     assert "name=value" in dialog.locator(".problem").inner_text()
     dialog.get_by_label("Variables").fill("run=7\nname=a=b")
-    dialog.locator("button.deed").click()
+    dialog.locator("button.confirm").click()
     dialog.wait_for(state="detached")
     (body,) = sent(server, dry=False)
     assert body["command"] == "set"
@@ -107,7 +107,7 @@ def test_lost_work_is_asked_about_once_and_can_be_left(
         dialog.wait_for(state="detached")
     assert not sent(server, dry=False) and dag.state_of(node) == "running"
     mark.click()
-    page.get_by_role("dialog").locator("button.deed").click()
+    page.get_by_role("dialog").locator("button.confirm").click()
     page.wait_for_selector(".notice")
     assert len(sent(server, dry=False)) == 1
 
@@ -131,9 +131,9 @@ def test_an_error_of_the_server_is_told(serve: Serve, open_page: Open, dag: Fake
     server = serve(dag)
     page = open_page(server, f"/study/picture/{node_in(dag, 'running')}", "status of 409")
     page.locator("aside").get_by_role("button", name="Cancel").click()
-    page.get_by_role("dialog").locator("button.deed").wait_for()  # after what it asks the server
+    page.get_by_role("dialog").locator("button.confirm").wait_for()  # after what it asks the server
     server.refusal = (409, "the node has ended <b>meanwhile</b>")
-    page.get_by_role("dialog").locator("button.deed").click()
+    page.get_by_role("dialog").locator("button.confirm").click()
     page.wait_for_function("() => document.querySelector('dialog .problem').textContent !== ''")
     problem = page.locator("dialog .problem")
     assert problem.inner_text() == "the node has ended <b>meanwhile</b>"
@@ -147,7 +147,7 @@ def test_halt_and_resume(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     page = open_page(server, "/study")
     page.get_by_role("button", name="Halt").click()
     page.get_by_label("Reason").fill("new calibration")
-    page.get_by_role("dialog").locator("button.deed").click()
+    page.get_by_role("dialog").locator("button.confirm").click()
     page.wait_for_selector(".dag-state[data-state=halted]")
     assert sent(server, dry=False)[-1]["options"] == {"reason": "new calibration"}
     assert "nodes" not in server.commands[-1]
@@ -162,7 +162,7 @@ def test_removing_the_dag_is_asked_about(serve: Serve, open_page: Open, dag: Fak
     page.get_by_role("button", name="Remove the DAG").click()
     dialog = page.get_by_role("dialog")
     assert "12 nodes lose their work" in dialog.inner_text()
-    dialog.locator("button.deed").click()
+    dialog.locator("button.confirm").click()
     page.wait_for_selector(".dag-state[data-state=removed]")
     assert sent(server, dry=False)[-1]["command"] == "cancel-all"
     page.wait_for_selector(".link-state[data-state=ended]")
@@ -264,7 +264,7 @@ def test_ticked_nodes(serve: Serve, open_page: Open, dag: FakeDag) -> None:
         page.locator(".rows .row:visible input").nth(place).check()
     assert page.locator(".selected-words").inner_text() == "2 nodes selected"
     page.locator(".selection").get_by_role("button", name="Hold").click()
-    page.get_by_role("dialog").locator("button.deed").click()
+    page.get_by_role("dialog").locator("button.confirm").click()
     page.wait_for_selector(".notice")
     assert server.commands[-1]["nodes"] == {"numbers": running[:2]}
     page.get_by_role("button", name="Clear selection").click()

@@ -145,7 +145,7 @@ def test_the_card_of_a_group_and_the_way_from_a_node(
     card.locator(".facts", has_text="east").wait_for()
     page.keyboard.press("Escape")
     card.wait_for(state="hidden")
-    page.locator(ROWS).first.locator(".c-group").click()
+    page.locator(ROWS).first.locator(".c-name").click()
     card.get_by_role("button", name="simulate_00").click()
     page.locator("aside").get_by_role("heading", name="simulate_00").wait_for()
 
@@ -159,7 +159,7 @@ def test_rematch(
     row = page.locator(ROWS).first
     row.wait_for()
     if place == "card":
-        row.locator(".c-group").click()
+        row.locator(".c-name").click()
     where = {"row": row, "card": page.locator(".group-card"), "node": page.locator("aside")}[place]
     where.get_by_role("button", name="Rematch").click()
     dialog = page.get_by_role("dialog")
@@ -170,7 +170,7 @@ def test_rematch(
     dialog.wait_for(state="detached")
     assert len(server.commands) == 1
     where.get_by_role("button", name="Rematch").click()
-    dialog.locator("button.deed").click()
+    dialog.locator("button.confirm").click()
     row.get_by_text("leaving its site").wait_for()
     body = server.commands[-1]
     assert (body["command"], body["nodes"], body["dry"]) == ("rematch", {"group": "unit0"}, False)
@@ -201,9 +201,9 @@ def test_hostile_names_stay_text(
     page.get_by_label("Find").fill("site")
     page.locator(".groups .found", has_text=f"{len(HOSTILE)} of 40").wait_for()
     for row in page.locator(ROWS).all():
-        assert not set("\u202e\x1b\n") & set(row.locator(".c-group").text_content())
+        assert not set("\u202e\x1b\n") & set(row.locator(".c-name").text_content())
     page.locator(ROWS, has_text=HOSTILE[0]).get_by_role("button", name="Rematch").click()
-    page.get_by_role("dialog", name=HOSTILE[0]).locator("button.deed").click()
+    page.get_by_role("dialog", name=HOSTILE[0]).locator("button.confirm").click()
     page.wait_for_selector(".notice")
     assert server.commands[-1]["nodes"] == {"group": f"{HOSTILE[0]}0"}
     assert page.locator("img[src=x], main script, dialog img").count() == 0
@@ -235,7 +235,7 @@ def test_contrast(
     node = dag.groups["reconstruct"][1]
     page = open_page(serve(dag), f"/study/sites/{node}", color_scheme=scheme,
                      reduced_motion="reduce")  # fmt: skip
-    page.locator(ROWS).first.locator(".c-group").click()
+    page.locator(ROWS).first.locator(".c-name").click()
     page.locator(".group-nodes button").first.wait_for()
     page.locator("aside .group-of-node").wait_for()
     assert page.evaluate(CONTRAST) == []

@@ -48,7 +48,7 @@ function field(option, value) {
 /**
  * Show the dialog.
  *
- * @param question title, deed, options, `leave` if "Cancel" is unclear; `first`: {answer, values} of the first dry
+ * @param question title, confirm, options, `leave` if "Cancel" is unclear; `first`: {answer, values} of the first dry
  *   run; `dry(values)` asks again; `refusals(answer)` gives {heading, lines}; `act(values)` does it
  * @returns {Promise<boolean>} whether it was done
  */
@@ -69,12 +69,12 @@ class Question {
     this.heading = el("p", { class: "refused" });
     this.refused = el("ul", { class: "refused" });
     this.problem = el("p", { class: "problem", role: "alert" });
-    this.deed = el("button", { type: "submit", class: "deed" }, question.deed);
+    this.confirm = el("button", { type: "submit", class: "confirm" }, question.confirm);
     this.leave = button(question.leave ?? "Cancel", () => this.dialog.close());
     this.form = el("form", { method: "dialog", novalidate: true },
       el("h2", { id: title }, question.title), this.effect, this.heading, this.refused,
       this.fields.map((one) => one.element),
-      this.problem, el("div", { class: "choices" }, this.leave, this.deed));
+      this.problem, el("div", { class: "choices" }, this.leave, this.confirm));
     this.dialog = el("dialog", { "aria-labelledby": title, "aria-describedby": effect }, this.form);
   }
 
@@ -103,11 +103,11 @@ class Question {
     setText(this.effect, shown(answer.effect));
     this.effect.hidden = !answer.effect;
     this.effect.classList.toggle("loses", Boolean(answer.loses_work));
-    this.deed.classList.toggle("danger", Boolean(answer.loses_work));
+    this.confirm.classList.toggle("danger", Boolean(answer.loses_work));
     const { heading, lines } = this.question.refusals(answer);
     setText(this.heading, heading);
     this.refused.replaceChildren(...lines.map((line) => el("li", {}, line)));
-    this.deed.disabled = answer.done === 0 && (answer.refused?.length ?? 0) > 0;
+    this.confirm.disabled = answer.done === 0 && (answer.refused?.length ?? 0) > 0;
   }
 
   values() {
@@ -134,15 +134,15 @@ class Question {
 
   async act() {
     const values = this.values();
-    if (!values || this.deed.disabled) return;
-    this.deed.disabled = true;
+    if (!values || this.confirm.disabled) return;
+    this.confirm.disabled = true;
     try {
       await this.question.act(values);
       this.isDone = true;
       this.dialog.close();
     } catch (error) {
       setText(this.problem, error.message);
-      this.deed.disabled = false;
+      this.confirm.disabled = false;
     }
   }
 }

@@ -1,10 +1,11 @@
-// Commands to a DAG and to its nodes: what they are called, and the way from a click to the deed.
+// Commands to a DAG, its nodes and groups of them: what they are called, and the way from a click to what is done.
 //
 // The server is first asked what the command would do (`dry`). A command that loses work, leaves out nodes, or has
 // options, is shown in a dialog with that sentence, once; all else is done at once and told afterwards.
 
 import { ask } from "./ask.js";
-import { shown } from "./dom.js";
+import { button, shown } from "./dom.js";
+import { groupWord } from "./group_states.js";
 import { failure, notice } from "./notices.js";
 import { word } from "./states.js";
 import { amount, number } from "./words.js";
@@ -24,49 +25,52 @@ const SETTINGS = [
 // `states`: those of a single node in which the command makes sense; the server decides.
 export const NODE_COMMANDS = {
   cancel: {
-    label: "Cancel", title: "Cancel", deed: "Yes, cancel", leave: "Don't cancel", // "Cancel" would mean either
+    label: "Cancel", title: "Cancel", confirm: "Yes, cancel", leave: "Don't cancel", // "Cancel" would mean either
     tells: "Removes its jobs from the queue; the node fails, or is retried",
     options: [{ name: "retry", label: "Retry afterwards, if it has retries left", kind: "flag" }],
     states: ["waiting", "ready", "pre", "idle", "running", "held", "post", "retry"],
   },
   rerun: {
-    label: "Run again", deed: "Run again", tells: "Runs a node again after it has ended",
+    label: "Run again", confirm: "Run again", tells: "Runs a node again after it has ended",
     options: [{ name: "descendants", label: "Also run again all nodes that depend on it", kind: "flag" }],
     states: ["done", "failed"],
   },
   hold: {
-    label: "Hold", deed: "Hold", tells: "Puts its jobs on hold until you release them",
+    label: "Hold", confirm: "Hold", tells: "Puts its jobs on hold until you release them",
     states: ["idle", "running"],
   },
-  release: { label: "Release", deed: "Release", tells: "Releases its held jobs", states: ["held"] },
+  release: { label: "Release", confirm: "Release", tells: "Releases its held jobs", states: ["held"] },
   done: {
-    label: "Mark done", deed: "Mark as done", asks: true,
+    label: "Mark done", confirm: "Mark as done", asks: true,
     tells: "Counts it as done without running it; its children can start",
     states: ["waiting", "ready", "retry", "failed"],
   },
   skip: {
-    label: "Skip", deed: "Skip", asks: true,
+    label: "Skip", confirm: "Skip", asks: true,
     tells: "Does not run it; it counts as done, and its children still run",
     states: ["waiting", "ready", "retry"],
   },
   set: {
-    label: "Set…", deed: "Set values", tells: "Changes its priority, retries, timeout, category or variables",
+    label: "Set…", confirm: "Set values", tells: "Changes its priority, retries, timeout, category or variables",
     options: SETTINGS,
   },
 };
 
-export const GROUP_COMMANDS = {
-  rematch: { label: "Rematch", deed: "Rematch", asks: true, tells: "Moves it to another site, where it starts over" },
+const GROUP_COMMANDS = {
+  rematch: {
+    label: "Rematch", confirm: "Rematch", asks: true, tells: "Moves the group to another site, where it starts over",
+  },
 };
 
 export const DAG_COMMANDS = {
   halt: {
-    label: "Halt", deed: "Halt the DAG", tells: "Submits no more jobs until you resume the DAG; jobs in the queue continue",
+    label: "Halt", confirm: "Halt the DAG",
+    tells: "Submits no more jobs until you resume the DAG; jobs in the queue continue",
     options: [{ name: "reason", label: "Reason", kind: "text", hint: "optional; shown in the explanation" }],
   },
-  resume: { label: "Resume", deed: "Resume the DAG", tells: "Submits jobs again" },
+  resume: { label: "Resume", confirm: "Resume the DAG", tells: "Submits jobs again" },
   "cancel-all": {
-    label: "Remove the DAG", deed: "Remove the DAG", asks: true,
+    label: "Remove the DAG", confirm: "Remove the DAG", asks: true,
     tells: "Removes all its jobs and ends it; a rescue file records what is done",
   },
 };
@@ -90,7 +94,7 @@ export function nodesLike(pattern, count) {
 }
 
 /** A group of nodes that run at one site. */
-export function oneGroup({ name, site, done, total }) {
+function oneGroup({ name, site, done, total }) {
   const at = site ? ` at ${shown(site)}` : "";
   return { selector: { group: name }, words: `group ${shown(name)}${at}, ${number(done)} of ${amount(total, "node")} done` };
 }
@@ -121,7 +125,7 @@ async function perform(live, command, nodes, options) {
 }
 
 /**
- * From a click to the deed.
+ * From a click to what is done.
  *
  * @param command its word
  * @param nodes what `someNodes` and the like return; null for a command on the DAG
@@ -129,8 +133,8 @@ async function perform(live, command, nodes, options) {
  * @returns whether it was done
  */
 export async function run(live, command, nodes = null, options = {}) {
-  const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command] ?? { deed: "Set limits" };
-  const title = known.title ?? known.deed;
+  const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command] ?? { confirm: "Set limits" };
+  const title = known.title ?? known.confirm;
   const dry = async (chosen) => live.api.command(bodyOf(live, command, nodes, chosen, true));
   try {
     const first = command === "set" ? { effect: STAYS, refused: [] } : await dry(options);
@@ -144,7 +148,7 @@ export async function run(live, command, nodes = null, options = {}) {
     }
     return await ask({
       title: nodes ? `${title}: ${nodes.words}` : title,
-      deed: known.deed,
+      confirm: known.confirm,
       leave: known.leave,
       options: known.options ?? [],
       first: { answer: first, values: options },
@@ -156,4 +160,30 @@ export async function run(live, command, nodes = null, options = {}) {
     failure(title, error);
     return false;
   }
+}
+
+/** Why a group can't be matched again now; "" if it can. */
+function rematchObstacle(live, group) {
+  const { controls } = live.overview ?? {};
+  if (!controls?.can) return shown(controls?.why_not) || "You can't steer this DAG now.";
+  return group.state === "matched" ? "" : `Only for groups at a site. The state of this group: ${groupWord(group.state)}.`;
+}
+
+/** Have a button say whether a group can be matched again now. */
+export function allowRematch(one, live, group) {
+  const why = rematchObstacle(live, group);
+  one.disabled = Boolean(why);
+  one.title = why || GROUP_COMMANDS.rematch.tells;
+}
+
+/** Have a group leave its site. */
+export function rematch(live, group) {
+  return run(live, "rematch", oneGroup(group));
+}
+
+/** The button for that; `more` are further attributes. */
+export function rematchButton(live, group, more = {}) {
+  const made = button(GROUP_COMMANDS.rematch.label, () => rematch(live, group), more);
+  allowRematch(made, live, group);
+  return made;
 }

@@ -3,13 +3,13 @@
 import { button, el, shown } from "./dom.js";
 import { Details } from "./details.js";
 import { ExplanationView } from "./explanation.js";
-import { GroupsView } from "./groups.js";
+import { GroupTable } from "./groups.js";
 import { Head } from "./head.js";
 import { LiveDag } from "./live.js";
+import { NodeTable } from "./nodes.js";
 import { announce, failure } from "./notices.js";
 import { Picture } from "./picture.js";
 import { countsOf } from "./states.js";
-import { Table } from "./table.js";
 import { TextView } from "./text_view.js";
 import { Timeline } from "./timeline.js";
 import { amount } from "./words.js";
@@ -32,8 +32,8 @@ export class DagPage {
     });
     this.views = {
       picture: new Picture(this.live, choose),
-      nodes: new Table(this.live, choose),
-      sites: new GroupsView(this.live, choose),
+      nodes: new NodeTable(this.live, choose),
+      sites: new GroupTable(this.live, choose),
       timeline: new Timeline(this.live, choose),
       explain: new ExplanationView(this.live, choose),
       files: new TextView(this.live),
@@ -60,7 +60,7 @@ export class DagPage {
     this.live.addEventListener("overview", () => this.showOverview());
     this.live.addEventListener("states", ({ detail }) => {
       this.views.picture.update(detail);
-      this.views.nodes.update(detail);
+      this.views.nodes.update();
       this.details.update(detail);
       this.views.sites.update();
     });
@@ -137,8 +137,7 @@ export class DagPage {
     if (node === null) this.details.close();
     else this.details.open(node);
     this.views.picture.mark(node);
-    this.views.nodes.selected = node;
-    this.views.nodes.list.refill();
+    this.views.nodes.mark(node);
   }
 
   openView(view) {

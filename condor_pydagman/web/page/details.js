@@ -1,58 +1,48 @@
-// All that is known of one node, beside the picture or the table: state, commands, why, parents and children, its job,
-// variables and files.
+// The card of a node, beside the picture or the table: state, commands, why, parents and children, its job, variables and
+// files.
 
-import { NODE_COMMANDS, run, someNodes } from "./commands.js";
-import { button, calmly, el, name, shown } from "./dom.js";
+import { Card, facts, nodeEntries } from "./card.js";
+import { NODE_COMMANDS, rematchButton, run, someNodes } from "./commands.js";
+import { button, el, name, shown } from "./dom.js";
 import { findingCard } from "./explanation.js";
-import { groupOfNode } from "./group_deeds.js";
+import { groupChip, groupWord, siteName } from "./group_states.js";
 import { chip, isAmong, meaning, word } from "./states.js";
 import { clock, duration, number, result, size } from "./words.js";
 
-const REFRESH_MS = 1500;
 const MAX_VALUE = 300;
 
-export class Details {
+export class Details extends Card {
   /** @param work `chooseNode(number)`, `chooseGroup(number)`, `openFile(node, kind, path)`, `close()` */
   constructor(live, work) {
-    this.live = live;
+    super(live, {
+      noun: "node", tag: "aside", className: "details", ask: (number) => live.api.node(number),
+      failure: "Can't load the node", close: () => work.close(),
+    });
     this.work = work;
-    this.title = el("h2", { tabindex: -1 });
     this.state = el("p", { class: "node-state" });
     this.buttons = Object.fromEntries(Object.entries(NODE_COMMANDS).map(([command, known]) => [command,
       button(known.label, () => this.node && run(live, command, someNodes([this.node])))]));
-    this.message = el("p", { class: "soft", role: "status" });
-    this.content = el("div");
-    this.element = el("aside", { class: "details", "aria-label": "Node", hidden: true },
-      el("div", { class: "details-head" }, this.title,
-        button("×", () => work.close(), { class: "quiet close", "aria-label": "Close the node" })),
-      this.state,
-      el("div", { class: "buttons", role: "group", "aria-label": "Commands for the node" }, Object.values(this.buttons)),
-      this.message, this.content);
-    this.element.addEventListener("keydown", (event) => event.key === "Escape" && work.close());
-    this.refresh = calmly(() => this.load(), REFRESH_MS);
+    this.head.after(this.state,
+      el("div", { class: "buttons", role: "group", "aria-label": "Commands for the node" }, Object.values(this.buttons)));
   }
 
-  open(number) {
+  async open(number) {
     if (this.number === number) return;
-    this.number = number;
     this.node = null;
-    this.element.hidden = false;
-    this.title.replaceChildren("…");
-    this.content.replaceChildren();
-    this.load().then(() => this.wantsFocus && this.title.focus());
+    const loaded = super.open(number);
     this.showState();
+    await loaded;
+    if (this.wantsFocus) this.title.focus();
   }
 
   close() {
-    this.number = null;
+    super.close();
     this.node = null;
-    this.element.hidden = true;
   }
 
   /** States have changed. */
   update({ numbers, all }) {
-    if (this.number === null || this.number === undefined) return;
-    if (!all && !numbers.includes(this.number)) return;
+    if (this.number === null || (!all && !numbers.includes(this.number))) return;
     this.showState();
     this.refresh();
   }
@@ -61,19 +51,6 @@ export class Details {
   updateSites({ groups }) {
     const group = this.node?.group?.number;
     if (group !== undefined && (!groups || groups.includes(group))) this.refresh();
-  }
-
-  async load() {
-    const { number } = this;
-    if (number === null || number === undefined) return;
-    try {
-      const node = await this.live.api.node(number);
-      if (number !== this.number) return;
-      this.message.textContent = "";
-      this.show(node);
-    } catch (error) {
-      if (number === this.number) this.message.textContent = `Can't load the node: ${shown(error.message)}`;
-    }
   }
 
   showState() {
@@ -94,23 +71,16 @@ export class Details {
 
   show(node) {
     this.node = node;
-    if (this.shownName !== node.name) this.title.replaceChildren(name(node.name));
-    this.shownName = node.name;
+    this.showName(node.name);
     this.showState();
     const open = new Set([...this.content.querySelectorAll("details[open]")].map((one) => one.dataset.part));
     const parts = [
-      this.facts(node), groupOfNode(this.live, node.group, this.work.chooseGroup), this.explained(node), this.files(node),
+      this.facts(node), this.group(node.group), this.explained(node), this.files(node),
       this.near("Parents", node.parents, node.parents_count), this.near("Children", node.children, node.children_count),
       this.usage(node), this.variables(node),
     ].filter(Boolean);
     for (const part of parts) if (part.dataset.part && open.has(part.dataset.part)) part.open = true;
-    const top = this.element.scrollTop;
-    const focused = this.content.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-    this.content.replaceChildren(...parts);
-    this.element.scrollTop = top;
-    if (!focused) return;
-    const again = [...this.content.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused);
-    again?.focus({ preventScroll: true });
+    this.fill(...parts);
   }
 
   facts(node) {
@@ -128,7 +98,19 @@ export class Details {
       ["Evictions", job.evictions ? number(job.evictions) : ""],
       ["Submit file", shown(node.submit)],
     ];
-    return pairs(rows);
+    return facts(rows);
+  }
+
+  /** The group that it runs with at a site. */
+  group(group) {
+    if (!group) return null;
+    const words = el("span", { class: "unseen" }, ` ${groupWord(group.state)}`);
+    const open = button([groupChip(group.state), name(group.name), words], () => this.work.chooseGroup(group.number),
+      { class: "near", "data-key": "group", title: `${groupWord(group.state)}; click to see the group` });
+    return el("section", {}, el("h3", {}, "Group"),
+      el("div", { class: "group-of-node" }, open, group.site ? el("span", { class: "soft" }, "at") : null,
+        siteName(this.live, group.site),
+        rematchButton(this.live, group, { "data-key": "rematch", class: "command-button grave" })));
   }
 
   explained(node) {
@@ -155,20 +137,10 @@ export class Details {
   }
 
   near(title, nodes, count) {
-    if (!nodes?.length) return null;
-    const all = count ?? nodes.length;
+    if (!nodes.length) return null;
     return el("details", { "data-part": title, open: nodes.length <= 6 },
-      el("summary", {}, `${title} (${number(all)})`),
-      el("ul", { class: "plain" }, nodes.map((near) => this.nearNode(near)),
-        all > nodes.length ? el("li", { class: "soft" }, `and ${number(all - nodes.length)} more`) : null));
-  }
-
-  nearNode(near) {
-    const known = typeof near === "object" ? near : { name: near };
-    const state = this.live.stateOf(known.number) ?? known.state;
-    const words = state ? el("span", { class: "unseen" }, ` ${word(state)}`) : "";
-    return el("li", {}, button([state ? chip(state) : "", name(known.name), words],
-      () => this.work.chooseNode(known.number ?? known.name), { class: "near", "data-key": `node ${known.name}` }));
+      el("summary", {}, `${title} (${number(count)})`),
+      el("ul", { class: "plain" }, nodeEntries(this.live, nodes, count, this.work.chooseNode)));
   }
 
   usage(node) {
@@ -182,7 +154,7 @@ export class Details {
       const given = Object.entries(row ?? {}).filter(([, value]) => value !== null && value !== "");
       rows.push([shown(resource), shown(given.map(([what, value]) => `${what} ${value}`).join(", "))]);
     }
-    const list = pairs(rows);
+    const list = facts(rows);
     return list ? el("details", { "data-part": "usage" }, el("summary", {}, "Resources"), list) : null;
   }
 
@@ -190,13 +162,6 @@ export class Details {
     const vars = Object.entries(node.vars ?? {});
     if (!vars.length) return null;
     return el("details", { "data-part": "vars" }, el("summary", {}, `Variables (${number(vars.length)})`),
-      pairs(vars.map(([key, value]) => [shown(key), shown(value).slice(0, MAX_VALUE)]), "mono"));
+      facts(vars.map(([key, value]) => [shown(key), shown(value).slice(0, MAX_VALUE)]), "mono"));
   }
-}
-
-function pairs(rows, className = "") {
-  const present = rows.filter(([, value]) => value);
-  if (!present.length) return null;
-  return el("dl", { class: `facts ${className}` },
-    present.flatMap(([key, value]) => [el("dt", {}, key), el("dd", { dir: "auto" }, value)]));
 }

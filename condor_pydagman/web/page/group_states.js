@@ -44,9 +44,14 @@ export function swatch(className) {
   return el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
 }
 
+/** The number of a site, by which it has its colour; 0 if it has none. */
+export function siteNumber(live, site) {
+  return (live.sites?.names.indexOf(site) ?? -1) + 1;
+}
+
 /** A site by its name, with its colour if it has one. */
 export function siteName(live, site) {
   if (!site) return null;
-  const number = (live.sites?.names.indexOf(site) ?? -1) + 1;
+  const number = siteNumber(live, site);
   return el("span", { class: "at-place" }, number ? swatch(siteClass(number)) : null, name(site));
 }

@@ -1,73 +1,92 @@
-// The view of sites: the groups of nodes that run at them, searched, filtered and sorted; of thousands only those in
-// view exist. A row opens the card of its group. Only DAGs with SITE_GROUP have this view.
+// The view of sites: the groups of nodes that run at them. A row opens the card of its group. Only DAGs with SITE_GROUP
+// have this view.
 
-import { button, calmly, el, freshId, name, setText, shortened, shown } from "./dom.js";
-import { GroupCard } from "./group_card.js";
-import { obstacle, rematch } from "./group_deeds.js";
-import { GROUP_COLUMNS, GroupRow } from "./group_row.js";
-import { GROUP_STATES, groupWord, siteClass, swatch } from "./group_states.js";
-import { Rows } from "./rows.js";
-import { VirtualList } from "./virtual_list.js";
-import { amount, number } from "./words.js";
+import { bar } from "./bar.js";
+import { Card, facts, nodeEntries } from "./card.js";
+import { allowRematch, rematch, rematchButton } from "./commands.js";
+import { button, el, name, setText, shortened, shown } from "./dom.js";
+import {
+  GROUP_STATES, groupChip, groupMeaning, groupWord, siteClass, siteName, siteNumber, swatch,
+} from "./group_states.js";
+import { nameCell, reasonCell, stateCell, Table, textCell } from "./table.js";
+import { amount, clock, duration, number } from "./words.js";
 
-const REFRESH_MS = 2000;
-const TYPING_MS = 250;
 const MAX_SITES = 24; // that have a button
 
-export class GroupsView {
+const age = (group) => duration(Date.now() / 1000 - group.since);
+
+function siteCell(cell, { table: { live } }) {
+  let known = "";
+  return ({ site }) => {
+    const key = `${site} ${siteNumber(live, site)}`;
+    if (key === known) return;
+    known = key;
+    cell.replaceChildren(...(site ? [siteName(live, site)] : []));
+    cell.title = shown(site).slice(0, 2000);
+  };
+}
+
+function doneCell(cell) {
+  const part = el("span");
+  const words = el("span");
+  cell.append(el("span", { class: "share-bar s-done", "aria-hidden": "true" }, part), words);
+  return ({ done, total }) => {
+    part.style.width = `${(100 * done) / Math.max(total, 1)}%`;
+    setText(words, `${number(done)} of ${number(total)}`);
+  };
+}
+
+function rematchCell(cell, row) {
+  const made = button("Rematch", async (event) => {
+    event.stopPropagation(); // the row stays as it is
+    if (await rematch(row.table.live, row.data)) row.table.update();
+  }, { tabindex: -1 });
+  made.addEventListener("keydown", (event) => event.stopPropagation());
+  cell.append(made);
+  return (group) => {
+    allowRematch(made, row.table.live, group);
+    made.setAttribute("aria-label", `Rematch ${shown(group.name).slice(0, 200)}`);
+  };
+}
+
+const COLUMNS = [
+  { name: "name", label: "Group", sort: "name", make: nameCell },
+  { name: "state", label: "State", sort: "state", make: stateCell },
+  { name: "site", label: "Site", sort: "site", make: siteCell },
+  {
+    name: "round", label: "Round", sort: "round", descends: true,
+    make: textCell(({ round }) => (round ? number(round) : "")),
+  },
+  {
+    name: "since", label: "Since", sort: "since",
+    make: textCell(({ since }) => (since ? clock(since) : ""), (group) => (group.since ? `for ${age(group)}` : "")),
+  },
+  { name: "done", label: "Done", sort: "done", make: doneCell },
+  { name: "reason", label: "Why", make: reasonCell },
+  { name: "command", label: "Commands", hidden: true, make: rematchCell },
+];
+
+export class GroupTable extends Table {
   /** @param chooseNode called with the number of a node of a group */
   constructor(live, chooseNode) {
-    this.live = live;
-    this.rows = new Rows((wanted) => this.ask(wanted), () => this.show());
-    this.card = new GroupCard(live, { chooseNode, closed: () => this.cardClosed() });
-    this.list = new VirtualList({
+    super(live, {
+      noun: "group",
       label: "Groups",
-      make: () => new GroupRow(this),
-      fill: (row, place) => row.fill(this.rows.at(place), place),
-      open: (row) => row.group && this.choose(row.group.number),
-      tick: (row) => row.group && this.choose(row.group.number),
+      search: { label: "Find", placeholder: "Part of the name of a group or site" },
+      stateLabel: "State of the groups",
+      hidesStateLabel: true,
+      states: GROUP_STATES,
+      word: groupWord,
+      chip: groupChip,
+      meaning: groupMeaning,
+      stateOf: (group) => group.state,
+      ask: (wanted) => this.ask(wanted),
+      columns: COLUMNS,
     });
-    this.list.element.removeAttribute("aria-multiselectable");
-    this.refresh = calmly(() => this.isShown && this.rows.refresh(...this.list.range()), REFRESH_MS);
+    this.card = new GroupCard(live, chooseNode, () => this.closeCard());
     this.problem = el("p", { class: "note", role: "status", hidden: true });
     this.sites = el("div", { class: "site-legend", role: "group", "aria-label": "Groups by site" });
-    this.element = el("div", { class: "groups" }, this.sites, this.filters(), this.problem, this.card.element, this.table());
-  }
-
-  get selected() {
-    return this.card.number;
-  }
-
-  filters() {
-    const search = calmly(() => this.rows.want({ search: this.search.value }), TYPING_MS);
-    const id = freshId("groups");
-    this.search = el("input", {
-      type: "search", id, placeholder: "Part of the name of a group or site", autocomplete: "off", spellcheck: "false",
-      maxlength: 1000, oninput: () => {
-        this.list.toTop();
-        search();
-      },
-    });
-    const change = () => this.want({ state: this.state.value });
-    this.state = el("select", { "aria-label": "State of the groups", onchange: change },
-      el("option", { value: "" }, "any state"),
-      GROUP_STATES.map((state) => el("option", { value: state }, groupWord(state))));
-    this.found = el("span", { class: "soft found", role: "status" });
-    const form = el("form", { class: "filters", role: "search", "aria-label": "Groups" },
-      el("label", { for: id }, "Find"), this.search, this.state, this.found);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    return form;
-  }
-
-  table() {
-    const head = (name) => ({ role: "columnheader", class: `cell c-${name}` });
-    this.heads = GROUP_COLUMNS.map(({ name: own, label, sort, hidden }) => el("div", head(own),
-      sort ? button(label, () => this.sort(sort), { class: "sort" })
-        : el("span", { class: hidden ? "unseen" : null }, label)));
-    this.list.element.prepend(el("div", { role: "rowgroup", class: "table-head" },
-      el("div", { role: "row", class: "row", "aria-rowindex": 1 }, this.heads)));
-    this.message = el("p", { class: "soft table-message" });
-    return el("div", { class: "table-frame" }, this.list.element, this.message);
+    this.element = el("div", { class: "groups" }, this.sites, this.filters, this.problem, this.card.element, this.frame);
   }
 
   async ask(wanted) {
@@ -77,36 +96,33 @@ export class GroupsView {
     return answer;
   }
 
-  open() {
-    this.isShown = true;
-    if (!this.rows.isKnown) this.rows.want({});
-    else this.refresh();
+  /** The number of the group whose card is open. */
+  get opened() {
+    return this.card.number;
+  }
+
+  isSelected(group) {
+    return group.number === this.opened;
+  }
+
+  openRow(group) {
+    this.choose(group.number);
+  }
+
+  tickRow(group) {
+    this.choose(group.number);
+  }
+
+  open(filter) {
+    super.open(filter);
     this.card.refresh();
-    this.show();
   }
 
-  hide() {
-    this.isShown = false;
-  }
-
-  /** Something of the DAG is different. */
   update() {
+    super.update();
     if (!this.isShown) return;
-    this.refresh();
     this.card.refresh();
     this.showSites();
-  }
-
-  want(wanted) {
-    if (wanted.state !== undefined) this.state.value = wanted.state;
-    if (wanted.search !== undefined) this.search.value = wanted.search;
-    this.list.toTop();
-    this.rows.want(wanted);
-  }
-
-  sort(sort) {
-    const { sort: old, descending } = this.rows.wanted;
-    this.want({ sort, descending: sort === old ? !descending : sort === "round" });
   }
 
   /** Show the card of a group. */
@@ -115,30 +131,14 @@ export class GroupsView {
     this.list.refill();
   }
 
-  cardClosed() {
+  closeCard() {
+    this.card.close();
     this.list.refill();
     (this.list.activeRow()?.element ?? this.list.element).focus({ preventScroll: true });
   }
 
-  obstacle(group) {
-    return obstacle(this.live, group);
-  }
-
-  async rematch(group) {
-    if (await rematch(this.live, group)) this.update();
-  }
-
   show() {
-    const { wanted, matches, total, error, isKnown } = this.rows;
-    this.list.setCount(matches);
-    GROUP_COLUMNS.forEach((column, place) => {
-      const order = wanted.descending ? "descending" : "ascending";
-      if (column.sort) this.heads[place].setAttribute("aria-sort", column.sort === wanted.sort ? order : "none");
-    });
-    const isFiltered = wanted.search || wanted.state;
-    setText(this.found, isKnown ? `${isFiltered ? `${number(matches)} of ` : ""}${amount(total, "group")}` : "");
-    const none = isKnown && !matches ? "No groups match." : "";
-    setText(this.message, error ? `The groups can't be shown: ${shown(error.message)}` : none);
+    super.show();
     this.showSites();
   }
 
@@ -159,10 +159,51 @@ export class GroupsView {
   }
 
   sitePart(site, count) {
-    const place = (this.live.sites?.names.indexOf(site) ?? -1) + 1;
+    const place = siteNumber(this.live, site);
     return button([place ? swatch(siteClass(place)) : "", el("b", {}, number(count)),
       el("span", {}, `${count === 1 ? "group" : "groups"} at`), name(shortened(shown(site), 60))],
     () => this.want({ search: site }),
     { class: "site-part", "data-site": site, title: `Show the groups at ${shown(site)}` });
+  }
+}
+
+/** All that is known of one group, above the table. */
+class GroupCard extends Card {
+  constructor(live, chooseNode, close) {
+    super(live, {
+      noun: "group", tag: "section", className: "group-card", ask: (number) => live.api.group(number),
+      failure: "The group can't be shown", close,
+    });
+    this.chooseNode = chooseNode;
+    this.bar = bar();
+  }
+
+  async open(chosen) {
+    await super.open(chosen);
+    if (this.number === chosen) this.title.focus({ preventScroll: true });
+  }
+
+  show(group) {
+    this.showName(group.name);
+    this.bar.show(group.states, group.total);
+    const nodes = nodeEntries(this.live, group.nodes, group.total, this.chooseNode);
+    this.fill(this.state(group), this.facts(group), this.bar.element,
+      el("ul", { class: "plain group-nodes", "aria-label": "Nodes of the group" }, nodes));
+  }
+
+  state(group) {
+    return el("p", { class: "node-state" }, groupChip(group.state), el("b", {}, groupWord(group.state)),
+      el("span", { class: "soft" }, groupMeaning(group.state)),
+      rematchButton(this.live, group, { class: "grave", "data-key": "rematch" }));
+  }
+
+  facts(group) {
+    return facts([
+      ["Site", siteName(this.live, group.site)],
+      ["Round", group.round ? number(group.round) : ""],
+      ["Since", group.since ? `${clock(group.since)}, for ${age(group)}` : ""],
+      ["Done", `${number(group.done)} of ${number(group.total)} nodes`],
+      ["Why", shown(group.reason)],
+    ]);
   }
 }

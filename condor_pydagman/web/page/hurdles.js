@@ -55,7 +55,7 @@ function because({ cause, evidence = [], since }, now) {
 
 /** The button that does what the command does, for all nodes that the notice is about. */
 function steer(live, { button: command, nodes = [], command: words }) {
-  if (DAG_COMMANDS[command]) return button(DAG_COMMANDS[command].deed, () => run(live, command), { title: shown(words) });
+  if (DAG_COMMANDS[command]) return button(DAG_COMMANDS[command].confirm, () => run(live, command), { title: shown(words) });
   const known = NODE_COMMANDS[command];
   const isWhole = nodes.length < MAX_NAMED;
   const [state] = known.states;

@@ -16,7 +16,6 @@ export class VirtualList {
     this.active = 0;
     this.body = el("div", { role: "rowgroup", class: "rows" });
     this.element = el("div", { role: "grid", class: "grid", tabindex: -1, "aria-label": work.label }, this.body);
-    this.element.setAttribute("aria-multiselectable", "true");
     this.element.addEventListener("scroll", () => this.ask());
     new ResizeObserver(() => this.ask()).observe(this.element);
     this.element.addEventListener("keydown", (event) => this.key(event));
