@@ -20,7 +20,6 @@ from condor_pydagman.web.access import HEADERS, Access, Refused, check_peer
 from condor_pydagman.web.dag_answers import DagAnswers
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.event_stream import EventStreams
-from condor_pydagman.web.group_answers import GroupAnswers
 from condor_pydagman.web.page_states import STYLE_SHEET, style_sheet, with_states
 from condor_pydagman.web.steering_seam import NoSteering, Steering
 from condor_pydagman.web.threads import Threads
@@ -62,7 +61,6 @@ class PageServer:
         self._dags = dags
         steering = steering or NoSteering()
         answers = DagAnswers(dags, threads, steering)
-        groups = GroupAnswers(answers, threads, steering)
         self._streams = EventStreams(answers)
         self.application = web.Application(
             middlewares=[self._guarded], client_max_size=MAX_BODY_BYTES
@@ -82,8 +80,8 @@ class PageServer:
                 web.get(f"{one}/states", answers.states, allow_head=False),
                 web.get(f"{one}/nodes", answers.nodes, allow_head=False),
                 web.get(f"{one}/nodes/{{number:[0-9]{{1,9}}}}", answers.node, allow_head=False),
-                web.get(f"{one}/groups", groups.groups, allow_head=False),
-                web.get(f"{one}/groups/{{number:[0-9]{{1,9}}}}", groups.group, allow_head=False),
+                web.get(f"{one}/groups", answers.groups, allow_head=False),
+                web.get(f"{one}/groups/{{number:[0-9]{{1,9}}}}", answers.group, allow_head=False),
                 web.get(f"{one}/timeline", answers.timeline, allow_head=False),
                 web.get(f"{one}/explain", answers.explain, allow_head=False),
                 web.get(f"{one}/text", answers.text, allow_head=False),

@@ -6,22 +6,22 @@ import asyncio
 import base64
 import json
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Mapping
+from typing import Any, Callable, Generic, TypeVar
 
 from aiohttp import web
 
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.vocabulary import STATE_WORDS
 from condor_pydagman.web.access import Refused
-from condor_pydagman.web.dag_files import path_of
 from condor_pydagman.web.dags_list import DagsList
-from condor_pydagman.web.json_answers import dumped, number_of, seconds_of
+from condor_pydagman.web.files import path_of, piece_of
+from condor_pydagman.web.group_rows import GroupRows, Told
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.node_details import details_of, shown_finding
-from condor_pydagman.web.node_rows import NodeTable, rows_wanted
+from condor_pydagman.web.node_rows import NodeRows
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
 from condor_pydagman.web.queue_answers import output_of
 from condor_pydagman.web.steering_seam import (
@@ -32,19 +32,62 @@ from condor_pydagman.web.steering_seam import (
     Steering,
     read_request,
 )
-from condor_pydagman.web.text_files import piece_of
+from condor_pydagman.web.tables import MAX_ROWS, MAX_SEARCH, Rows, Wanted
 from condor_pydagman.web.threads import Threads
 from condor_pydagman.web.timeline import BUCKETS, MAX_BUCKETS, timeline_of
 
 EXPLAIN_S = 60.0
-FRESH_S = 10.0  # an explanation is told again
+EXPLAINED_S = 10.0  # an explanation is told again
 CONTROLS_S = 2.0  # whether a DAG can be steered is asked as often at most
+GROUPS_S = 1.0  # what DAGMan has said of its groups is told again
+GROUPS_SHARE = 10  # of the time, one part in so many at most goes into asking it
+_KEPT = 32  # DAGs
 _NAMES_IN_AD = dict(
     zip(
         LIMITS,
         ("DAGMan_MaxJobs", "DAGMan_MaxIdle", "DAGMan_MaxPreScripts", "DAGMan_MaxPostScripts"),
     )
 )
+
+
+T = TypeVar("T")
+
+
+class _Recent(Generic[T]):
+    """What has been found out about DAGs, and is told again for a while.
+
+    Args:
+        fresh_s: for so long.
+        share: finding it out may take one part in so many of the time until the next.
+    """
+
+    def __init__(self, fresh_s: float, share: float = 0) -> None:
+        self._fresh_s, self._share = fresh_s, share
+        self._kept: dict[str, tuple[float, T]] = {}
+
+    async def get(self, dag: LiveDag, find_out: Callable[[LiveDag], Awaitable[T]]) -> T:
+        """What is known of a DAG, or is found out now."""
+        name, begun = dag.found.paths.primary, time.monotonic()
+        until, known = self._kept.pop(name, (0.0, None))
+        if known is None or begun > until:
+            known = await find_out(dag)
+            now = time.monotonic()
+            until = now + max(self._fresh_s, self._share * (now - begun))
+        self._kept[name] = until, known  # at the end: it was used last
+        for oldest in list(self._kept)[:-_KEPT]:
+            del self._kept[oldest]
+        return known
+
+    def forget(self, dag: LiveDag) -> None:
+        """Find it out anew when it is asked for."""
+        self._kept.pop(dag.found.paths.primary, None)
+
+
+class _Told(NamedTuple):
+    """What DAGMan has said of groups, or why it has not."""
+
+    groups: Told
+    problem: str
 
 
 class DagAnswers:
@@ -57,8 +100,9 @@ class DagAnswers:
     def __init__(self, dags: DagsList, threads: Threads, steering: Steering) -> None:
         self._dags, self._threads, self._steering = dags, threads, steering
         self._explaining = asyncio.Semaphore(2)
-        self._explained: dict[str, tuple[float, Any]] = {}
-        self._controls: dict[str, tuple[float, Controls]] = {}
+        self._explained = _Recent[Any](EXPLAINED_S)
+        self._controls = _Recent[Controls](CONTROLS_S)
+        self._told = _Recent[_Told](GROUPS_S, GROUPS_SHARE)
 
     async def dag_of(self, request: web.Request) -> LiveDag:
         """The DAG of a request's address.
@@ -79,7 +123,7 @@ class DagAnswers:
 
     async def overview_of(self, dag: LiveDag) -> dict[str, Any]:
         """How it stands, and what of it can be steered."""
-        controls = await self._controls_of(dag)
+        controls = await self._controls.get(dag, self._ask_controls)
         options, limits = dag.found.options, dag.overview["limits"]
         given = (options.max_jobs, options.max_idle, options.max_pre, options.max_post)
         shown = {
@@ -101,17 +145,12 @@ class DagAnswers:
             },
         }
 
-    async def _controls_of(self, dag: LiveDag) -> Controls:
-        """As `steering` says, or said just now."""
-        name, now = dag.found.paths.primary, time.monotonic()
-        asked, controls = self._controls.get(name, (0.0, Controls(False)))
-        if not asked or now > asked + CONTROLS_S:
-            try:
-                controls = await self._threads.with_steering(self._steering.controls, dag.found)
-            except (PydagmanError, OSError) as error:
-                controls = Controls(False, str(error))
-            self._controls[name] = now, controls
-        return controls
+    async def _ask_controls(self, dag: LiveDag) -> Controls:
+        """As `steering` says."""
+        try:
+            return await self._threads.with_steering(self._steering.controls, dag.found)
+        except (PydagmanError, OSError) as error:
+            return Controls(False, str(error))
 
     async def picture(self, request: web.Request) -> web.Response:
         """Boxes and edges."""
@@ -136,22 +175,45 @@ class DagAnswers:
 
     async def nodes(self, request: web.Request) -> web.Response:
         """A page of the table of nodes."""
-        wanted = rows_wanted(request.query)
+        wanted = wanted_rows(request.query, NodeRows)
         dag = await self.dag_of(request)
-
-        def page() -> dict[str, Any]:
-            if dag.table is None or dag.table.reader is not dag.reader:
-                dag.table = NodeTable(dag.reader)
-            return dag.table.page(wanted)
-
         version = dag.ring.version
-        return dumped({"version": version, **await self._threads.with_files(page)})
+        page = await self._threads.with_files(lambda: NodeRows(dag.reader).page(wanted))
+        return dumped({"version": version, **page})
 
     async def node(self, request: web.Request) -> web.Response:
         """All of one node."""
         dag = await self.dag_of(request)
         number, state = int(request.match_info["number"]), dag.overview["state"]
         return dumped(await self._threads.with_files(lambda: details_of(dag.reader, number, state)))
+
+    async def groups(self, request: web.Request) -> web.Response:
+        """A page of the table of groups that run at sites."""
+        wanted = wanted_rows(request.query, GroupRows)
+        return await self._about_groups(request, lambda rows: rows.page(wanted))
+
+    async def group(self, request: web.Request) -> web.Response:
+        """All of one group."""
+        number = int(request.match_info["number"])
+        return await self._about_groups(request, lambda rows: rows.details(number))
+
+    async def _about_groups(
+        self, request: web.Request, what: Callable[[GroupRows], dict[str, Any]]
+    ) -> web.Response:
+        """DAGMan is asked only while somebody looks at them; if it does not answer, the logs tell
+        what they have."""
+        dag = await self.dag_of(request)
+        has_none = dag.places is None or dag.glimpse is None or dag.glimpse.over
+        told = _Told({}, "") if has_none else await self._told.get(dag, self._ask_groups)
+        found = await self._threads.with_files(lambda: what(GroupRows(dag.reader, told.groups)))
+        return dumped({"problem": told.problem, **found})
+
+    async def _ask_groups(self, dag: LiveDag) -> _Told:
+        try:
+            found = await self._threads.with_steering(self._steering.groups, dag.found)
+        except (PydagmanError, OSError) as error:
+            return _Told({}, f"DAGMan does not report why groups wait: {error}")
+        return _Told({group.name: group for group in found}, "")
 
     async def timeline(self, request: web.Request) -> web.Response:
         """Numbers over time."""
@@ -164,14 +226,8 @@ class DagAnswers:
     async def explain(self, request: web.Request) -> web.Response:
         """What is wrong, as `condor_pydagman explain` says, which asks the schedd as well."""
         dag = await self.dag_of(request)
-        name = request.match_info["id"]
         async with self._explaining:
-            asked, answer = self._explained.get(name, (0.0, None))
-            if answer is None or time.monotonic() > asked + FRESH_S:
-                answer = await _explained(dag.found)
-                self._explained = {name: (time.monotonic(), answer), **self._explained}
-                self._explained[name] = time.monotonic(), answer
-        return dumped(answer)
+            return dumped(await self._explained.get(dag, _explained))
 
     async def text(self, request: web.Request) -> web.Response:
         """A piece of a file."""
@@ -193,7 +249,7 @@ class DagAnswers:
             wanted = wanted._replace(nodes={"names": names_chosen(dag, wanted)})
         elif wanted.nodes.get("state") in KEYS and not _is_whole(dag, wanted.nodes["state"]):
             wanted = wanted._replace(nodes={"names": names_in_state(dag, wanted)})
-        controls = await self._controls_of(dag)
+        controls = await self._controls.get(dag, self._ask_controls)
         if not controls.can:
             raise Refused(409, controls.why_not or "you can't steer this DAG now")
         steer = self._steering.steer
@@ -203,7 +259,7 @@ class DagAnswers:
             raise
         except PydagmanError as error:
             raise Refused(409, str(error)) from None
-        self._controls.pop(dag.found.paths.primary, None)
+        self._controls.forget(dag)
         return dumped(answer.as_json())
 
 
@@ -243,13 +299,11 @@ def names_in_state(dag: LiveDag, wanted: Request) -> list[str]:
     return names
 
 
-async def _explained(found: FoundDag) -> Mapping[str, Any]:
+async def _explained(dag: LiveDag) -> Mapping[str, Any]:
     """By a process of its own: it asks the schedd, and changes its directory."""
-    what = found.paths.primary
+    words = ["explain", "--json", dag.found.paths.primary]
     try:
-        text = await output_of(
-            "condor_pydagman.cli.pydagman", ["explain", "--json", what], EXPLAIN_S
-        )
+        text = await output_of("condor_pydagman.cli.pydagman", words, EXPLAIN_S)
         answer = json.loads(text)
     except PoolError as error:
         raise Refused(503, str(error).removeprefix("condor_pydagman: ")) from None
@@ -257,3 +311,68 @@ async def _explained(found: FoundDag) -> Mapping[str, Any]:
         raise Refused(503, "the explanation can't be read") from None
     findings = [shown_finding(finding) for finding in answer["findings"]]
     return {"headline": answer["headline"], "wrong": answer["wrong"], "findings": findings}
+
+
+def wanted_rows(query: Mapping[str, str], rows: type[Rows]) -> Wanted:
+    """What a query asks for.
+
+    Raises:
+        Refused: something of it is wrong.
+    """
+    sort, state, sorts = query.get("sort") or "name", query.get("state", ""), ("name", *rows.SORTS)
+    if sort not in sorts:
+        raise Refused(400, f"sort is one of {', '.join(sorts)}")
+    if state and state not in rows.STATES:
+        raise Refused(400, f"state is one of {', '.join(rows.STATES)}")
+    if len(query.get("search", "")) > MAX_SEARCH:
+        raise Refused(400, f"search has at most {MAX_SEARCH} characters")
+    return Wanted(
+        query.get("search", ""),
+        state,
+        sort,
+        query.get("descending", "") in ("1", "true", "yes"),
+        number_of(query, "offset", 0, 0, 1 << 31),
+        number_of(query, "limit", MAX_ROWS, 0, MAX_ROWS),
+    )
+
+
+def dumped(value: Any) -> web.Response:
+    """JSON, in ASCII: names of nodes may hold bytes that are no text."""
+    text = json.dumps(value, separators=(",", ":"))
+    return web.Response(text=text, content_type="application/json")
+
+
+def number_of(query: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
+    """A whole number of a query.
+
+    Raises:
+        Refused: it is none, or out of range.
+    """
+    text = query.get(name, "")
+    if not text:
+        return default
+    try:
+        number = int(text) if len(text) <= 20 and text.isascii() else least - 1
+    except ValueError:
+        number = least - 1
+    if not least <= number <= most:
+        raise Refused(400, f"{name} is a number from {least} to {most}")
+    return number
+
+
+def seconds_of(query: Mapping[str, str], name: str) -> float | None:
+    """A time of a query, seconds since the epoch; None if it has none.
+
+    Raises:
+        Refused: it is no time.
+    """
+    text = query.get(name, "")
+    if not text:
+        return None
+    try:
+        seconds = float(text) if len(text) <= 30 else -1.0
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e11:
+        raise Refused(400, f"{name} is a time in seconds since 1970")
+    return seconds

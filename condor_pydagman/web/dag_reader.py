@@ -17,8 +17,9 @@ from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodeRun, Run
+from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.trace.shown_states import KEYS, Shown, shown_state
+from condor_pydagman.web.access import Refused
 from condor_pydagman.web.site_places import SitePlaces, SitesSeen
 
 _NOTHING: Mapping[str, NodeRun] = {}
@@ -58,6 +59,7 @@ class DagReader:
     Attributes:
         names: of the nodes, by number.
         states: of the nodes, by number, as in `shown_states.KEYS`.
+        orders: kept by tables (`tables.Rows`): what their names come from, and the order of these.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class DagReader:
         )
         self.names: Sequence[str] = []
         self.states = bytearray()
+        self.orders: dict[type, tuple[object, Sequence[int]]] = {}
         self._counts = [0] * len(KEYS)
         self._keys: Sequence[str] = []
         self._left_out: frozenset[int] = frozenset()
@@ -98,6 +101,25 @@ class DagReader:
     def node_run(self, number: int) -> NodeRun | None:
         """What has happened to a node; None if nothing has."""
         return self._runs().get(self._keys[number])
+
+    def brief(self, number: int) -> dict[str, Any]:
+        """A node in a list of some."""
+        state = KEYS[self.states[number]]
+        return {"number": number, "name": self.names[number], "state": state}
+
+    def last_attempt(self, number: int) -> Attempt | None:
+        """The last one at a node; None if it has not been started."""
+        run = self.node_run(number)
+        return run.attempts[-1] if run is not None and run.attempts else None
+
+    def check(self, number: int) -> None:
+        """Refuse what is no number of a node.
+
+        Raises:
+            Refused: it is none.
+        """
+        if not 0 <= number < len(self.names):
+            raise Refused(404, f"there is no node {number}: the DAG has {len(self.names)}")
 
     def group_site(self, name: str) -> GroupSite:
         """Where a group is, as the logs tell."""

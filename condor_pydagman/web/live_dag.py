@@ -19,9 +19,7 @@ from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.change_ring import ChangeRing
 from condor_pydagman.web.dag_reader import DagReader, Glimpse
-from condor_pydagman.web.group_rows import GroupTable
 from condor_pydagman.web.limit_answers import LimitAnswers
-from condor_pydagman.web.node_rows import NodeTable
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.site_places import SitePlaces
 from condor_pydagman.web.threads import Threads
@@ -53,7 +51,6 @@ class LiveDag:
         looks: how many looks there were.
         clients: how many follow it.
         picture: to be used in the thread for pictures only; None until it is asked for.
-        table, group_table: to be used in the thread for files only.
     """
 
     def __init__(
@@ -72,8 +69,6 @@ class LiveDag:
         self.looks = self.clients = 0
         self.asked = time.monotonic()
         self.picture: PictureBoxes | None = None
-        self.table: NodeTable | None = None
-        self.group_table: GroupTable | None = None
         self.names: Sequence[str] = []
         self._states = bytearray()
         self._mark = _NO_FILE

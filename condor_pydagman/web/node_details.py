@@ -17,12 +17,10 @@ from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.trace.run_history import Attempt
-from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
-from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
+from condor_pydagman.web.files import files_of_node
 from condor_pydagman.web.group_rows import group_of_node
-from condor_pydagman.web.node_files import node_files
 from condor_pydagman.web.node_rows import row_of
 
 MAX_NEAR = 50  # parents, and children
@@ -40,9 +38,8 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
     Raises:
         Refused: there is no such node.
     """
-    check_number(reader, number)
-    run, dag = reader.node_run(number), reader.dag
-    last = run.attempts[-1] if run is not None and run.attempts else None
+    reader.check(number)
+    run, dag, last = reader.node_run(number), reader.dag, reader.last_attempt(number)
     found = {**row_of(reader, number, time.time()), "attempts": len(run.attempts) if run else 0}
     found["job"] = _job(last)
     found.update(explained(reader, number, state))
@@ -50,7 +47,7 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
         near: dict[str, Any] = {"parents": [], "parents_count": 0}
         near.update({"children": [], "children_count": 0})
         return {**found, **near, "vars": {}, "files": [], "kind": "JOB", "submit": ""}
-    files = node_files(reader.found, dag, number, last)
+    files = files_of_node(reader.found, dag, number, last)
     return {
         **found,
         **_near(reader, "parents", dag.parents(number)),
@@ -64,31 +61,6 @@ def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
             for kind, path in files.items()
         ],
     }
-
-
-def check_number(reader: DagReader, number: int) -> None:
-    """Refuse what is no number of a node.
-
-    Raises:
-        Refused: it is none.
-    """
-    if not 0 <= number < len(reader.names):
-        raise Refused(404, f"there is no node {number}: the DAG has {len(reader.names)}")
-
-
-def file_of_node(reader: DagReader, number: int, kind: str) -> str:
-    """The path of a file that a node's jobs or scripts write.
-
-    Raises:
-        Refused: it has none of that kind.
-    """
-    check_number(reader, number)
-    run, dag = reader.node_run(number), reader.dag
-    last = run.attempts[-1] if run is not None and run.attempts else None
-    files = node_files(reader.found, dag, number, last) if dag is not None else {}
-    if kind not in files:
-        raise Refused(404, f"the DAG names no {kind} file of this node")
-    return files[kind]
 
 
 def explained(reader: DagReader, number: int, state: str) -> dict[str, Any]:
@@ -153,11 +125,7 @@ def _facts(reader: DagReader, number: int, state: str) -> Facts:
 def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any]:
     """The first parents or children, and how many there are."""
     found = list(dict.fromkeys(numbers))
-    rows = [
-        {"number": one, "name": reader.names[one], "state": KEYS[reader.states[one]]}
-        for one in found[:MAX_NEAR]
-    ]
-    return {what: rows, f"{what}_count": len(found)}
+    return {what: [reader.brief(one) for one in found[:MAX_NEAR]], f"{what}_count": len(found)}
 
 
 def _job(attempt: Attempt | None) -> dict[str, Any]:

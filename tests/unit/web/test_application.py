@@ -18,7 +18,7 @@ from condor_pydagman.monitor.found_dag import found_by_ad
 from condor_pydagman.trace.notice import Notice, Weight
 from condor_pydagman.trace.shown_states import BAR, KEYS, LOOKS
 from condor_pydagman.vocabulary import JournalRecord
-from condor_pydagman.web import application, text_files
+from condor_pydagman.web import application, files
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.node_details import shown_finding
 from condor_pydagman.web.threads import Threads
@@ -289,11 +289,11 @@ def test_files_that_are_none(logs: DagLogs, dag_file: Path, tmp_path: Path) -> N
 
 def test_a_large_text_comes_in_pieces(tmp_path: Path) -> None:
     path = tmp_path / "large"
-    path.write_bytes(b"x" * (text_files.MAX_BYTES - 1) + "ü".encode() + b"end")
-    first = text_files.piece_of(str(path), 0)
-    assert first["to"] == text_files.MAX_BYTES - 1
-    assert text_files.piece_of(str(path), first["to"])["text"] == "üend"
-    assert text_files.piece_of(str(path), -4)["text"] == "end"
+    path.write_bytes(b"x" * (files.MAX_BYTES - 1) + "ü".encode() + b"end")
+    first = files.piece_of(str(path), 0)
+    assert first["to"] == files.MAX_BYTES - 1
+    assert files.piece_of(str(path), first["to"])["text"] == "üend"
+    assert files.piece_of(str(path), -4)["text"] == "end"
 
 
 def test_timeline(logs: DagLogs, dag_file: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.trace.run_history import Attempt
-from condor_pydagman.web.node_files import node_files
+from condor_pydagman.web.files import files_of_node
 
 pytest.importorskip("htcondor2")
 
@@ -17,7 +17,7 @@ pytest.importorskip("htcondor2")
 def files_of(directory: Path, node: str, attempt: Attempt | None = None) -> dict[str, str]:
     found = find_dag(str(directory / "t.dag"), ask=False)
     dag = read_plan(found).dag
-    return node_files(found, dag, dag.ids[node], attempt)
+    return files_of_node(found, dag, dag.ids[node], attempt)
 
 
 @pytest.fixture
