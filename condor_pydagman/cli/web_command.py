@@ -89,15 +89,14 @@ def _running_here() -> list[FoundDag]:
 async def _serve(named: list[FoundDag], port: int, *, browser: bool) -> None:
     from aiohttp import web
 
-    from condor_pydagman.web.access import Access
+    from condor_pydagman.web.access import Access, Connections
     from condor_pydagman.web.application import PageServer
-    from condor_pydagman.web.connections import Connections
-    from condor_pydagman.web.dag_steering import SocketSteering
     from condor_pydagman.web.dags_list import DagsList
+    from condor_pydagman.web.steering import Steering
     from condor_pydagman.web.threads import Threads
 
     threads, access = Threads(), Access()
-    server = PageServer(DagsList(named, threads), access, threads, SocketSteering())
+    server = PageServer(DagsList(named, threads), access, threads, Steering())
     runner = web.AppRunner(
         server.application, access_log=None, handle_signals=False, shutdown_timeout=1.0
     )

@@ -21,7 +21,7 @@ from condor_pydagman.web.dag_answers import DagAnswers
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.event_stream import EventStreams
 from condor_pydagman.web.page_states import STYLE_SHEET, style_sheet, with_states
-from condor_pydagman.web.steering_seam import NoSteering, Steering
+from condor_pydagman.web.steering import Steering
 from condor_pydagman.web.threads import Threads
 
 PAGE = os.path.join(os.path.dirname(__file__), "page")
@@ -52,14 +52,13 @@ class PageServer:
         dags: DagsList,
         access: Access,
         threads: Threads,
-        steering: Steering | None = None,
+        steering: Steering,
         page: str = PAGE,
     ) -> None:
         self._access, self._page, self._threads = access, page, threads
         self._at_once = 0
         self._checked: WeakSet[asyncio.BaseTransport] = WeakSet()
         self._dags = dags
-        steering = steering or NoSteering()
         answers = DagAnswers(dags, threads, steering)
         self._streams = EventStreams(answers)
         self.application = web.Application(

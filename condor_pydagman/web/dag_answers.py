@@ -24,7 +24,7 @@ from condor_pydagman.web.node_details import details_of, shown_finding
 from condor_pydagman.web.node_rows import NodeRows
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
 from condor_pydagman.web.queue_answers import output_of
-from condor_pydagman.web.steering_seam import (
+from condor_pydagman.web.steering import (
     LIMITS,
     MAX_NAMED,
     Controls,

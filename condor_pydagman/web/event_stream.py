@@ -11,8 +11,8 @@ from aiohttp import web
 
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_answers import DagAnswers
+from condor_pydagman.web.dag_reader import NOWHERE, SitePlaces
 from condor_pydagman.web.live_dag import LiveDag
-from condor_pydagman.web.site_places import NOWHERE, SitePlaces
 
 MAX_STREAMS = 80  # so that there is always room for requests
 COMMENT_S = 15.0

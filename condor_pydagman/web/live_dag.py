@@ -1,7 +1,8 @@
 """A DAG that somebody looks at: read again and again while somebody does, told to all who listen.
 
 Clients take what is new at their own pace: nothing waits for one of them, and nothing is kept for
-one beyond the ring of changes that all share.
+one beyond the ring of changes that all share.  A client says which version it knows and gets what
+has changed since; if it knows less than the changes that are kept, it must ask for all states anew.
 """
 
 from __future__ import annotations
@@ -10,26 +11,67 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.web.access import Refused
-from condor_pydagman.web.change_ring import ChangeRing
-from condor_pydagman.web.dag_reader import DagReader, Glimpse
+from condor_pydagman.web.dag_reader import DagReader, Glimpse, SitePlaces
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.picture_boxes import PictureBoxes
-from condor_pydagman.web.site_places import SitePlaces
 from condor_pydagman.web.threads import Threads
 
 INTERVAL_S = 0.5  # between looks
 MAX_INTERVAL_S = 5.0
 SHARE = 10  # a look may take one part in so many of the time until the next
 IDLE_S = 60.0  # without anybody who asks, nothing is read
+MAX_KEPT = 1 << 16  # changes
+MAX_AT_ONCE = 5000
+_STATES = 16  # more than there are states
 _NO_FILE = (0, 0)
 _IN_USE = ("running", "halted", "held", "idle", "interrupted")
+
+
+class ChangeRing:
+    """The last changes of the states of nodes, each with a version, the newest last.
+
+    Args:
+        version: the first one; greater than any that was used for this DAG before.
+
+    Attributes:
+        version: of the last change.
+        first: the version from which on the numbers of nodes are what they are.
+    """
+
+    def __init__(self, version: int) -> None:
+        self.version = self.first = version
+        self._oldest = version  # all changes after this version are kept
+        self._kept = array("q", bytes(8 * MAX_KEPT))
+
+    def add(self, changes: Iterable[tuple[int, int]]) -> None:
+        """Take in changes, each the number of a node and its state."""
+        for number, state in changes:
+            self.version += 1
+            self._kept[self.version % MAX_KEPT] = number * _STATES + state
+        self._oldest = max(self._oldest, self.version - MAX_KEPT)
+
+    def forget(self) -> None:
+        """All states are to be asked for anew."""
+        self.version += 1
+        self._oldest = self.first = self.version
+
+    def since(self, version: int) -> tuple[int, list[tuple[int, int]]] | None:
+        """The changes after a version, and the version with them: MAX_AT_ONCE at most, so that one
+        may have to ask again.  None if not all of them are kept, or that version never was."""
+        if not self._oldest <= version <= self.version:
+            return None
+        until = min(self.version, version + MAX_AT_ONCE)
+        kept = (self._kept[place % MAX_KEPT] for place in range(version + 1, until + 1))
+        newest = dict(divmod(change, _STATES) for change in kept)
+        return until, list(newest.items())
 
 
 class LiveDag:

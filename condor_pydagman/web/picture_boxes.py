@@ -7,7 +7,7 @@ the counts are made anew.  For the thread for pictures.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
@@ -23,7 +23,7 @@ from condor_pydagman.picture.text import plain
 from condor_pydagman.picture.unfold import Unfolded, Unfolding
 from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.vocabulary import NodeKind
-from condor_pydagman.web.site_places import SitePlaces, at_sites, shares
+from condor_pydagman.web.dag_reader import SitePlaces
 
 FOLD_ABOVE = 120  # boxes before any is opened, and in each that is
 MAX_BOXES = 500
@@ -31,6 +31,7 @@ MAX_OPEN = 200  # names in a request
 _IN_GROUP = [Mark("in a group that has no site yet", look="unplaced")]
 _KEPT = 4  # layouts of a DAG
 _Fields = dict[str, Any]
+Shares = Mapping[int, Counter[int]]  # by box: how many of its nodes are in each group
 
 
 class PictureBoxes:
@@ -125,6 +126,29 @@ def _of_sites(box: Mapping[str, Any], groups: Mapping[int, int], places: SitePla
     if box["node"] is not None:
         return {"site_group": next(iter(groups)), "grouped": 1}
     return {"sites": list(at_sites(groups, places)), "grouped": sum(groups.values())}
+
+
+def shares(dag: Dag, boxes: Iterable[int]) -> Shares:
+    """How many nodes of each group are in each box.
+
+    Args:
+        boxes: by node, the number of its box.
+    """
+    found: dict[int, Counter[int]] = {}
+    if dag.groups:
+        for node, box in enumerate(boxes):
+            group = dag.group_of(node)
+            if group is not None:
+                found.setdefault(box, Counter())[group] += 1
+    return found
+
+
+def at_sites(groups: Mapping[int, int], places: SitePlaces) -> Iterator[list[int]]:
+    """The number of each site at which some of these groups are, and how many of their nodes."""
+    counts = Counter[int]()
+    for group, nodes in groups.items():
+        counts[places.of[group]] += nodes
+    return ([site, counts[site]] for site in sorted(counts) if site)
 
 
 def _kind_of(box: Box, one: Face) -> _Fields:

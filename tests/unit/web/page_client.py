@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,15 +14,29 @@ from aiohttp import ClientResponse
 from aiohttp.test_utils import TestClient, TestServer
 from multidict import CIMultiDict
 
-from condor_pydagman.monitor.found_dag import find_dag
+from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.web.access import Access
 from condor_pydagman.web.application import PageServer
 from condor_pydagman.web.dags_list import DagsList, id_of
-from condor_pydagman.web.steering_seam import Steering
+from condor_pydagman.web.steering import Answer, Controls, Request, Steering
 from condor_pydagman.web.threads import Threads
 from tests.waiting import LIMIT_S
 
 T = TypeVar("T")
+
+
+class NoSteering(Steering):
+    """Where nothing can be steered."""
+
+    def controls(self, dag: FoundDag) -> Controls:
+        return Controls(False, "you can't steer this DAG")
+
+    def steer(self, dag: FoundDag, request: Request) -> Answer:
+        raise AssertionError(request)
+
+    def groups(self, dag: FoundDag) -> Sequence[GroupReport]:
+        return ()
 
 
 class Page:
@@ -84,9 +98,12 @@ async def event(answer: ClientResponse, wanted: str) -> dict[str, Any]:
     raise AssertionError(f"no {wanted} came")
 
 
+NO_STEERING = NoSteering()
+
+
 @asynccontextmanager
 async def a_page(
-    dag_file: Path, *, steering: Steering | None = None, ads: Mapping[int, Any] | None = None
+    dag_file: Path, *, steering: Steering = NO_STEERING, ads: Mapping[int, Any] | None = None
 ) -> AsyncIterator[Page]:
     """A server for a DAG; the schedd has these ads."""
     threads, access = Threads(), Access()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.trace.shown_states import KEYS
-from condor_pydagman.web import change_ring, event_stream, live_dag
+from condor_pydagman.web import event_stream, live_dag
 from tests.dag_logs import DagLogs
 from tests.unit.web.page_client import a_page, event, run
 
@@ -124,7 +124,7 @@ def test_a_client_that_reads_nothing(
 def test_more_changes_than_are_kept(
     logs: DagLogs, dag_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(change_ring, "MAX_KEPT", 4)
+    monkeypatch.setattr(live_dag, "MAX_KEPT", 4)
     dag_file.write_text(f"{dag_file.read_text()}JOB Z a.sub\n")
 
     async def test() -> None:

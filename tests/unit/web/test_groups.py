@@ -15,7 +15,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.records.own_events import record_event
 from condor_pydagman.vocabulary import JournalRecord
-from condor_pydagman.web.steering_seam import Answer, Controls, Request
+from condor_pydagman.web.steering import Answer, Controls, Request, Steering
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.unit.web.conftest import DAG
@@ -25,7 +25,7 @@ FULL = "of 1 site, 1 is full (north)"
 HOSTILE = "<b>g</b>"
 
 
-class Dagman:
+class Dagman(Steering):
     """Says what it is told to say of groups."""
 
     def __init__(self, *groups: GroupReport) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.web import change_ring, dags_list, picture_boxes
+from condor_pydagman.web import dags_list, live_dag, picture_boxes
 from tests.dag_logs import DagLogs
 from tests.unit.web.page_client import a_page, event, run
 
@@ -15,7 +15,7 @@ NODES = 20_000
 
 
 def test_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(change_ring, "MAX_KEPT", NODES // 2)
+    monkeypatch.setattr(live_dag, "MAX_KEPT", NODES // 2)
     works = [f"w{number}" for number in range(NODES - 2)]
     lines = ["JOB first a.sub", "JOB last a.sub", *(f"JOB {name} w.sub" for name in works)]
     lines += [f"PARENT first CHILD {' '.join(works)}", f"PARENT {' '.join(works)} CHILD last"]

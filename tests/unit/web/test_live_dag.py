@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.web.change_ring import MAX_AT_ONCE, MAX_KEPT, ChangeRing
+from condor_pydagman.web.live_dag import MAX_AT_ONCE, MAX_KEPT, ChangeRing
 
 
 def test_each_client_gets_what_it_does_not_know() -> None:
