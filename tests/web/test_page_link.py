@@ -205,7 +205,7 @@ def test_all_can_be_reached_by_tab(serve: Serve, open_page: Open, dag: FakeDag) 
 @pytest.mark.parametrize("path", sorted(PAGE.iterdir()), ids=lambda path: path.name)
 def test_files_are_short_and_take_nothing_from_elsewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) < 300
+    assert len(text.splitlines()) <= 1000
     assert all(len(line) <= 125 for line in text.splitlines()) or path.suffix == ".svg"
     if path.suffix == ".js":
         assert text.startswith("// "), "what it holds stands first"

@@ -5,7 +5,6 @@
 import { startDagList } from "./dag_list.js";
 import { DagPage } from "./dag_page.js";
 import { el, setText, shown } from "./dom.js";
-import { startTheme } from "./theme.js";
 
 const main = document.getElementById("main");
 const banner = document.getElementById("banner");
@@ -22,6 +21,9 @@ const LINK_WORDS = {
   live: "live", connecting: "connecting…", ended: "ended", away: "not connected", unknown: "not connected", gone: "gone",
   slow: "waiting…",
 };
+
+// Light or dark: as the system says, or as the person has chosen. The choice is kept by the browser if it lets us.
+const THEMES = { system: "◐ System colours", light: "☀ Light", dark: "☾ Dark" };
 
 function setLink(next) {
   link = next;
@@ -87,6 +89,39 @@ function route() {
     page = name ? new DagPage(name, main, work) : startDagList(main, setLink);
   }
   if (name) page.show(view, /^\d{1,9}$/.test(node) ? Number(node) : null);
+}
+
+function storedTheme() {
+  try {
+    return localStorage.getItem("pydagman-theme");
+  } catch {
+    return null;
+  }
+}
+
+function applyTheme(button, choice) {
+  if (choice === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = choice;
+  const [sign, ...words] = THEMES[choice].split(" ");
+  button.textContent = sign;
+  button.title = `Colours: ${words.join(" ").toLowerCase()}. Click to change.`;
+  button.setAttribute("aria-label", button.title);
+}
+
+/** Let `button` switch, and show what was chosen last. */
+function startTheme(button) {
+  const choices = Object.keys(THEMES);
+  let choice = choices.includes(storedTheme()) ? storedTheme() : "system";
+  applyTheme(button, choice);
+  button.addEventListener("click", () => {
+    choice = choices[(choices.indexOf(choice) + 1) % choices.length];
+    applyTheme(button, choice);
+    try {
+      localStorage.setItem("pydagman-theme", choice);
+    } catch {
+      // It lasts until the page is closed.
+    }
+  });
 }
 
 startTheme(document.getElementById("theme"));

@@ -117,7 +117,8 @@ function bodyOf(live, command, nodes, options, dry) {
   return { command, ...(nodes ? { nodes: nodes.selector } : {}), options, seen: live.version, dry };
 }
 
-async function perform(live, command, nodes, options) {
+/** Do something at once, and tell what was done. */
+export async function perform(live, command, nodes, options) {
   const answer = await live.api.command(bodyOf(live, command, nodes, options, false));
   const refused = refusals(answer);
   notice(shown(answer.effect) || "Done.", { bad: refused.lines.length > 0 && !answer.done, details: refused });
@@ -133,7 +134,7 @@ async function perform(live, command, nodes, options) {
  * @returns whether it was done
  */
 export async function run(live, command, nodes = null, options = {}) {
-  const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command] ?? { confirm: "Set limits" };
+  const known = (nodes ? { ...NODE_COMMANDS, ...GROUP_COMMANDS } : DAG_COMMANDS)[command];
   const title = known.title ?? known.confirm;
   const dry = async (chosen) => live.api.command(bodyOf(live, command, nodes, chosen, true));
   try {

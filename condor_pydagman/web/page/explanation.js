@@ -7,27 +7,15 @@ const MAX_NODES = 12; // that are named
 const MAX_EVIDENCE = 8000; // characters
 const WEIGHTS = ["problem", "waiting", "note"];
 
-const list = (value) => (Array.isArray(value) ? value : value ? [value] : []);
-
-/** Evidence is a text, or a source with text and lines. */
-function evidenceText(evidence) {
-  if (typeof evidence === "string") return evidence;
-  const first = [evidence.source, evidence.text].filter(Boolean).join(": ");
-  return [first, ...list(evidence.lines)].filter(Boolean).join("\n");
-}
-
 /** One finding; `choose(name)` is called by a click on a node. */
 export function findingCard(finding, choose) {
-  const weight = String(finding.weight ?? "").toLowerCase();
-  const nodes = list(finding.nodes);
-  const evidence = list(finding.evidence).map(evidenceText).filter(Boolean);
-  const advice = list(finding.advice);
+  const { weight, nodes, evidence, advice, inner = [] } = finding;
   return el("li", { class: `finding w-${WEIGHTS.includes(weight) ? weight : "note"}` },
-    el("p", { class: "finding-sentence" }, shown(finding.finding ?? finding.sentence)),
+    el("p", { class: "finding-sentence" }, shown(finding.finding)),
     evidence.map((text) => el("pre", { class: "evidence" }, shownText(text).slice(0, MAX_EVIDENCE))),
     advice.map((sentence) => el("p", { class: "advice" }, shown(sentence))),
     choose && nodes.length ? nodeButtons(nodes, choose) : null,
-    list(finding.inner).map(innerDag));
+    inner.map(innerDag));
 }
 
 /** What is to be said of a sub-DAG, whose nodes are not those of this page. */

@@ -1,15 +1,27 @@
-// The head of a DAG's page: what it is, how far it is, when it will be done, what holds it up; buttons and dials.
+// The head of a DAG's page: what it is, how far it is, when it will be done, what holds it up; its commands, its limits and
+// its priority.
 
 import { bar, legend } from "./bar.js";
-import { DAG_COMMANDS, run } from "./commands.js";
-import { dials } from "./dials.js";
-import { button, el, name, setText, shown } from "./dom.js";
-import { hurdles } from "./hurdles.js";
-import { sharedLimits } from "./shared_limits.js";
+import { DAG_COMMANDS, NODE_COMMANDS, nodesInState, perform, run } from "./commands.js";
+import { button, el, freshId, name, setText, shown } from "./dom.js";
+import { failure } from "./notices.js";
 import { countsOf, doneOf } from "./states.js";
-import { clock, duration, number, percent, rate } from "./words.js";
+import { amount, clock, duration, number, percent, rate } from "./words.js";
 
 const ENDED = ["succeeded", "failed", "removed", "interrupted"];
+const MAX_NAMED = 5; // nodes that a notice names at most: of more, the server tells these only
+const SAID_ALREADY = ["throttle.full", "limit.full", "enough.reached"]; // by the sentence
+const LIMIT = { command: "limits", min: 0 };
+const DIALS = [
+  { name: "jobs", label: "Jobs", tells: "maximum number of nodes with jobs in the queue; 0 means no limit", ...LIMIT },
+  { name: "idle", label: "Idle jobs", tells: "no job is submitted while this many are idle; 0 means no limit", ...LIMIT },
+  { name: "pre", label: "PRE scripts", tells: "maximum number of PRE scripts at a time; 0 means no limit", ...LIMIT },
+  { name: "post", label: "POST scripts", tells: "maximum number of POST scripts at a time; 0 means no limit", ...LIMIT },
+  {
+    name: "priority", label: "Priority", tells: "of the DAG's jobs; higher runs first", command: "priority", option: "value",
+  },
+];
+const MOST = 2147483647;
 
 /** A number with its name below. */
 function figure(label) {
@@ -117,5 +129,172 @@ export class Head {
     const why = over ? `The DAG has ended.${again}` : shown(controls.why_not);
     setText(this.whyNot, controls.can && !over ? "" : why);
     this.whyNot.hidden = !this.whyNot.textContent;
+  }
+}
+
+/** The notices of a DAG; `show(overview)` fills them in. What stays is not made anew: its button keeps the focus. */
+function hurdles(live) {
+  const element = el("ul", { class: "hurdles", "aria-label": "What there is to say of the DAG" });
+  const rows = new Map();
+  return {
+    element,
+    show(overview) {
+      const notices = overview.notices ?? [];
+      const keys = notices.map((notice, place) => `${place} ${notice.cause} ${notice.command} ${notice.nodes}`);
+      const isSame = keys.length === rows.size && keys.every((key) => rows.has(key));
+      if (!isSame) {
+        rows.clear();
+        notices.forEach((notice, place) => rows.set(keys[place], hurdle(live, notice)));
+        element.replaceChildren(...[...rows.values()].map((one) => one.element));
+      }
+      notices.forEach((notice, place) => rows.get(keys[place]).show(notice, overview));
+    },
+  };
+}
+
+function hurdle(live, notice) {
+  const sentence = el("span", { class: "hurdle-sentence" });
+  const why = el("span", { class: "soft" });
+  const act = notice.button ? steer(live, notice) : null;
+  const command = notice.command ? el("code", {}, shown(notice.command)) : null;
+  return {
+    element: el("li", { class: `hurdle w-${notice.weight}` }, sentence, why,
+      act || command ? el("span", { class: "hurdle-act" }, act, command) : null),
+    show(now, overview) {
+      setText(sentence, shown(now.sentence));
+      setText(why, because(now, overview.now));
+      why.hidden = !why.textContent;
+      if (!act) return;
+      act.hidden = !overview.controls?.can;
+      if (command) command.hidden = !act.hidden;
+    },
+  };
+}
+
+function because({ cause, evidence = [], since }, now) {
+  const [first] = SAID_ALREADY.includes(cause) ? [] : evidence;
+  const parts = since ? [`since ${clock(since, now)}`] : [];
+  if (first) parts.push([first.source, first.text].filter(Boolean).map(shown).join(": "));
+  return parts.join(" · ");
+}
+
+/** The button that does what the command does, for all nodes that the notice is about. */
+function steer(live, { button: command, nodes = [], command: words }) {
+  if (DAG_COMMANDS[command]) return button(DAG_COMMANDS[command].confirm, () => run(live, command), { title: shown(words) });
+  const known = NODE_COMMANDS[command];
+  const isWhole = nodes.length < MAX_NAMED;
+  const [state] = known.states;
+  const some = isWhole ? { selector: { names: nodes }, words: amount(nodes.length, "node") } : nodesInState(state, 0);
+  const label = isWhole ? known.label : `${known.label} all that are ${state}`;
+  return button(label, () => run(live, command, some), { title: shown(words) });
+}
+
+/**
+ * The limits that a DAG shares with others: how much of each is taken, by this DAG and in all, and what waits for it.
+ * A DAG that shares none shows nothing.
+ */
+function sharedLimits() {
+  const title = el("span", { class: "dials-title", id: freshId("shared-limits") }, "Shared limits");
+  const list = el("ul", { "aria-labelledby": title.id });
+  const element = el("div", { class: "shared-limits", hidden: true }, title, list);
+  let known = "";
+  return {
+    element,
+    show(overview) {
+      const limits = overview.shared_limits ?? [];
+      const key = JSON.stringify(limits);
+      if (key === known) return;
+      known = key;
+      element.hidden = !limits.length;
+      list.replaceChildren(...limits.map(sharedLimit));
+    },
+  };
+}
+
+function sharedLimit(limit) {
+  const others = Math.max(limit.taken - limit.own, 0);
+  const words = `${number(limit.taken)} of ${number(limit.most)} ${limit.what} in use, ${number(limit.own)} by this DAG`;
+  const waits = limit.waiting > 0 && el("span", { class: "shared-limit-waits" },
+    `${amount(limit.waiting, limit.waits)} ${limit.waiting === 1 ? "is" : "are"} waiting`);
+  return el("li", { class: "shared-limit" },
+    el("span", { class: "share-bar", "aria-hidden": "true" },
+      part("own", limit.own, limit.most), part("others", others, limit.most)),
+    name(limit.name), el("span", {}, words), waits);
+}
+
+function part(whose, taken, most) {
+  const element = el("span", { class: `of-${whose}` });
+  element.style.width = `${Math.min(100, (100 * taken) / most)}%`;
+  return element;
+}
+
+/** The dials of a DAG; `show(controls)` gives them what the server says, but for those that are being changed. */
+function dials(live) {
+  const fields = DIALS.map((dial) => {
+    const id = freshId("dial");
+    const input = el("input", {
+      type: "number", id, name: dial.name, min: dial.min ?? -MOST, max: MOST, step: 1, autocomplete: "off",
+      title: dial.tells, "aria-describedby": `${id}-tells`,
+    });
+    const element = el("div", { class: "dial" }, el("label", { for: id, title: dial.tells }, dial.label), input,
+      el("span", { class: "unseen", id: `${id}-tells` }, dial.tells));
+    return { dial, input, element, known: null };
+  });
+  const apply = el("button", { type: "submit", disabled: true }, "Apply");
+  const problem = el("span", { class: "problem", role: "alert" });
+  const form = el("form", { class: "dials", novalidate: true, "aria-label": "Limits and priority" },
+    el("span", { class: "dials-title" }, "Limits"), fields.map((field) => field.element), apply, problem);
+  let can = false;
+
+  const changed = () => fields.filter(({ input, known }) => input.value.trim() !== String(known ?? ""));
+  const look = () => {
+    const dirty = changed();
+    const wrong = dirty.find(({ input }) => !input.validity.valid || !/^-?\d+$/.test(input.value.trim()));
+    for (const { input } of fields) input.classList.toggle("changed", dirty.some((field) => field.input === input));
+    for (const { input } of fields) input.setAttribute("aria-invalid", String(input === wrong?.input));
+    setText(problem, wrong ? `${wrong.dial.label} must be a whole number${wrong.dial.min === 0 ? ", 0 or more" : ""}.` : "");
+    apply.disabled = !can || !dirty.length || Boolean(wrong);
+  };
+  form.addEventListener("input", look);
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const { input, known } of fields) input.value = known ?? "";
+    look();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    look();
+    if (apply.disabled) return;
+    apply.disabled = true;
+    await send(live, changed());
+    look();
+  });
+  return {
+    element: form,
+    show(controls) {
+      can = controls.can;
+      for (const field of fields) {
+        const { dial, input } = field;
+        const value = controls.limits?.[dial.name] ?? null;
+        if (input.value.trim() === String(field.known ?? "")) input.value = value ?? "";
+        field.known = value;
+        input.disabled = !can;
+      }
+      look();
+    },
+  };
+}
+
+async function send(live, changed) {
+  for (const command of ["limits", "priority"]) {
+    const fields = changed.filter(({ dial }) => dial.command === command);
+    if (!fields.length) continue;
+    try {
+      await perform(live, command, null,
+        Object.fromEntries(fields.map(({ dial, input }) => [dial.option ?? dial.name, Number(input.value)])));
+      for (const field of fields) field.known = Number(field.input.value);
+    } catch (error) {
+      failure("Limits", error);
+    }
   }
 }

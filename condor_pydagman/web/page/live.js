@@ -107,7 +107,6 @@ export class LiveDag extends EventTarget {
   take(answer) {
     this.states = bytes(answer.states);
     this.legend = answer.legend;
-    this.places = new Map(answer.legend.map((state, place) => [state, place]));
     this.version = answer.version;
     this.tell("states", { all: true });
   }
@@ -148,13 +147,12 @@ export class LiveDag extends EventTarget {
   change({ version, changes }) {
     const numbers = [];
     for (const [number, state] of changes) {
-      const place = typeof state === "number" ? state : this.places.get(state);
-      if (number < this.states.length && this.states[number] !== place) {
-        this.states[number] = place;
+      if (number < this.states.length && this.states[number] !== state) {
+        this.states[number] = state;
         numbers.push(number);
       }
     }
-    this.version = version ?? this.version;
+    this.version = version;
     if (numbers.length) this.tell("states", { numbers });
   }
 

@@ -116,13 +116,11 @@ export class PictureBox {
     this.key = key;
     const single = singleState(states);
     this.paint(single ? stateClass(single) : "s-mixed");
-    const merged = {};
-    for (const [state, count] of Object.entries(states)) merged[known(state)] = (merged[known(state)] ?? 0) + count;
-    const total = Object.values(merged).reduce((sum, count) => sum + count, 0) || 1;
+    const total = Object.values(states).reduce((sum, count) => sum + count, 0) || 1;
     let x = 0;
-    for (const state of STATES) this.setPart(state, x, (x += (this.wide * (merged[state] ?? 0)) / total));
-    this.told = sharesInWords(merged, this.box.count ?? total);
-    this.words.textContent = this.shortWords(merged);
+    for (const state of STATES) this.setPart(state, x, (x += (this.wide * (states[state] ?? 0)) / total));
+    this.told = sharesInWords(states, this.box.count ?? total);
+    this.words.textContent = this.shortWords(states);
     this.tell();
     if (this.hasLabel) fit(this.words, this.room, 10);
   }

@@ -26,7 +26,6 @@ export function stateClass(state) {
 
 /** The state as the page knows it. */
 export function known(state) {
-  if (state === "queued") return "idle";
   return TABLE[state] ? state : "waiting";
 }
 
