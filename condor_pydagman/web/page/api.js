@@ -37,8 +37,6 @@ function query(parameters) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
-const dagPath = (id, rest = "") => `/api/dags/${encodeURIComponent(id)}${rest}`;
-
 /** All DAGs. */
 export const dags = () => ask("/api/dags");
 
@@ -48,54 +46,17 @@ export class DagApi {
     this.id = id;
   }
 
-  overview(patience) {
-    return ask(dagPath(this.id), {}, patience);
+  /** The address of `what`, "" for the overview. */
+  path(what, parameters = {}) {
+    return `/api/dags/${encodeURIComponent(this.id)}${what && `/${what}`}${query(parameters)}`;
   }
 
-  states() {
-    return ask(dagPath(this.id, "/states"));
-  }
-
-  /** `open`: groups that are unfolded. */
-  picture(open) {
-    const groups = open.map(encodeURIComponent).join(",");
-    return ask(dagPath(this.id, `/picture${groups ? `?open=${groups}` : ""}`));
-  }
-
-  nodes(parameters) {
-    return ask(dagPath(this.id, `/nodes${query(parameters)}`));
-  }
-
-  node(number) {
-    return ask(dagPath(this.id, `/nodes/${number}`));
-  }
-
-  groups(parameters) {
-    return ask(dagPath(this.id, `/groups${query(parameters)}`));
-  }
-
-  group(number) {
-    return ask(dagPath(this.id, `/groups/${number}`));
-  }
-
-  timeline(parameters) {
-    return ask(dagPath(this.id, `/timeline${query(parameters)}`));
-  }
-
-  explain() {
-    return ask(dagPath(this.id, "/explain"));
-  }
-
-  text(file, from) {
-    return ask(dagPath(this.id, `/text${query({ file, from })}`));
-  }
-
-  livePath(version) {
-    return dagPath(this.id, `/live${query({ since: version })}`);
+  get(what, parameters, patience) {
+    return ask(this.path(what, parameters), {}, patience);
   }
 
   command(body) {
-    return ask(dagPath(this.id, "/commands"), {
+    return ask(this.path("commands"), {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),

@@ -81,15 +81,16 @@ export function someNodes(rows) {
   return { selector: { numbers: rows.map((row) => row.number) }, words: amount(rows.length, "node") };
 }
 
+const allNodes = (count) => (count === 1 ? "the node" : `all ${amount(count, "node")}`);
+
 /** All nodes in a state. */
 export function nodesInState(state, count) {
-  const all = count === 1 ? "the node" : `all ${amount(count, "node")}`;
-  return { selector: { state }, words: `${all} in the state "${word(state)}"` };
+  return { selector: { state }, words: `${allNodes(count)} in the state "${word(state)}"` };
 }
 
 /** All nodes whose names match a pattern. */
 export function nodesLike(pattern, count) {
-  const all = count === 1 ? "the node" : `all ${amount(count, "node")}`;
+  const all = allNodes(count);
   return { selector: { pattern }, words: pattern === "*" ? all : `${all} named ${shown(pattern)}` };
 }
 

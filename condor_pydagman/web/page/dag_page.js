@@ -124,33 +124,24 @@ export class DagPage {
     const { node } = this.wanted;
     const view = this.tabs[this.wanted.view].hidden ? "picture" : this.wanted.view;
     if (view !== this.view) {
-      if (this.view) this.hideView(this.view);
+      if (this.view) {
+        this.panels[this.view].hidden = true;
+        this.views[this.view].hide();
+      }
       this.view = view;
       this.panels[view].hidden = false;
       for (const [one, tab] of Object.entries(this.tabs)) {
         tab.setAttribute("aria-selected", String(one === view));
         tab.setAttribute("tabindex", one === view ? "0" : "-1");
       }
-      this.openView(view);
+      this.views[view].open(view === "nodes" ? this.filter : undefined);
+      this.filter = undefined;
     }
     this.node = node;
     if (node === null) this.details.close();
     else this.details.open(node);
     this.views.picture.mark(node);
     this.views.nodes.mark(node);
-  }
-
-  openView(view) {
-    if (view === "picture") this.views.picture.show();
-    else if (view === "nodes") {
-      this.views.nodes.open(this.filter ?? {});
-      this.filter = null;
-    } else this.views[view].open();
-  }
-
-  hideView(view) {
-    this.panels[view].hidden = true;
-    this.views[view].hide();
   }
 
   showState(state) {
@@ -169,7 +160,7 @@ export class DagPage {
       return;
     }
     try {
-      const { rows } = await this.live.api.nodes({ search: node.replace(/[?*]/g, "?"), limit: 200 });
+      const { rows } = await this.live.api.get("nodes", { search: node.replace(/[?*]/g, "?"), limit: 200 });
       const lower = node.toLowerCase();
       const found = rows.find((row) => row.name === node) ?? rows.find((row) => row.name.toLowerCase() === lower);
       if (found) this.chooseNode(found.number);

@@ -15,7 +15,7 @@ export class Details extends Card {
   /** @param work `chooseNode(number)`, `chooseGroup(number)`, `openFile(node, kind, path)`, `close()` */
   constructor(live, work) {
     super(live, {
-      noun: "node", tag: "aside", className: "details", ask: (number) => live.api.node(number),
+      noun: "node", tag: "aside", className: "details", ask: (number) => live.api.get(`nodes/${number}`),
       failure: "Can't load the node", close: () => work.close(),
     });
     this.work = work;
@@ -84,21 +84,20 @@ export class Details extends Card {
   }
 
   facts(node) {
-    const job = node.job ?? {};
-    const rows = [
+    const { job } = node;
+    return facts([
       ["Reason", shown(node.reason)],
       ["Attempt", typeof node.attempt === "number" ? String(node.attempt + 1) : ""],
       ["Job", shown(job.job || node.cluster)],
       ["Site", shown(node.site)],
-      ["Machine", shown((job.hosts ?? []).slice(-1)[0] ?? job.host)],
+      ["Machine", shown((job.hosts ?? []).slice(-1)[0])],
       ["Started", node.started ? clock(node.started) : ""],
       ["Ended", node.ended ? clock(node.ended) : ""],
       ["Ran", typeof node.runtime_s === "number" ? duration(node.runtime_s) : ""],
       ["Result", typeof job.value === "number" ? result(job.value) : ""],
       ["Evictions", job.evictions ? number(job.evictions) : ""],
       ["Submit file", shown(node.submit)],
-    ];
-    return facts(rows);
+    ]);
   }
 
   /** The group that it runs with at a site. */
@@ -113,17 +112,15 @@ export class Details extends Card {
         rematchButton(this.live, group, { "data-key": "rematch", class: "command-button grave" })));
   }
 
-  explained(node) {
-    const findings = node.explain ?? [];
+  explained({ explain: findings }) {
     if (!findings.length) return null;
     const cards = findings.map((finding) => findingCard(finding));
     return el("section", {}, el("h3", {}, "Why"), el("ul", { class: "findings" }, cards));
   }
 
   files(node) {
-    const files = node.files ?? [];
-    if (!files.length) return null;
-    const lines = files.map((file) => el("li", {}, this.file(node, file)));
+    if (!node.files.length) return null;
+    const lines = node.files.map((file) => el("li", {}, this.file(node, file)));
     return el("section", {}, el("h3", {}, "Files"), el("ul", { class: "plain" }, lines));
   }
 
@@ -143,15 +140,14 @@ export class Details extends Card {
       el("ul", { class: "plain" }, nodeEntries(this.live, nodes, count, this.work.chooseNode)));
   }
 
-  usage(node) {
-    const { job = {} } = node;
+  usage({ job }) {
     const rows = [
       ["CPU time", job.cpu_s ? duration(job.cpu_s) : ""],
       ["Sent", job.bytes_sent ? size(job.bytes_sent) : ""],
       ["Received", job.bytes_received ? size(job.bytes_received) : ""],
     ];
     for (const [resource, row] of Object.entries(job.usage ?? {})) {
-      const given = Object.entries(row ?? {}).filter(([, value]) => value !== null && value !== "");
+      const given = Object.entries(row).filter(([, value]) => value !== null && value !== "");
       rows.push([shown(resource), shown(given.map(([what, value]) => `${what} ${value}`).join(", "))]);
     }
     const list = facts(rows);
@@ -159,7 +155,7 @@ export class Details extends Card {
   }
 
   variables(node) {
-    const vars = Object.entries(node.vars ?? {});
+    const vars = Object.entries(node.vars);
     if (!vars.length) return null;
     return el("details", { "data-part": "vars" }, el("summary", {}, `Variables (${number(vars.length)})`),
       facts(vars.map(([key, value]) => [shown(key), shown(value).slice(0, MAX_VALUE)]), "mono"));

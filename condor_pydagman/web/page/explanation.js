@@ -52,7 +52,7 @@ export class ExplanationView {
     this.message.textContent = "Analyzing…";
     this.again.disabled = true;
     try {
-      const { findings } = await this.live.api.explain();
+      const { findings } = await this.live.api.get("explain");
       this.list.replaceChildren(...findings.map((finding) => findingCard(finding, this.chooseName)));
       const when = new Date().toLocaleTimeString("en-GB");
       const words = findings.length ? amount(findings.length, "finding") : "No problems found";

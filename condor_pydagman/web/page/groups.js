@@ -90,7 +90,7 @@ export class GroupTable extends Table {
   }
 
   async ask(wanted) {
-    const answer = await this.live.api.groups(wanted);
+    const answer = await this.live.api.get("groups", wanted);
     setText(this.problem, shown(answer.problem));
     this.problem.hidden = !answer.problem;
     return answer;
@@ -171,7 +171,7 @@ export class GroupTable extends Table {
 class GroupCard extends Card {
   constructor(live, chooseNode, close) {
     super(live, {
-      noun: "group", tag: "section", className: "group-card", ask: (number) => live.api.group(number),
+      noun: "group", tag: "section", className: "group-card", ask: (number) => live.api.get(`groups/${number}`),
       failure: "The group can't be shown", close,
     });
     this.chooseNode = chooseNode;

@@ -89,9 +89,9 @@ export class LiveDag extends EventTarget {
     this.close();
     const round = this.round;
     try {
-      const overview = await this.api.overview(this.overview ? PATIENCE_MS : FIRST_PATIENCE_MS);
+      const overview = await this.api.get("", {}, this.overview ? PATIENCE_MS : FIRST_PATIENCE_MS);
       if (round !== this.round || this.stopped) return;
-      const states = await this.api.states();
+      const states = await this.api.get("states");
       if (round !== this.round || this.stopped) return;
       this.take(states);
       this.takeOverview(overview);
@@ -122,7 +122,7 @@ export class LiveDag extends EventTarget {
   }
 
   follow() {
-    const source = new EventSource(this.api.livePath(this.version));
+    const source = new EventSource(this.api.path("live", { since: this.version }));
     this.source = source;
     const on = (type, work) => source.addEventListener(type, (event) => {
       if (source !== this.source) return;
@@ -204,7 +204,7 @@ export class LiveDag extends EventTarget {
     const round = this.round;
     this.watchdog = setTimeout(async () => {
       try {
-        const overview = await this.api.overview(PATIENCE_MS);
+        const overview = await this.api.get("", {}, PATIENCE_MS);
         if (round !== this.round) return;
         this.takeOverview(overview);
         this.watch();

@@ -47,7 +47,7 @@ export class NodeTable extends Table {
       word,
       chip,
       stateOf: (node) => live.stateOf(node.number) ?? node.state, // the row may be older
-      ask: (wanted) => live.api.nodes(wanted),
+      ask: (wanted) => live.api.get("nodes", wanted),
       columns: COLUMNS,
     });
     this.chooseNode = chooseNode;

@@ -19,7 +19,7 @@ export class Picture {
   constructor(live, chooseNode) {
     this.live = live;
     this.chooseNode = chooseNode;
-    this.open = []; // groups that are unfolded
+    this.groups = []; // groups that are unfolded
     this.labels = new Map(); // of groups that were unfolded: what stood on their boxes
     this.boxes = new Map();
     this.byNode = new Map();
@@ -49,7 +49,7 @@ export class Picture {
   }
 
   /** It is seen from now on. */
-  show() {
+  open() {
     this.isShown = true;
     if (!this.answer || this.isStale) this.load();
   }
@@ -89,7 +89,7 @@ export class Picture {
     const begun = performance.now();
     if (!this.answer) this.message.textContent = "Drawing…";
     try {
-      const answer = await this.live.api.picture(this.open);
+      const answer = await this.live.api.get("picture", { open: this.groups.join(",") });
       this.take(answer, opened);
       if (answer.shut?.includes(opened)) {
         this.fold([opened]);
@@ -153,14 +153,14 @@ export class Picture {
   }
 
   showUnfolded() {
-    const folds = this.open.map((group) => button([name(shortened(shown(this.labels.get(group) ?? group), 30)), " ×"],
+    const folds = this.groups.map((group) => button([name(shortened(shown(this.labels.get(group) ?? group), 30)), " ×"],
       () => this.fold([group]), { class: "chip-button", title: "Fold this again" }));
-    if (folds.length > 1) folds.push(button("Fold all", () => this.fold(this.open), { class: "chip-button" }));
+    if (folds.length > 1) folds.push(button("Fold all", () => this.fold(this.groups), { class: "chip-button" }));
     this.unfolded.replaceChildren(...folds);
   }
 
   fold(groups) {
-    this.open = this.open.filter((group) => !groups.includes(group));
+    this.groups = this.groups.filter((group) => !groups.includes(group));
     this.showUnfolded();
     this.load("fold");
   }
@@ -186,10 +186,10 @@ export class Picture {
     const { node, group, label } = box.box;
     this.setCurrent(box);
     if (typeof node === "number") this.chooseNode(node);
-    else if (group && !this.open.includes(group)) {
+    else if (group && !this.groups.includes(group)) {
       this.labels.set(group, label);
       this.hadFocus = this.layer.contains(document.activeElement);
-      this.open = [...this.open, group];
+      this.groups = [...this.groups, group];
       box.element.classList.add("opening");
       this.load(group);
     }

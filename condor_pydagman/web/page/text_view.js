@@ -91,7 +91,7 @@ export class TextView {
     this.round = (this.round ?? 0) + 1;
     const { round } = this;
     try {
-      const answer = await this.live.api.text(this.file, from);
+      const answer = await this.live.api.get("text", { file: this.file, from });
       if (round !== this.round) return;
       this.take(answer);
     } catch (error) {

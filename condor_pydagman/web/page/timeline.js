@@ -52,7 +52,7 @@ export class Timeline {
         const { overview } = this.live;
         const end = overview?.ended || overview?.now || Date.now() / 1000;
         const from = this.span.value ? Math.max(end - Number(this.span.value), overview?.begun || 0).toFixed(0) : "";
-        const answer = await this.live.api.timeline({ from, to: from ? Math.ceil(end) : "", buckets: BUCKETS });
+        const answer = await this.live.api.get("timeline", { from, to: from ? Math.ceil(end) : "", buckets: BUCKETS });
         if (round !== this.round) return;
         this.answer = answer;
         setText(this.message, answer.buckets.length ? "" : "Nothing has run yet.");
