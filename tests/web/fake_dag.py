@@ -11,13 +11,14 @@ import fnmatch
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 from condor_pydagman.trace.shown_states import COUNTED, KEYS, LOOKS
 from tests.web.fake_groups import FakeGroups
 
 MOST_BOXES = 500
 WIDTH, HEIGHT, STEP_X, STEP_Y, IN_A_ROW = 110, 28, 130, 70, 25
+T = TypeVar("T")
 _IN_QUEUE = ("idle", "running", "held")
 
 
@@ -192,9 +193,8 @@ class FakeDag:
             found = [number for number in found if self.states[number] == place]
         if search:
             found = [number for number in found if _fits(self.names[number].casefold(), search)]
-        found.sort(key=self._key(query.get("sort", "name")), reverse=bool(query.get("descending")))
-        offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", 200)), 200)
-        rows = [self.row(number) for number in found[offset : offset + limit]]
+        page = _page(found, self._key(query.get("sort", "name")), query)
+        rows = [self.row(number) for number in page]
         return {"version": self.version, "total": len(self.names), "matches": len(found),
                 "rows": rows}  # fmt: skip
 
@@ -239,10 +239,9 @@ class FakeDag:
         assert own is not None
         found = [self.group_row(group) for group in own.matching(query)]
         sort = query.get("sort", "name")
-        found.sort(key=lambda row: row[sort] or 0, reverse=bool(query.get("descending")))
-        offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", 200)), 200)
+        page = _page(found, lambda row: (row[sort] is not None, row[sort]), query)
         return {"problem": own.problem, "total": len(own.names), "matches": len(found),
-                "rows": found[offset : offset + limit]}  # fmt: skip
+                "rows": page}  # fmt: skip
 
     def group(self, number: int) -> dict[str, Any]:
         """All of one group."""
@@ -334,6 +333,13 @@ class FakeDag:
             self.touch()
         return {"done": 1, "refused": [], "refused_count": 0, "effect": effects[word],
                 "loses_work": word == "cancel-all"}  # fmt: skip
+
+
+def _page(found: list[T], key: Callable[[T], Any], query: dict[str, str]) -> list[T]:
+    """Sorted; those that are asked for."""
+    found.sort(key=key, reverse=bool(query.get("descending")))
+    offset, limit = int(query.get("offset", 0)), min(int(query.get("limit", 200)), 200)
+    return found[offset : offset + limit]
 
 
 def _fits(name: str, search: str) -> bool:

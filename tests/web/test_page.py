@@ -252,6 +252,18 @@ def test_details_lead_to_neighbours_and_files(serve: Serve, open_page: Open, dag
     aside.locator("h2", has_text="stage_in").wait_for()
 
 
+def test_a_node_that_is_opened_again_has_its_name(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    page = open_page(serve(dag), "/study/picture/0")
+    aside = page.locator("aside")
+    for _ in range(2):
+        aside.locator("h2", has_text="stage_in").wait_for()
+        page.get_by_role("button", name="Close the node").click()
+        aside.wait_for(state="hidden")
+        page.locator("[data-box=n0]").click()
+
+
 def test_a_file_is_followed_and_read_backwards(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     dag.files["dagman.out"] = b"the first line\n" + b"a line of the middle\n" * 20000
     page = open_page(serve(dag), "/study/files", "status of 404")
