@@ -12,7 +12,6 @@ from typing import Any, Callable, Generic, TypeVar
 from aiohttp import web
 
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.trace.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.vocabulary import STATE_WORDS
 from condor_pydagman.web.access import Refused
@@ -83,13 +82,6 @@ class _Recent(Generic[T]):
         self._kept.pop(dag.found.paths.primary, None)
 
 
-class _Told(NamedTuple):
-    """What DAGMan has said of groups, or why it has not."""
-
-    groups: Told
-    problem: str
-
-
 class DagAnswers:
     """Answers requests.
 
@@ -102,7 +94,7 @@ class DagAnswers:
         self._explaining = asyncio.Semaphore(2)
         self._explained = _Recent[Any](EXPLAINED_S)
         self._controls = _Recent[Controls](CONTROLS_S)
-        self._told = _Recent[_Told](GROUPS_S, GROUPS_SHARE)
+        self._told = _Recent[tuple[Told, str]](GROUPS_S, GROUPS_SHARE)
 
     async def dag_of(self, request: web.Request) -> LiveDag:
         """The DAG of a request's address.
@@ -204,16 +196,17 @@ class DagAnswers:
         what they have."""
         dag = await self.dag_of(request)
         has_none = dag.places is None or dag.glimpse is None or dag.glimpse.over
-        told = _Told({}, "") if has_none else await self._told.get(dag, self._ask_groups)
-        found = await self._threads.with_files(lambda: what(GroupRows(dag.reader, told.groups)))
-        return dumped({"problem": told.problem, **found})
+        told, problem = ({}, "") if has_none else await self._told.get(dag, self._ask_groups)
+        found = await self._threads.with_files(lambda: what(GroupRows(dag.reader, told)))
+        return dumped({"problem": problem, **found})
 
-    async def _ask_groups(self, dag: LiveDag) -> _Told:
+    async def _ask_groups(self, dag: LiveDag) -> tuple[Told, str]:
+        """What DAGMan says of them, or why it does not."""
         try:
             found = await self._threads.with_steering(self._steering.groups, dag.found)
         except (PydagmanError, OSError) as error:
-            return _Told({}, f"DAGMan does not report why groups wait: {error}")
-        return _Told({group.name: group for group in found}, "")
+            return {}, f"DAGMan does not report why groups wait: {error}"
+        return {group.name: group for group in found}, ""
 
     async def timeline(self, request: web.Request) -> web.Response:
         """Numbers over time."""

@@ -16,52 +16,52 @@ PATIENCE_S = 60.0
 T = TypeVar("T")
 
 
-class Threads:
-    """One thread for files, one for pictures, some for whatever steers DAGs."""
+class _Pool:
+    """Threads for one kind of work.
 
-    def __init__(self) -> None:
-        self._files = ThreadPoolExecutor(1, "files")
-        self._pictures = ThreadPoolExecutor(1, "pictures")
-        self._steering = ThreadPoolExecutor(4, "steering")
+    Args:
+        what: is slow, in the words of a refusal.
+    """
 
-    async def with_files(self, do: Callable[..., T], *arguments: Any) -> T:
-        """Run something that reads files or uses what was read.
+    def __init__(self, count: int, name: str, what: str) -> None:
+        self._threads, self._what = ThreadPoolExecutor(count, name), what
+
+    async def __call__(self, do: Callable[..., T], *arguments: Any) -> T:
+        """Run something.
 
         Raises:
             Refused: it takes too long; a file system hangs, perhaps.
         """
-        return await self._run(self._files, "the DAG's files are", do, arguments)
-
-    async def with_picture(self, do: Callable[..., T], *arguments: Any) -> T:
-        """Run something that lays out a picture.
-
-        Raises:
-            Refused: it takes too long.
-        """
-        return await self._run(self._pictures, "the picture is", do, arguments)
-
-    async def with_steering(self, do: Callable[..., T], *arguments: Any) -> T:
-        """Run something that asks a DAGMan.
-
-        Raises:
-            Refused: it takes too long.
-        """
-        return await self._run(self._steering, "DAGMan is", do, arguments)
-
-    async def _run(
-        self, pool: ThreadPoolExecutor, what: str, do: Callable[..., T], arguments: Any
-    ) -> T:
-        running = asyncio.get_running_loop().run_in_executor(pool, do, *arguments)
+        running = asyncio.get_running_loop().run_in_executor(self._threads, do, *arguments)
         try:
             return await asyncio.wait_for(asyncio.shield(running), PATIENCE_S)
         except (TimeoutError, asyncio.TimeoutError):
             running.add_done_callback(_retrieve)
-            raise Refused(503, f"{what} slow to answer; try again") from None
+            raise Refused(503, f"{self._what} slow to answer; try again") from None
 
     def close(self) -> None:
         """Begin nothing more; what runs is not waited for."""
-        for pool in (self._files, self._pictures, self._steering):
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class Threads:
+    """One thread for files, one for pictures, some for whatever steers DAGs.
+
+    Attributes:
+        with_files: runs something that reads files or uses what was read.
+        with_picture: runs something that lays out a picture.
+        with_steering: runs something that asks a DAGMan.
+    """
+
+    def __init__(self) -> None:
+        self.with_files = _Pool(1, "files", "the DAG's files are")
+        self.with_picture = _Pool(1, "pictures", "the picture is")
+        self.with_steering = _Pool(4, "steering", "DAGMan is")
+
+    def close(self) -> None:
+        """Begin nothing more; what runs is not waited for."""
+        for pool in (self.with_files, self.with_picture, self.with_steering):
+            pool.close()
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:

@@ -5,9 +5,8 @@
 
 import { ask } from "./ask.js";
 import { button, shown } from "./dom.js";
-import { groupWord } from "./group_states.js";
 import { failure, notice } from "./notices.js";
-import { word } from "./states.js";
+import { groupWord, word } from "./states.js";
 import { amount, number } from "./words.js";
 
 const MAX_TOLD = 5; // refusals that are shown one by one

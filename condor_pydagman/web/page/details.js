@@ -5,8 +5,8 @@ import { Card, facts, nodeEntries } from "./card.js";
 import { NODE_COMMANDS, rematchButton, run, someNodes } from "./commands.js";
 import { button, el, name, shown } from "./dom.js";
 import { findingCard } from "./explanation.js";
-import { groupChip, groupWord, siteName } from "./group_states.js";
-import { chip, isAmong, meaning, word } from "./states.js";
+import { siteName } from "./sites.js";
+import { chip, groupChip, groupWord, isAmong, meaning, word } from "./states.js";
 import { clock, duration, number, result, size } from "./words.js";
 
 const MAX_VALUE = 300;

@@ -5,9 +5,8 @@ import { bar } from "./bar.js";
 import { Card, facts, nodeEntries } from "./card.js";
 import { allowRematch, rematch, rematchButton } from "./commands.js";
 import { button, el, name, setText, shortened, shown } from "./dom.js";
-import {
-  GROUP_STATES, groupChip, groupMeaning, groupWord, siteClass, siteName, siteNumber, swatch,
-} from "./group_states.js";
+import { siteClass, siteName, siteNumber, swatch } from "./sites.js";
+import { GROUP_STATES, groupChip, groupMeaning, groupWord } from "./states.js";
 import { nameCell, reasonCell, stateCell, Table, textCell } from "./table.js";
 import { amount, clock, duration, number } from "./words.js";
 

@@ -5,7 +5,7 @@ import { button, calmly, el, name, shortened, shown, svg } from "./dom.js";
 import { PictureBox } from "./picture_box.js";
 import { Camera } from "./camera.js";
 import { notice } from "./notices.js";
-import { SiteMarks } from "./site_marks.js";
+import { SiteMarks } from "./sites.js";
 
 const FRESH_MS = 2000; // between two questions for the shares of folded boxes
 const SLOW = 10; // times as long as the last one took, at least

@@ -1,8 +1,8 @@
-// States of nodes: their order, words, signs and classes. The server has the table, and has put it into the first answer;
-// colours are in states.css, which it makes from the same. Each state has a sign besides, so that it can be told without
-// colours.
+// States of nodes and of groups: their order, words, signs and classes. The server has the table of those of nodes, and has
+// put it into the first answer; colours are in states.css, which it makes from the same. Each state has a sign besides, so
+// that it can be told without colours.
 
-import { svg } from "./dom.js";
+import { shown, svg } from "./dom.js";
 
 const TABLE = JSON.parse(document.querySelector("meta[name=states]").content);
 
@@ -60,4 +60,34 @@ export function chip(state) {
 export function countsOf(overview) {
   const counts = overview.states ?? overview.counts ?? {};
   return Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0]));
+}
+
+// States of groups of nodes that run at sites, in the order of a life: what people read, the state of nodes whose sign it
+// has, what it means.
+const OF_GROUPS = {
+  unmatched: ["not started", "waiting", "none of its nodes can start yet"],
+  waiting: ["waiting for a site", "idle", "DAGMan is looking for a site"],
+  claimed: ["matched", "ready", "a site is reserved for it"],
+  matched: ["at its site", "running", "its nodes are running there"],
+  leaving: ["leaving its site", "retry", "its jobs are being removed, then it is matched again"],
+  cleaning: ["cleaning up", "post", "its clean-up node is running at the old site"],
+  over: ["ended", "done", "all its nodes have ended"],
+  siteless: ["no site", "failed", "it reached its limit of time or attempts, so its nodes fail"],
+};
+
+export const GROUP_STATES = Object.keys(OF_GROUPS);
+
+/** The word that people read. */
+export function groupWord(state) {
+  return OF_GROUPS[state]?.[0] ?? shown(state);
+}
+
+/** What it means, in a few words. */
+export function groupMeaning(state) {
+  return OF_GROUPS[state]?.[2] ?? "";
+}
+
+/** Its sign, for beside the word. */
+export function groupChip(state) {
+  return chip(OF_GROUPS[state]?.[1] ?? "waiting");
 }

@@ -1,16 +1,39 @@
-// Sites in the picture: a strip along the lower edge of each box in the colours of the sites of its groups, as
-// `condor_pydagman draw` has it, and a legend. A click on a site of the legend leaves only its boxes clear.
+// Sites: their colours and names, and their marks in the picture: a strip along the lower edge of each box in the colours
+// of the sites of its groups, as `condor_pydagman draw` has it, and a legend. A click on a site of the legend leaves only
+// its boxes clear.
 //
 // A DAG without groups has none of it.
 
 import { button, el, name, setText, shortened, shown, svg } from "./dom.js";
-import { siteClass, swatch } from "./group_states.js";
 import { amount, number } from "./words.js";
 
+const COLOURS = 8; // further sites share one colour, as in the pictures of `condor_pydagman draw`
 const INSET = 8; // as that of the shares of states
 const HIGH = 3;
 const ABOVE = 1.6; // the lower edge
 const MAX_NAMES = 8; // of sites in the words of a box
+
+/** The class with the colour of a site, by its number; 1 is the first. */
+export function siteClass(number) {
+  return number <= COLOURS ? `site-${number}` : "site-more";
+}
+
+/** A piece of the site's colour. */
+export function swatch(className) {
+  return el("span", { class: `swatch ${className}`, "aria-hidden": "true" });
+}
+
+/** The number of a site, by which it has its colour; 0 if it has none. */
+export function siteNumber(live, site) {
+  return (live.sites?.names.indexOf(site) ?? -1) + 1;
+}
+
+/** A site by its name, with its colour if it has one. */
+export function siteName(live, site) {
+  if (!site) return null;
+  const number = siteNumber(live, site);
+  return el("span", { class: "at-place" }, number ? swatch(siteClass(number)) : null, name(site));
+}
 
 export class SiteMarks {
   /** @param layer what holds the boxes */
