@@ -164,7 +164,7 @@ _HOMES = {
         "PydagmanError",
         "UsageError",
     ),
-    "features.timeout.graph": ("Timeout",),
+    "features.timeout.commands": ("Timeout",),
     "lint.findings": ("Severity",),
     "graph.model": (
         "Abort",

@@ -14,7 +14,7 @@ TOPICS = {
     "reading": (
         "Read and check DAGs",
         ("api.dag_reading", "api.dag_view", "graph.model", "api.dag_errors", "api.dag_lint",
-         "features.timeout.graph", "lint.findings", "vocabulary"),
+         "features.timeout.commands", "lint.findings", "vocabulary"),
     ),
     "running": (
         "Submit, watch and steer DAGs",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.features.sites.trace import GroupSite
+from condor_pydagman.features.sites.shown import GroupSite
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.vocabulary import JournalRecord
