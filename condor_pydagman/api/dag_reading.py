@@ -96,8 +96,8 @@ def _built(names: Sequence[str], read: ReadText, how: BuildOptions) -> model.Dag
         try:
             return build(names, read, how)
         except DagFileErrors as first:  # of one step; those of the others come along
-            partial = build_partial(names, read, how)
-            found = DagFileErrors(partial.errors, lost=partial.lost) if partial.errors else first
+            _, errors = build_partial(names, read, how)
+            found = DagFileErrors(errors.kept, lost=errors.lost) if errors.kept else first
             raise dag_error(found) from None
 
 

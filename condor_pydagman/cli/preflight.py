@@ -275,8 +275,8 @@ def _errors_of_all(dag_files: Sequence[str], how: BuildOptions) -> DagFileErrors
     from condor_pydagman.graph.problems import DagFileErrors
     from condor_pydagman.lint.partial import build_partial
 
-    partial = build_partial(dag_files, DagFiles().read, how)
-    return DagFileErrors(partial.errors, lost=partial.lost) if partial.errors else None
+    _, errors = build_partial(dag_files, DagFiles().read, how)
+    return DagFileErrors(errors.kept, lost=errors.lost) if errors.kept else None
 
 
 def _cycle(dag: Dag, options: DagmanOptions, config: Config) -> str:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import chain, islice
 from operator import ne
-from typing import Union
+from typing import TypeVar, Union
 
 from condor_pydagman.dagfile import bulk, commands, hints
 from condor_pydagman.dagfile.bulk import SimpleLines
@@ -18,13 +18,13 @@ from condor_pydagman.dagfile.language import DEFINING, USING
 from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.dagfile.lines import in_blocks
 from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
-from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.errors import FileError
 from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import NotSimple, apply, apply_many, define_jobs
 from condor_pydagman.graph.building import STRICT_MIDDLE, Building, BuildOptions, fail
 from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.model import Dag, Splice
-from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
+from condor_pydagman.graph.problems import DagFileErrors, Errors, ProcessingError
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -85,7 +85,9 @@ def leave(building: Building, *, good: bool) -> None:
     if outer is None:
         raise ValueError("the root can't be left")
     building.scope = outer
-    if not good:
+    if building.errors.reads_on:  # what is in it is known, if not all
+        outer.splices[scope.name] = scope
+    elif not good:
         return
     _refuse_forbidden(building, scope)
     outer.splices[scope.name] = scope
@@ -184,7 +186,6 @@ def _lift_descriptions(building: Building, outer: Scope, splice: Scope) -> None:
 # SPLICE and INCLUDE begin another file in the middle of one: files are generators on a stack of our
 # own, so that they may nest as deep as they like.
 
-MAX_ERRORS = 1000
 STEP = 500  # commands that are applied in one step
 MAX_FILES = 200_000  # nested splices multiply: a few lines can name any number of files
 
@@ -238,13 +239,11 @@ class DagReader:
     """Reads DAG files and applies their commands.
 
     Attributes:
-        errors: what is wrong, in the order in which stock DAGMan would meet it.
-        lost: how many more errors there were.
+        errors: what is wrong; the policy decides what is read in spite of it.
     """
 
     def __init__(self, building: Building, read_text: ReadText, *, in_bulk: bool = True) -> None:
-        self.errors: list[DagFileError] = []
-        self.lost = 0
+        self.errors = building.errors
         self._building = building
         self._read_text = read_text
         self._in_bulk = in_bulk
@@ -287,11 +286,11 @@ class DagReader:
             return
         self._open[known] = None
         self._enter(file, path)
-        begin = len(self.errors), len(building.dag)
+        begin = len(self.errors.kept), len(building.dag)
         try:
             yield from self._passes(path, text)
             self._condense(*begin)
-            if self._is_of_use():
+            if self.errors.reads_on or not self.errors.kept:
                 end_file(building)
         except ProcessingError as error:
             self._keep(error, building.file)
@@ -301,12 +300,12 @@ class DagReader:
 
     def _condense(self, before: int, nodes: int) -> None:
         """Of a submit description that is read as a DAG file one error says it all."""
-        errors = self.errors[before:]
+        errors = self.errors.kept[before:]
         if not errors or len(self._building.dag) > nodes:
             return
         if sum(hints.tells_submit_file(error.text) for error in errors) > 1:
             errors[0].hint = hints.of_submit_file(message(errors[0].file))
-            del self.errors[before + 1 :]
+            self.errors.cut(before + 1)
 
     def _enter(self, file: str, path: str) -> None:
         """The present scope is that of `file` now."""
@@ -321,7 +320,7 @@ class DagReader:
                 scope.directory = os.path.join(building.options.cwd, scope.where)
 
     def _passes(self, path: str, text: Iterator[str]) -> _Files:
-        file, before = self._building.file, self._wrong()
+        file, before = self._building.file, len(self.errors)
         reading, progress = self._reading(file, DEFINING), _Progress(deque(), set())
         reader = self._kept.reader(
             (path, file, False),
@@ -331,24 +330,13 @@ class DagReader:
         yield from self._apply(reader, reading, progress)
         if not reading.skipped and not progress.blocked:
             return
-        if self._goes_on(before):
+        if self.errors.goes_on(before):
             yield from self._second_pass(path, file, progress)
         else:  # nodes may be missing because their lines are wrong: look for bad syntax only
             reading = self._reading(file, USING, is_second_reading=True)
             for _ in CommandReader(self._text(path, file), reading):
                 pass
             self._note(reading)
-
-    def _is_of_use(self) -> bool:
-        """Whether what has been read so far will be."""
-        return not self.errors
-
-    def _goes_on(self, before: int) -> bool:
-        """Whether a second reading makes sense of a file that began after so many errors."""
-        return self._wrong() == before
-
-    def _leave_splice(self, *, good: bool) -> None:
-        leave(self._building, good=good)
 
     def _second_pass(self, path: str, file: str, progress: _Progress) -> _Files:
         reading = self._reading(file, USING, is_second_reading=True)
@@ -364,8 +352,9 @@ class DagReader:
 
     def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> _Files:
         """Apply the commands of a file; yields the files that have to be read in between."""
+        building, errors = self._building, self.errors
         for count, item in enumerate(reader, 1):
-            if self.lost > MAX_LOST_ERRORS:
+            if errors.lost > MAX_LOST_ERRORS:
                 break
             if not count % STEP:
                 yield _PAUSE
@@ -376,22 +365,24 @@ class DagReader:
                     self._begin_simple(item, reading, progress)
                 yield _PAUSE
                 continue
-            before = self._wrong()
+            before = len(errors)
             try:
-                item = self._building.admit(item)
+                item = building.admit(item)
                 if isinstance(item, commands.Splice):
-                    enter(self._building, item)
+                    enter(building, item)
                     yield self._file(item.file)
-                    self._leave_splice(good=self._wrong() == before)
+                    leave(building, good=len(errors) == before)
                 elif isinstance(item, commands.Include):
                     yield self._file(item.file)
                 else:
-                    apply(self._building, item, self._text_beside)
+                    apply(building, item, self._text_beside)
             except ProcessingError as error:
-                self._add(error, reading, item, reader.text())
+                errors.objections.append(error)
             else:
-                if self._wrong() > before:
+                if len(errors) > before:
                     self._add_trail(reading, before, item, reader.text())
+            if errors.objections:
+                self._add(reading, item, reader.text())
         self._note(reading)
 
     def _text_beside(self, file: str) -> str:
@@ -428,24 +419,28 @@ class DagReader:
             try:
                 apply(self._building, self._building.admit(command))
             except ProcessingError as error:
-                self._add(error, reading, command, text)
+                self.errors.objections.append(error)
+            if self.errors.objections:
+                self._add(reading, command, text)
 
-    def _add(self, error: ProcessingError, reading: Reading, command: Command, text: str) -> None:
-        """Keep the error with its place, which the one who found it does not know."""
-        self._keep(placed(error, reading.file, command.line, text), reading.file)
+    def _add(self, reading: Reading, command: Command, text: str) -> None:
+        """Keep the objections with their place, which the one who found them does not know."""
+        errors = self.errors
+        for error in errors.objections:
+            if not errors.follows(error, command):
+                self._keep(placed(error, reading.file, command.line, text), reading.file)
+        errors.objections = []
 
     def _keep(self, error: ProcessingError, file: str) -> None:
         error.file = error.file or file
-        if len(self.errors) < MAX_ERRORS:
-            self.errors.append(error)
-        else:
-            self.lost += 1
+        self.errors.keep(error)
 
     def _add_trail(self, reading: Reading, before: int, command: Command, text: str) -> None:
         """Say in the first error of another file because of which command it was read."""
-        if len(self.errors) <= before:
+        self.errors.note_nested(command, before)
+        if len(self.errors.kept) <= before:
             return
-        error, failed = self.errors[before], ""
+        error, failed = self.errors.kept[before], ""
         if isinstance(command, commands.Splice):
             name = self._building.scope.munge + command.name
             failed = message(f"Failed to parse splice {name}'s DAG file {command.file}")
@@ -458,12 +453,9 @@ class DagReader:
 
     def _note(self, reading: Reading) -> None:
         """What is to be kept of a reading that is over."""
-        self.lost += reading.lost
+        self.errors.lost += reading.lost
         remarks = self._building.dag.remarks
-        remarks += reading.warnings[: MAX_ERRORS - len(remarks)]
-
-    def _wrong(self) -> int:
-        return len(self.errors) + self.lost
+        remarks += reading.warnings[: self.errors.most - len(remarks)]
 
     def _reading(
         self, file: str, words: frozenset[str], *, is_second_reading: bool = False
@@ -472,9 +464,9 @@ class DagReader:
             file,
             words=words,
             is_second_reading=is_second_reading,
-            max_errors=MAX_ERRORS,
+            max_errors=self.errors.most,
             allow_any_node_name_characters=self._building.options.allow_any_node_name_characters,
-            errors=self.errors,
+            errors=self.errors.kept,
         )
 
     def _refuse_recursion(self, path: str) -> None:
@@ -541,34 +533,51 @@ def build(files: Sequence[str], read_text: ReadText, options: BuildOptions) -> D
     Raises:
         DagFileErrors: at least one file can't be read or applied.
     """
+    return build_with(Errors, files, read_text, options)[0]
+
+
+_Policy = TypeVar("_Policy", bound=Errors)
+
+
+def build_with(
+    policy: Callable[[], _Policy], files: Sequence[str], read_text: ReadText, options: BuildOptions
+) -> tuple[Dag, _Policy]:
+    """As `build`, with another policy for errors, and those that it kept."""
+    errors = policy()
     try:
-        return _build(files, read_text, options, in_bulk=True)
+        return _build(files, read_text, options, errors), errors
     except NotSimple:
-        return _build(files, read_text, options, in_bulk=False)
+        errors = policy()
+        return _build(files, read_text, options, errors, in_bulk=False), errors
 
 
-def _build(files: Sequence[str], read_text: ReadText, options: BuildOptions, in_bulk: bool) -> Dag:
+def _build(
+    files: Sequence[str],
+    read_text: ReadText,
+    options: BuildOptions,
+    errors: Errors,
+    *,
+    in_bulk: bool = True,
+) -> Dag:
     dag = Dag(files=list(files))
-    building = Building(dag, options)
-    reader = DagReader(building, read_text, in_bulk=in_bulk)
-    read_all(files, building, reader)
-    if not reader.errors:
-        _complete(building, reader)
+    building = Building(dag, options, errors)
+    _read_all(files, building, DagReader(building, read_text, in_bulk=in_bulk))
+    if errors.reads_on or not errors.kept:
+        _complete(building)
     building.close()
-    if reader.errors:
-        raise DagFileErrors(reader.errors, dag.warnings, reader.lost)
+    errors.conclude(dag.warnings)
     dag.finish()
-    wrong = late_mistakes(dag)
-    if wrong:
-        raise DagFileErrors(wrong, dag.warnings)
+    if not errors.kept:  # else it may only follow that a condition names what is not there
+        errors.kept += islice(_late_mistakes(dag), errors.most)
+        errors.conclude(dag.warnings)
     return dag
 
 
-def late_mistakes(dag: Dag) -> list[ProcessingError]:
+def _late_mistakes(dag: Dag) -> Iterator[ProcessingError]:
     """What is wrong, as can only be said when all files have been read."""
     features = sorted(dag.all_features(), key=lambda data: data.place)
     found = chain.from_iterable(data.mistakes(dag) for data in features)
-    return list(islice(filter(None, found), MAX_ERRORS))
+    return filter(None, found)
 
 
 def complete_features(building: Building) -> None:
@@ -581,20 +590,21 @@ def complete_features(building: Building) -> None:
         data.complete(building)
 
 
-def _complete(building: Building, reader: DagReader) -> None:
-    gather(building)
+def _complete(building: Building) -> None:
+    _gather(building)
     try:
-        define.warn_of_categories(building)
-        for data in building.dag.all_features():
-            for warning in data.warnings(building.dag):
-                building.warn(warning, STRICT_MIDDLE)
+        if not building.errors.kept:
+            define.warn_of_categories(building)
+            for data in building.dag.all_features():
+                for warning in data.warnings(building.dag):
+                    building.warn(warning, STRICT_MIDDLE)
         complete_features(building)
     except ProcessingError as error:
-        reader.errors.append(error)
+        building.errors.kept.append(error)
     define.add_priority(building)
 
 
-def read_all(files: Sequence[str], building: Building, reader: DagReader) -> None:
+def _read_all(files: Sequence[str], building: Building, reader: DagReader) -> None:
     """Read the DAG files of a command line; of several, nodes are named after the file's number."""
     munge = building.options.munge_node_names and len(files) > 1
     for number, file in enumerate(files):
@@ -602,7 +612,7 @@ def read_all(files: Sequence[str], building: Building, reader: DagReader) -> Non
         reader.read(file)
 
 
-def gather(building: Building) -> None:
+def _gather(building: Building) -> None:
     """Put into the Dag what the files are found to hold together, once all have been read."""
     arrange(building)
     building.dag.category_limits = building.scope.limits

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph.model import JOIN_NAME, Dag
-from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.graph.problems import Errors, ProcessingError
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -88,6 +88,7 @@ class Building:
     Attributes:
         dag: the Dag.
         options: how it is built.
+        errors: what is wrong so far, and what becomes of it.
         scope: the file that the next command is of.
         file: name of that file, as default names of save points need it.
         special: the FINAL, PROVISIONER and SERVICE nodes.
@@ -96,9 +97,10 @@ class Building:
         has_parents, has_children: by node, as of the last `mark_ends`.
     """
 
-    def __init__(self, dag: Dag, options: BuildOptions) -> None:
+    def __init__(self, dag: Dag, options: BuildOptions, errors: Errors | None = None) -> None:
         self.dag = dag
         self.options = options
+        self.errors = Errors() if errors is None else errors
         self.scope = Scope()
         self.file = ""
         self.special: set[int] = set()

@@ -224,6 +224,8 @@ def parent_child(building: Building, command: commands.ParentChild) -> None:
     """PARENT ... CHILD ..., weak or not."""
     parents = _ends(building, command.parents, "parent")
     children = _ends(building, command.children, "child")
+    if parents is None or children is None:
+        return
     empty = [which for ends, which in ((parents, "parent"), (children, "child")) if not ends]
     gone = [sum(map(building.is_gone, names)) for names in (command.parents, command.children)]
     if empty and not any(gone):
@@ -300,14 +302,16 @@ def connect(building: Building, command: commands.Connect) -> None:
     _refuse_orphans(building, child)
 
 
-def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int]:
-    """Nodes at one end of the edges, in the order in which they were read."""
-    scope = building.scope
+def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int] | None:
+    """Nodes at one end of the edges, in the order in which they were read; None if no name is known
+    and there is an objection to each."""
+    scope, unknown = building.scope, 0
     quick = building.find_all(names)
     if quick is not None:
         return quick
-    found = set()
-    for name in names if len(names) == 1 else sorted(set(names)):
+    found: set[int] = set()
+    order = dict.fromkeys(names if building.errors.reads_on else sorted(names))
+    for name in order:
         node = building.find(name)
         if node is not None:
             found.add(node)
@@ -319,14 +323,13 @@ def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[in
         splice = scope.splices.get(scope.munge + name)
         if splice is None and building.is_gone(name):
             continue
-        if splice is None:
-            fail(
-                f"Unknown {which} node {name} specified",
-                building.near(name),
-                at=name,
-            )
-        found.update(splice.terminal if which == "parent" else splice.initial)
-    return sorted(found)
+        if splice is not None:
+            found.update(splice.terminal if which == "parent" else splice.initial)
+            continue
+        unknown += 1
+        text, hint = f"Unknown {which} node {name} specified", building.near(name)
+        building.errors.object(ProcessingError(text, file="", hint=hint, at=name))
+    return sorted(found) if unknown < len(order) else None
 
 
 def _refuse_special(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman import printable
+from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, PydagmanError
 
+MAX_ERRORS = 1000
 MAX_SHOWN = 20
 
 
@@ -62,6 +64,71 @@ class ProcessingError(DagFileError):
         if self.hint:
             lines.append(f"       {self.hint}")
         return "\n".join(lines)
+
+
+class Errors:
+    """What is wrong with DAG files that are read, and what is read in spite of it: the policy.
+
+    This one is DAGMan's: any error refuses the DAG, and once a line that defines nodes is wrong,
+    those that use them are only parsed, for errors of syntax.
+
+    Attributes:
+        kept: in the order in which stock DAGMan would meet them.
+        lost: how many more there were.
+        objections: those to the command that is being applied; their place is not known yet.
+        most: how many are kept.
+        reads_on: whether the valid rest of files with errors is wanted.
+    """
+
+    most = MAX_ERRORS
+    reads_on = False
+
+    def __init__(self) -> None:
+        self.kept: list[DagFileError] = []
+        self.lost = 0
+        self.objections: list[ProcessingError] = []
+
+    def __len__(self) -> int:
+        return len(self.kept) + self.lost
+
+    def keep(self, error: DagFileError) -> None:
+        """Keep an error that has its place, unless there are very many."""
+        if len(self.kept) < self.most:
+            self.kept.append(error)
+        else:
+            self.lost += 1
+
+    def cut(self, count: int) -> None:
+        """All but the first `count` of those that are kept say the same again."""
+        del self.kept[count:]
+
+    def object(self, error: ProcessingError) -> None:
+        """A part of a command can't be applied; on return, the rest is.
+
+        Raises:
+            ProcessingError: the rest is not to be applied.
+        """
+        raise error
+
+    def follows(self, error: ProcessingError, command: Command) -> bool:
+        """Whether an objection may only be there because of an earlier error."""
+        return False
+
+    def goes_on(self, before: int) -> bool:
+        """Whether the lines that use nodes are applied, of a file that began after so many."""
+        return len(self) == before
+
+    def note_nested(self, command: Command, before: int) -> None:
+        """Errors came, after so many, of the file that `command` names."""
+
+    def conclude(self, warnings: Sequence[str]) -> None:
+        """All files have been read.
+
+        Raises:
+            DagFileErrors: so they have no Dag.
+        """
+        if self.kept:
+            raise DagFileErrors(self.kept, warnings, self.lost)
 
 
 class DagFileErrors(PydagmanError):

@@ -24,10 +24,10 @@ from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.dagfile.syntax import of_class, of_word
 from condor_pydagman.features import FEATURES, part
 from condor_pydagman.graph.apply import applied, apply
-from condor_pydagman.graph.build import MAX_ERRORS, placed
+from condor_pydagman.graph.build import placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, Retry, Variable
-from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
+from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, ProcessingError
 from condor_pydagman.named_tuple import NamedTuple
 
 # What a person sets for nodes (docs/steering.md).

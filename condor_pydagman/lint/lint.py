@@ -40,13 +40,12 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
     findings = Findings()
     try:
         dag = build(files, world.read_blocks, options)
-    except DagFileErrors as errors:
-        partial = build_partial(files, world.read_blocks, options)
-        dag = partial.dag
-        for error in partial.errors or errors.errors:
+    except DagFileErrors as first:
+        dag, errors = build_partial(files, world.read_blocks, options)
+        for error in errors.kept or first.errors:
             _add_error(error, findings)
-        if partial.lost:
-            findings.count("DAG101", more=partial.lost)
+        if errors.lost:
+            findings.count("DAG101", more=errors.lost)
         check_cycles(dag, findings)
     else:
         check_graph(dag, findings)

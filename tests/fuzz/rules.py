@@ -16,6 +16,7 @@ from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, b
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.model import BY_NODE, LEFT_OUT, Dag, Variable
+from condor_pydagman.graph.problems import Errors
 from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.lint.partial import build_partial
 from condor_pydagman.names import logged_name
@@ -100,7 +101,7 @@ def check(sample: Sample) -> str:
 
 
 def _line_by_line(files: Sequence[str], read_text: ReadText, options: BuildOptions) -> Dag:
-    return building._build(files, read_text, options, in_bulk=False)
+    return building._build(files, read_text, options, Errors(), in_bulk=False)
 
 
 def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFileErrors | None]:
@@ -117,15 +118,16 @@ def _built(how: Callable[..., Dag], sample: Sample) -> tuple[Dag | None, DagFile
 
 def _check_partly(sample: Sample, errors: DagFileErrors | None) -> None:
     """What -lint makes of it: a Dag in any case, and errors if DAGMan has any."""
-    found = build_partial(sample.dags, Files(sample).read, sample.options._replace(strict=0))
-    dag, cycle = found.dag, find_cycle(found.dag)
+    options = sample.options._replace(strict=0)
+    dag, found = build_partial(sample.dags, Files(sample).read, options)
+    cycle = find_cycle(dag)
     _need(all(dag.ids[name] == n for n, name in enumerate(dag.names)), "ids are of the names")
     if cycle is not None:
         describe_cycle(dag, cycle)
     if errors is None:
-        _need(not found.errors, "what is accepted has no errors", found.errors)
+        _need(not found.kept, "what is accepted has no errors", found.kept)
     elif not any("DAGMAN_USE_STRICT" in error.message for error in errors.errors):
-        _need(found.errors, "what is refused has errors", errors.detail())
+        _need(found.kept, "what is refused has errors", errors.detail())
 
 
 def _check_manager(path: str, text: str) -> None:

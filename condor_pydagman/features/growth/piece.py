@@ -20,13 +20,13 @@ from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter
 from condor_pydagman.graph import build, define
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, NotSimple, applied
-from condor_pydagman.graph.build import MAX_ERRORS, DagReader, placed
+from condor_pydagman.graph.build import DagReader, placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.cycle import find_cycle
 from condor_pydagman.graph.grow import numbered
 from condor_pydagman.graph.inside import leads_inside
 from condor_pydagman.graph.model import NOOP, Dag
-from condor_pydagman.graph.problems import DagFileErrors, ProcessingError
+from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, ProcessingError
 from condor_pydagman.graph.stepwise import OBJECTS, Steps, in_parts
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NO_NODE, ORDINARY_KINDS, NodeKind
@@ -393,7 +393,7 @@ def _read(
     building.scope.prefix, building.scope.directory = text.prefix, text.directory
     reader = DagReader(building, _texts(text.texts), in_bulk=in_bulk)
     yield from reader.steps(text.file)
-    errors = reader.errors
+    errors = reader.errors.kept
     if not errors:
         errors += _conflicts(dag, building, text.file)
     building.close()
@@ -408,7 +408,7 @@ def _read(
         errors += yield from _cycles(dag, piece, text.file)
         errors += yield from _bad_decisions(dag, piece)
     if errors:
-        raise DagFileErrors(errors, building.dag.warnings, reader.lost)
+        raise DagFileErrors(errors, building.dag.warnings, reader.errors.lost)
     ordered = {dag.names[child] for child in _ordered_anew(piece)}
     yield
     more = yield from numbered(dag, piece.dag, known)

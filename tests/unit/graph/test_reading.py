@@ -11,6 +11,7 @@ from condor_pydagman.dagfile import lines
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph import build as reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
+from condor_pydagman.graph.problems import Errors
 from tests.unit.graph.texts import (
     JOBS,
     NO_BULK,
@@ -140,7 +141,7 @@ def test_after_errors_of_the_first_pass_names_are_not_looked_up() -> None:
 
 @pytest.mark.parametrize("lines_between", [0, 40])
 def test_very_many_errors_are_counted(lines_between: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ERRORS", 10)
+    monkeypatch.setattr(Errors, "most", 10)
     good = "".join(f'VARS Z x="{n}"\n' for n in range(lines_between))
     caught = problems(JOBS + "RETRY Z 1\n" * 25 + good)
     assert len(caught.errors) == 10
@@ -151,7 +152,7 @@ def test_very_many_errors_are_counted(lines_between: int, monkeypatch: pytest.Mo
 
 
 def test_errors_in_many_splices_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ERRORS", 10)
+    monkeypatch.setattr(Errors, "most", 10)
     files = {f"s{n}": "FOO\n" for n in range(25)}
     caught = problems("".join(f"SPLICE S{n} s{n}\n" for n in range(25)), files)
     assert len(caught.errors) == 10
@@ -286,7 +287,7 @@ def test_remarks_are_ours_and_warnings_are_stock_s() -> None:
 
 
 def test_remarks_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MAX_ERRORS", 10)
+    monkeypatch.setattr(Errors, "most", 10)
     assert len(build_text(JOBS + "RETRY A 3x\n" * 25).remarks) == 10
 
 
