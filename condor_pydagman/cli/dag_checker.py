@@ -14,11 +14,11 @@ from typing import Any
 from condor_pydagman.cli.checker_options import USAGE, CheckerOptions, parse_checker
 from condor_pydagman.cli.usage import person_reads, usage
 from condor_pydagman.dagman_job.options import UnknownOption
-from condor_pydagman.errors import UsageError
+from condor_pydagman.errors import DagFileError, UsageError
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.statistics import Shape, count_arcs, shape
 from condor_pydagman.lint.lint_world import DiskWorld
-from condor_pydagman.lint.outline import Issue, Outline, read_outline
+from condor_pydagman.lint.outline import Outline, read_outline
 from condor_pydagman.vocabulary import NodeKind
 
 NO_ISSUES, ISSUES, TOOL_FAILURE = 0, 1, 2
@@ -90,11 +90,11 @@ def _print_issues(file: str, outline: Outline, cycle: str) -> None:
         print()
 
 
-def _line(issue: Issue) -> str:
+def _line(issue: DagFileError) -> str:
     place = f"{issue.file}:{issue.line} "
     if issue.command:
-        return f"{place}Failed to parse {issue.command} command: {issue.reason}"
-    return place + issue.reason
+        return f"{place}Failed to parse {issue.command} command: {issue.message}"
+    return place + issue.message
 
 
 def _print_statistics(file: str, values: dict[str, Any]) -> None:
@@ -117,17 +117,17 @@ def _classad(value: Any) -> str:
 
 def statistics(outline: Outline, form: Shape) -> dict[str, Any]:
     """The numbers of the stock tool, by its names; those that are 0 are left out, as there."""
-    dag, scope = outline.dag, outline.scope
+    dag = outline.dag
     joins = sum(dag.flags.count(flags) for flags in set(dag.flags) if flags & JOIN)
     values: dict[str, Any] = {
         "NumArcs": count_arcs(dag),
         "NumJoinNodes": joins,
         "NumNodes": dag.kinds.count(NodeKind.JOB) - joins,
         "NumServiceNodes": dag.kinds.count(NodeKind.SERVICE),
-        "NumSplices": scope.counted,
+        "NumSplices": outline.splices,
         "NumSubDAGs": dag.kinds.count(NodeKind.SUBDAG),
-        "FinalNode": scope.final,
-        "ProvisionerNode": scope.provisioner,
+        "FinalNode": outline.final,
+        "ProvisionerNode": outline.provisioner,
         "IsCyclic": bool(form.cycle),
         "DetectedCycle": form.cycle,
     }
@@ -145,8 +145,8 @@ def _ad(file: str, values: dict[str, Any], outline: Outline) -> dict[str, Any]:
     return ad
 
 
-def _error_ad(issue: Issue) -> dict[str, Any]:
-    ad = {"Reason": issue.reason, "SourceFile": issue.file, "SourceLine": issue.line}
+def _error_ad(issue: DagFileError) -> dict[str, Any]:
+    ad = {"Reason": issue.message, "SourceFile": issue.file, "SourceLine": issue.line}
     return {**ad, "DagCommand": issue.command} if issue.command else ad
 
 

@@ -191,7 +191,7 @@ MAX_FILES = 200_000  # nested splices multiply: a few lines can name any number 
 
 ReadText = Callable[[str], Union[str, Iterator[str]]]
 _Reader = Union[CommandReader, Recorder, Player]
-_Files = Generator["_Files", None, None]
+Files = Generator["Files", None, None]
 
 
 def placed(error: ProcessingError, file: str, line: int, text: str) -> ProcessingError:
@@ -215,11 +215,24 @@ def _column(text: str, word: str) -> int | None:
     return column if column >= 0 else None
 
 
-def _pause() -> _Files:
+def _pause() -> Files:
     yield from ()
 
 
 _PAUSE = _pause()  # stands for no file: there is something to be done in between
+
+
+def performed(files: Files) -> Iterator[None]:
+    """Read `files` and those that they lead to, a step at each item."""
+    stack = [files]
+    while stack:
+        nested = next(stack[-1], None)
+        if nested is None:
+            stack.pop()
+        elif nested is _PAUSE:
+            yield
+        else:
+            stack.append(nested)
 
 
 class _Progress(NamedTuple):
@@ -262,41 +275,40 @@ class DagReader:
 
     def steps(self, file: str) -> Iterator[None]:
         """As `read`, a block of a file, or STEP commands, at each step."""
-        stack = [self._file(file)]
-        while stack:
-            nested = next(stack[-1], None)
-            if nested is None:
-                stack.pop()
-            elif nested is _PAUSE:
-                yield
-            else:
-                stack.append(nested)
+        return performed(self._file(file))
 
-    def _file(self, file: str) -> _Files:
-        """A file from beginning to end; what it changes for the time of its reading is undone."""
-        building, scope = self._building, self._building.scope
-        before = scope.where, scope.directory, building.file, building.dag.places.file
-        path = os.path.join(scope.where, file)
+    def _file(self, file: str) -> Files:
+        path = os.path.join(self._building.scope.where, file)
         known = os.path.normpath(path)
         try:
             self._refuse_recursion(known)
             text = self._text(path, file)
         except ProcessingError as error:
             self._keep(error, file)
-            return
+        else:
+            yield from self._contents(file, path, known, text)
+
+    def _contents(self, file: str, path: str, known: str, text: Iterator[str]) -> Files:
+        """A file from beginning to end; what it changes for the time of its reading is undone."""
+        building, scope = self._building, self._building.scope
+        before = scope.where, scope.directory, building.file, building.dag.places.file
         self._open[known] = None
         self._enter(file, path)
-        begin = len(self.errors.kept), len(building.dag)
         try:
-            yield from self._passes(path, text)
-            self._condense(*begin)
-            if self.errors.reads_on or not self.errors.kept:
-                end_file(building)
+            yield from self._read_all(path, text)
         except ProcessingError as error:
             self._keep(error, building.file)
         del self._open[known]
         scope.where, scope.directory, building.file, shown = before
         building.dag.places.enter(shown)
+
+    def _read_all(self, path: str, text: Iterator[str]) -> Files:
+        building, errors = self._building, self.errors
+        begin = len(errors.kept), len(building.dag)
+        yield from self._passes(path, text)
+        self._condense(*begin)
+        if errors.reads_on or not errors.kept:
+            end_file(building)
 
     def _condense(self, before: int, nodes: int) -> None:
         """Of a submit description that is read as a DAG file one error says it all."""
@@ -319,7 +331,7 @@ class DagReader:
             if scope.where:
                 scope.directory = os.path.join(building.options.cwd, scope.where)
 
-    def _passes(self, path: str, text: Iterator[str]) -> _Files:
+    def _passes(self, path: str, text: Iterator[str]) -> Files:
         file, before = self._building.file, len(self.errors)
         reading, progress = self._reading(file, DEFINING), _Progress(deque(), set())
         reader = self._kept.reader(
@@ -338,7 +350,7 @@ class DagReader:
                 pass
             self._note(reading)
 
-    def _second_pass(self, path: str, file: str, progress: _Progress) -> _Files:
+    def _second_pass(self, path: str, file: str, progress: _Progress) -> Files:
         reading = self._reading(file, USING, is_second_reading=True)
         known = deque((line, lines, length) for line, lines, length, _ in progress.taken)
         reader = self._kept.reader(
@@ -350,7 +362,7 @@ class DagReader:
         )
         yield from self._apply(reader, reading, progress)
 
-    def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> _Files:
+    def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> Files:
         """Apply the commands of a file; yields the files that have to be read in between."""
         building, errors = self._building, self.errors
         for count, item in enumerate(reader, 1):

@@ -6,8 +6,6 @@ Each method gives what is wrong, in stock's words, or ''.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Container, Iterable, Iterator
-from typing import Protocol, TypeVar
 
 from condor_pydagman.dagfile import commands
 from condor_pydagman.data_requests.request_ads import is_submit_file
@@ -44,12 +42,6 @@ class OutlineOptions(NamedTuple):
     strict: bool = False
 
 
-class Shared(Protocol):
-    """What a DAG file and those that it includes share."""
-
-    has_config: bool
-
-
 class External:
     """Looks at scripts, configuration files and submit descriptions."""
 
@@ -81,12 +73,9 @@ class External:
             return f"{what} program {program} does not exist"
         return "" if kind is FileKind.EXECUTABLE else f"{what} {program} can't be executed"
 
-    def config(self, command: commands.ConfigFile, directory: str, shared: Shared) -> str:
-        """Whether there is another CONFIG before it, or its file is missing."""
+    def config(self, command: commands.ConfigFile, directory: str) -> str:
+        """Whether its file is missing."""
         full = self._world.absolute(os.path.join(directory, command.file))
-        if shared.has_config:
-            return "DAG configuration file is already defined"
-        shared.has_config = True
         if self._world.kind(full) is FileKind.MISSING:
             return f"Configuration file {full} does not exist"
         return ""
@@ -146,25 +135,6 @@ class External:
             self._common_input = common_input
         differs = common_input is not None and self._common_input not in ("", common_input)
         return COMMON_INPUT_DIFFERS if differs else ""
-
-
-P = TypeVar("P")
-
-
-def undescribed(
-    waiting: Iterable[tuple[P, commands.Job]], descriptions: Container[str]
-) -> Iterator[tuple[P, commands.Job]]:
-    """Those nodes, with their places, whose description is not in the DAG either.
-
-    Each name comes once for a place, that is a file.  Stock looks in that file alone; but a DAG has
-    one set of descriptions.
-    """
-    said = set()
-    for place, command in waiting:
-        key = id(place), command.submit
-        if command.submit not in descriptions and key not in said:
-            said.add(key)
-            yield place, command
 
 
 def _as_stock(warnings: list[str]) -> str:

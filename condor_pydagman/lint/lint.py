@@ -14,15 +14,16 @@ from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.features import home, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
+from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.scope import Scope
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
 from condor_pydagman.lint.findings import Finding, Findings, World
 from condor_pydagman.lint.graph_rules import check_cycles, check_graph
 from condor_pydagman.lint.macro_rules import check_macros
-from condor_pydagman.lint.outline import Place, read_outline
+from condor_pydagman.lint.outline import read_outline, word_of
 from condor_pydagman.lint.partial import build_partial
-from condor_pydagman.lint.references import word_of
 from condor_pydagman.lint.request_rules import check_requests
 
 MAX_TEXT_LENGTH = 160
@@ -134,18 +135,20 @@ class _Locator:
             self._prefix = f"{number}." if munge else ""
             read_outline(file, self._world, outline, self._watch)
 
-    def _watch(self, place: Place, command: Command) -> None:
+    def _watch(self, building: Building, command: Command) -> None:
         word = word_of(command)
         if word not in self._words:
             return
-        for key in self._keys(place, command, word):
+        for key in self._keys(building.scope, command, word):
             for number in self._wanted.pop(key, ()):
                 finding = self._findings.kept[number]
-                self._findings.kept[number] = finding._replace(file=place.path, line=command.line)
+                self._findings.kept[number] = finding._replace(
+                    file=building.dag.places.file, line=command.line
+                )
 
-    def _keys(self, place: Place, command: Command, word: str) -> list[tuple[str, ...]]:
+    def _keys(self, scope: Scope, command: Command, word: str) -> list[tuple[str, ...]]:
         """The `words` of findings that may be about `command`."""
-        prefix = self._full_prefix(place.scope.prefix)
+        prefix = self._full_prefix(scope.prefix)
         if isinstance(command, commands.ParentChild):
             parents = {prefix + name for name in command.parents}
             children = {prefix + name for name in command.children}
@@ -156,20 +159,20 @@ class _Locator:
             ]
         category = command.category if isinstance(command, commands.MaxJobs) else ""
         if category:
-            outer = place.scope.prefix + category
+            outer = scope.prefix + category
             return [(word, category), (word, outer), (word, prefix + category)]
         if isinstance(command, commands.SubmitDescription):
             return [(word, command.name)]
         if home(type(command)):
             is_about = getattr(part(home(type(command)), "lint"), "is_about", None)
             if is_about is not None:
-                prefixes = "", place.scope.prefix, prefix
+                prefixes = "", scope.prefix, prefix
                 own = [key for key in self._wanted if key[0] == word]
                 return [key for key in own if is_about(command, key[1:], prefixes)]
         name = getattr(command, "node", "")
         if name.upper() == "ALL_NODES":
             return [key for key in self._wanted if key[0] == word]
-        if name in place.scope.sets:
+        if name in scope.sets:
             return self._of_set(word, prefix + name)
         name = prefix + name
         if isinstance(command, commands.Vars):

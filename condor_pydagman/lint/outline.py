@@ -1,118 +1,111 @@
 """DAG files as stock condor_dag_checker reads them: nodes, edges, and all errors.
 
-The stock checker is not DAGMan (see `graph.build`): each file is a DAG of its own, reading goes on
-after errors, wrong commands are not counted, and CONNECT, pins and most semantics are left out.
-Tools read its output, so messages and numbers are the same here.
+Files, splices and simple lines are gone through by DAGMan's reader (`graph.build`).  But the stock
+checker is not DAGMan: each file is a DAG of its own, wrong commands are not counted, and CONNECT,
+pins and most semantics are left out.  Tools read its output, so messages, numbers and the order of
+both are the same here; that is why the rules for names, and the order of commands, are apart.
 
 Of each file, commands that define nodes are applied as they come; then errors of syntax are listed;
-then come the commands that name nodes, in the order of `references`.  INCLUDE and SPLICE are read
-to their end where they stand.  Files nest as deep as they like: reading is a stack of generators.
+then come the commands that name nodes, in the order of `_rank`.  INCLUDE and SPLICE are read to
+their end where they stand.
 """
 
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterator
-from typing import Any
+from array import array
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import cache
+from itertools import repeat
+from typing import Any, Union
 
 from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.bulk import SimpleLines
+from condor_pydagman.dagfile.bulk import KINDS, USES, SimpleLines, kind_of
 from condor_pydagman.dagfile.commands import Command
+from condor_pydagman.dagfile.language import USING, manual
 from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.errors import DagFileError, FileError, UsageError
 from condor_pydagman.features import home, part
-from condor_pydagman.graph.apply import file_of
-from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
+from condor_pydagman.graph import define
+from condor_pydagman.graph.apply import apply_many, file_of
+from condor_pydagman.graph.build import DagReader, Files, end_file, performed
+from condor_pydagman.graph.building import ALL_NODES, Building, BuildOptions
 from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
-from condor_pydagman.graph.scope import NodeSet
-from condor_pydagman.lint.external import (
-    NO_DESCRIPTION,
-    External,
-    OutlineOptions,
-    undescribed,
-)
+from condor_pydagman.graph.problems import Errors
+from condor_pydagman.graph.scope import Scope
+from condor_pydagman.lint.external import NO_DESCRIPTION, External, OutlineOptions
 from condor_pydagman.lint.findings import FileKind, World
-from condor_pydagman.lint.outline_graph import OutlineGraph
-from condor_pydagman.lint.references import (
-    Deferred,
-    Ends,
-    Resolver,
-    WaitingRows,
-    adder,
-    is_late,
-    kind_of,
-    word_of,
-)
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_ERRORS = 10_000  # of a file, and as many again of commands that can't be applied
 
+# Commands that are applied when all nodes of their file are known, in this order.
+_ORDER: tuple[type, ...] = (
+    commands.SubmitDescription,
+    commands.Category,
+    commands.ParentChild,
+    commands.ScriptLine,
+    commands.RetryLine,
+    commands.AbortDagOn,
+    commands.Vars,
+    commands.Priority,
+    commands.PreSkip,
+    commands.ToleranceLine,
+    commands.NotDone,
+    commands.Done,
+    commands.ConfigFile,
+    commands.Reject,
+)
+_ONE_ONLY = (NodeKind.FINAL, NodeKind.PROVISIONER)
+_LATER = frozenset(_ORDER) - {commands.SubmitDescription}  # which defines its name at once
 
-class Issue(NamedTuple):
-    """One thing that is wrong; `command` is '' where the error is not about a command."""
-
-    reason: str
-    file: str
-    line: int = 0
-    command: str = ""
+Watch = Callable[[Building, Command], None]
 
 
-def _objects(command: Command) -> Any:
-    """What says of commands of a feature as they are read whether they are wrong, if anything."""
-    own = home(type(command))
-    return getattr(part(own, "lint"), "objection", None) if own else None
+class _Rows(NamedTuple):
+    """PARENT lines of a simple form, and their numbers: there may be millions, so as text."""
+
+    numbers: Sequence[int]
+    text: str
 
 
-class Scope:
-    """What a DAG file and the files that it INCLUDEs share; a SPLICE has one of its own."""
-
-    def __init__(self, prefix: str = "", *, spliced: bool = False) -> None:
-        self.prefix = prefix
-        self.spliced = spliced
-        self.final = ""
-        self.provisioner = ""
-        self.has_config = False
-        self.words: set[str] = set()  # of commands of which a DAG has one
-        self.splices: dict[str, Ends] = {}
-        self.sets: dict[str, NodeSet] = {}
-        self.inner: list[Scope] = []
-        self.splice_count = 0  # splices of its own, those that can't be read included
-        self.counted = 0  # the stock tool's count, which it adds up anew at every INCLUDE
+_Later = list[Union[Command, _Rows]]
 
 
 class Outline(NamedTuple):
-    """What was read.  `dag` has names, kinds, flags and edges only, and is finished.
+    """What was read.
 
-    `lost` is how many issues there are besides `issues`, of which there may be very many.
+    Attributes:
+        dag: names, kinds, flags and edges only; finished.
+        issues: what is wrong; the command is '' where an error is not about one.
+        lost: how many issues there are besides, of which there may be very many.
+        final, provisioner: names of such nodes, or ''.
+        splices: the stock tool's count, which it adds up anew at every INCLUDE.
     """
 
     dag: Dag
-    scope: Scope
-    issues: list[Issue]
-    lost: int = 0
+    issues: list[DagFileError]
+    lost: int
+    final: str
+    provisioner: str
+    splices: int
 
 
-class Place:
-    """A file that is being read.
-
-    Attributes:
-        file: its name as messages show it.
-        directory: where it looks for other files, '' for the start directory.
-        path: the file from the start directory.
-    """
-
-    def __init__(self, file: str, directory: str, scope: Scope, *, subdag: bool = False) -> None:
-        self.file = file
-        self.directory = directory
-        self.scope = scope
-        self.blocks: Iterator[str] = iter(())
-        self.subdag = subdag
-        self.path = ""
+class _Issues(Errors):
+    most = 2 * MAX_ERRORS
 
 
-Watch = Callable[[Place, Command], None]
-Steps = Iterator["Steps"]
+class _Building(Building):
+    """Join nodes are numbered over all files, from 1."""
+
+    def join_name(self) -> str:
+        return f"{JOIN_NAME}{self.next_join() + 1}"
+
+    def defined_at(self, full: str) -> str | None:
+        return None  # join nodes are not compared with others
 
 
 def read_outline(
@@ -120,344 +113,428 @@ def read_outline(
 ) -> Outline:
     """Read the DAG that `file` describes.  `watch` is called with every command."""
     reader = _Reader(world, options, watch)
-    scope = Scope()
-    directory, name = ("", file)
-    if options.use_dag_dir:
-        directory, name = os.path.split(file)
-    place = Place(file, directory, scope)
-    reason = reader.open(place, name)
-    if reason:
-        reader.issues.append(Issue(f"Failed to open DAG {os.path.basename(file)}: {reason}", file))
+    directory, name = os.path.split(file) if options.use_dag_dir else ("", file)
+    path = os.path.join(directory, name)
+    text = reader.opened(path)
+    if isinstance(text, str):
+        reason = f"Failed to open DAG {os.path.basename(file)}: {text}"
+        reader.errors.keep(DagFileError(reason, file=file))
     else:
-        reader.run(reader.file(place), world.absolute(place.path))
-    dag = reader.finished_dag()
-    return Outline(dag, scope, reader.issues, reader.lost)
+        for _ in performed(reader.whole(file, path, directory, text)):
+            pass
+    return reader.outline()
 
 
-class _Reader:
-    """Reads one DAG; `issues` grows, up to a limit; `lost` counts the others."""
+class _Reader(DagReader):
+    """Reads one DAG, for `subdags` one that is the last of these, of which each names the next."""
 
-    def __init__(self, world: World, options: OutlineOptions, watch: Watch | None) -> None:
-        self._graph = OutlineGraph(options.use_join_nodes)
-        self.issues: list[Issue] = []
-        self.lost = 0
+    def __init__(
+        self,
+        world: World,
+        options: OutlineOptions,
+        watch: Watch | None,
+        subdags: tuple[str, ...] = (),
+    ) -> None:
+        how = BuildOptions(
+            use_join_nodes=options.use_join_nodes,
+            allow_any_node_name_characters=options.allow_illegal_chars,
+        )
+        super().__init__(_Building(Dag(), how, _Issues()), world.read_blocks)
         self._world = world
         self._options = options
         self._watch = watch
-        self._open_files: list[str] = []
-        self._subdags: list[str] = []
-        self._kept = FileCache()
+        self._subdags = subdags
         self._external = External(world, options)
         self._descriptions: set[str] = set()
-        self._undescribed: list[tuple[Place, commands.Job]] = []
+        self._undescribed: list[tuple[_Later, str, commands.Job]] = []
+        self._configured: set[Scope] = set()
+        self._splices: Counter[Scope] = Counter()  # of its own, those that can't be read included
+        self._counted: Counter[Scope] = Counter()
+        # Whether simple lines need a look at each of them.
+        self._looks_closer = bool(watch or subdags) or (
+            options.check_descriptions or options.check_scripts
+        )
 
-    def finished_dag(self) -> Dag:
-        """The Dag of all that was read; nothing may be read after that."""
-        self._graph.dag.finish(parents_later=True)
-        return self._graph.dag
+    def outline(self) -> Outline:
+        """All that was read; nothing may be read after that."""
+        dag, scope = self._building.dag, self._building.scope
+        dag.finish(parents_later=True)
+        final, provisioner = (
+            next((dag.names[node] for node in dag.of_kind(kind) if node in scope), "")
+            for kind in _ONE_ONLY
+        )
+        splices = self._counted[scope]
+        return Outline(dag, self.errors.kept, self.errors.lost, final, provisioner, splices)
 
-    def run(self, steps: Steps, full: str) -> None:
-        """Perform `steps`, those of the file `full`, and all that they lead to."""
-        self._subdags = [full]
-        stack = [steps]
-        while stack:
-            inner = next(stack[-1], None)
-            if inner is None:
-                stack.pop()
-            else:
-                stack.append(inner)
-        self._report_undescribed()
-
-    def open(self, place: Place, name: str) -> str:
-        """Read the text of the file `name`; the result is why that can't be done, or ''."""
-        place.path = os.path.join(place.directory, name)
+    def opened(self, path: str) -> Iterator[str] | str:
+        """The text of a file in blocks, or why it can't be read."""
         try:
-            place.blocks = self._world.read_blocks(place.path)
+            return self._world.read_blocks(path)
         except FileNotFoundError:
             return "Provided file path does not exist"
         except (IsADirectoryError, FileError):
             return "Provided file path is not a file"
         except (OSError, ValueError):
             return "Failed to open file"
-        return ""
 
-    def file(self, place: Place) -> Steps:
-        """Apply the commands of a file whose text has been read."""
-        errors: list[DagFileError] = []
+    def whole(self, file: str, path: str, directory: str, text: Iterator[str]) -> Files:
+        """Read a DAG, whose first file has been opened; it looks for others in `directory`."""
+        self._building.scope.where = directory
+        self._subdags = self._subdags or (self._world.absolute(path),)
+        yield self._contents(file, path, "", text)
+        seen = set()  # each name comes once for a file; stock looks in that file alone
+        for later, where, command in self._undescribed:
+            key = id(later), command.submit
+            if command.submit not in self._descriptions and key not in seen:
+                seen.add(key)
+                self._report(command, NO_DESCRIPTION, where)
+
+    def _read_all(self, path: str, text: Iterator[str]) -> Files:
+        file, scope = self._building.file, self._building.scope
+        later: _Later = []
+        inner = len(self._subdags) > 1
         reading = Reading(
-            place.file,
-            max_errors=1 if place.subdag else MAX_ERRORS,
+            file,
+            max_errors=1 if inner else MAX_ERRORS,
             allow_any_node_name_characters=self._options.allow_illegal_chars,
-            errors=errors,
         )
-        later = Deferred()
-        resolver = Resolver(self._graph.dag, place.scope)
-        reader = self._reader(place, reading)
+        reader = self._kept.reader(
+            (path, file, False), reading, lambda: CommandReader(text, reading, in_bulk=True)
+        )
         try:
             for item in reader:
-                if place.subdag and errors:
+                if inner and reading.errors:
                     break  # the rest of a sub-DAG is not looked at after an error
                 if not isinstance(item, SimpleLines):
-                    yield from self._apply(place, item, resolver, later)
-                elif not self._may_add_simple(place) or not self._add_simple(place, item, later):
-                    for command, _ in reader.commands_of(item):
-                        yield from self._apply(place, command, resolver, later)
+                    yield from self._perform(item, later)
+                    continue
+                odd = self._add_simple(item, later)
+                for command, line in reader.commands_of(item) if odd else ():
+                    if kind_of(line) in odd:
+                        yield from self._perform(command, later)
         except (OSError, FileError) as error:
-            self.issues.append(Issue(f"Failed to read {place.file}: {error}", place.file))
-        self.issues += [Issue(one.message, one.file, one.line, one.command) for one in errors]
-        if not place.subdag:
-            self.lost += reading.lost
-        for waiting in later:
-            if not isinstance(waiting, WaitingRows):
-                self._apply_late(place, waiting, resolver)
-            elif not self._graph.add_parents(place.scope.prefix, waiting.simple()):
-                for one in waiting.commands():
-                    self._apply_late(place, one, resolver)
-        scope = place.scope
-        scope.counted += scope.splice_count
-        scope.counted += sum(inner.counted for inner in scope.inner)
+            self.errors.keep(DagFileError(f"Failed to read {file}: {error}", file=file))
+        self.errors.kept += reading.errors
+        if not inner:
+            self.errors.lost += reading.lost
+        for waiting in sorted(later, key=_rank):
+            self._apply_late(waiting)
+        nested = sum(self._counted[splice] for splice in scope.splices.values())
+        self._counted[scope] += self._splices[scope] + nested
 
-    def _reader(self, place: Place, reading: Reading) -> CommandReader | Recorder | Player:
-        def new() -> CommandReader:
-            return CommandReader(place.blocks, reading, in_bulk=True)
+    def _add_simple(self, simple: SimpleLines, later: _Later) -> Sequence[str]:
+        """Apply simple lines all at once, but for those of the kinds that need a closer look."""
+        building, dag = self._building, self._building.dag
+        names = simple.columns("JOB")[0]
+        full, splices = building.full_names(names), building.scope.splices
+        new = set(full)
+        if self._looks_closer or JOIN_NAME in simple.text or not splices.keys().isdisjoint(names):
+            return KINDS
+        if len(new) < len(full) or not dag.ids.keys().isdisjoint(new):
+            return KINDS
+        if full:
+            building.scope.add(len(dag), len(full))
+            dag.add_jobs(full, repeat("", len(full)), repeat(0, len(full)))
+        odd = []
+        for kind in filter(simple.has, USES):
+            if kind != "PARENT":
+                if building.numbers(simple.columns(kind)[0]) is None:
+                    odd.append(kind)
+            elif not apply_many(building, simple, kind):
+                if splices:
+                    odd.append(kind)
+                else:
+                    numbers = simple.parent_lines()
+                    compact = numbers if isinstance(numbers, range) else array("i", numbers)
+                    later.append(_Rows(compact, simple.text_of(kind)))
+        return odd
 
-        if place.subdag:  # its first error ends the reading
-            return new()
-        return self._kept.reader((place.path, place.file, False), reading, new)
-
-    def _apply(self, place: Place, command: Command, resolver: Resolver, later: Deferred) -> Steps:
+    def _perform(self, command: Command, later: _Later) -> Files:
         """Apply a command, or put it off to the end of its file."""
+        building = self._building
         if self._watch:
-            self._watch(place, command)
+            self._watch(building, command)
+        objection, add = _rule(type(command), "objection"), _adder(type(command))
         if isinstance(command, commands.ParentChild):
-            ends = resolver.edges(command)
-            if ends is None:
-                later.add(command)
-            else:
-                self._graph.add_edges(*ends)
-        elif _objects(command) is not None:
-            why = _objects(command)(command, place.scope, self._external, place.directory)
-            self._report_if(place, command, why)
+            if not self._join(command):
+                later.append(command)
+        elif objection is not None:
+            self._report(command, objection(command, building, self._external))
         elif is_late(type(command)):
-            if self._is_to_wait(place, command, resolver):
-                later.add(command)
-        else:
-            if isinstance(command, commands.SubmitDescription):
-                later.add(command)
-            yield from self._define(place, command)
-
-    def _may_add_simple(self, place: Place) -> bool:
-        """Whether simple lines need no look at each of them."""
-        options = self._options
-        looked_at = options.check_descriptions or options.check_scripts or place.subdag
-        return self._watch is None and not looked_at
-
-    def _add_simple(self, place: Place, simple: SimpleLines, later: Deferred) -> bool:
-        """Apply simple lines all at once; False, and nothing done, if one needs a closer look."""
-        graph, scope = self._graph, place.scope
-        if not graph.add_simple_jobs(scope, simple):
-            return False
-        if simple.has("PARENT") and not graph.add_parents(scope.prefix, simple):
-            later.add_rows(WaitingRows(simple))
-        return True
-
-    def _define(self, place: Place, command: Command) -> Steps:
-        """Apply a command that does not name nodes."""
-        if isinstance(command, (commands.Job, commands.Subdag)):
-            self._add_node(place, command)
-            if isinstance(command, commands.Subdag):
-                yield from self._subdag(place, command)
-            else:
-                self._check_job(place, command)
+            if add is not None or self._is_to_wait(command):
+                later.append(command)
+        elif isinstance(command, commands.Job):
+            self._add_node(command, NodeKind.JOB if command.kind == NodeKind.DATA else command.kind)
+            self._check_job(command, later)
+        elif isinstance(command, commands.Subdag):
+            self._add_node(command, NodeKind.SUBDAG)
+            yield from self._subdag(command)
         elif isinstance(command, commands.SubmitDescription):
+            later.append(command)
             self._descriptions.add(command.name)
         elif isinstance(command, commands.Include):
-            yield from self._include(place, command)
+            yield from self._include(command)
         elif isinstance(command, commands.Splice):
-            yield from self._splice(place, command)
-        else:
-            self._add_for_feature(place, command)
+            yield from self._splice(command)
+        elif add is not None:
+            self._add_for_feature(command, add)
 
-    def _add_for_feature(self, place: Place, command: Command) -> bool:
-        """Add the nodes or edges of a command of a feature; false if it brings none."""
-        add = adder(type(command))
-        if add is None:
-            return False
-        file = file_of(command)
-        beside = Place(file, place.directory, place.scope)
-        reason = self.open(beside, file) if file else ""
-        if reason:
-            reason = f"Failed to read {file}: {reason}"
-        else:
-            try:
-                reason = add(self._graph, place.scope, command, "".join(beside.blocks))
-            except (OSError, FileError, UsageError) as error:
-                reason = str(error)
-        self._report_if(place, command, reason)
-        return True
+    def _add_node(self, command: commands.Job | commands.Subdag, kind: NodeKind) -> None:
+        building, name, flags = self._building, command.name, 0
+        reason = self._against_node(name, kind)
+        self._report(command, reason)
+        if not reason:
+            if name.startswith(JOIN_NAME) and kind is NodeKind.JOB:
+                flags = JOIN  # a full rescue DAG of an old version has them as ordinary nodes
+            building.add_node(building.scope.full(name), "", kind, flags, 0)
 
-    def _check_job(self, place: Place, command: commands.Job) -> None:
-        known = command.description is None and command.submit in self._descriptions
-        reason = "" if known else self._external.job(command, place.directory)
-        if reason == NO_DESCRIPTION:
-            self._undescribed.append((place, command))
-            return
-        self._report_if(place, command, reason)
-
-    def _report_undescribed(self) -> None:
-        for place, command in undescribed(self._undescribed, self._descriptions):
-            self._report(place, command, NO_DESCRIPTION)
-
-    def _report(self, place: Place, command: Command, reason: str) -> None:
-        if len(self.issues) >= 2 * MAX_ERRORS:
-            self.lost += 1
-            return
-        word = "" if isinstance(command, commands.Reject) else word_of(command)
-        self.issues.append(Issue(reason, place.file, command.line, word))
-
-    def _report_if(self, place: Place, command: Command, reason: str) -> None:
-        if reason:
-            self._report(place, command, reason)
-
-    def _add_node(self, place: Place, command: commands.Job | commands.Subdag) -> None:
-        scope, kind, flags = place.scope, kind_of(command), 0
-        name = scope.prefix + command.name
-        reason = self._against_node(scope, command.name, kind)
-        if reason:
-            self._report(place, command, reason)
-            return
-        if command.name.startswith(JOIN_NAME) and kind is NodeKind.JOB:
-            flags = JOIN  # a full rescue DAG of an old version has them as ordinary nodes
-        self._graph.add_node(name, kind, flags)
-        if kind is NodeKind.FINAL:
-            scope.final = name
-        elif kind is NodeKind.PROVISIONER:
-            scope.provisioner = name
-
-    def _against_node(self, scope: Scope, name: str, kind: NodeKind) -> str:
-        if kind is NodeKind.FINAL and scope.spliced:
+    def _against_node(self, name: str, kind: NodeKind) -> str:
+        building, scope = self._building, self._building.scope
+        if kind is NodeKind.FINAL and scope.outer is not None:
             return "Spliced DAGs can not contain a final node"
-        if scope.prefix + name in self._graph.dag.ids or name in scope.splices:
+        if building.find(name) is not None or name in scope.splices:
             return f"Node {name} is already defined in the DAG"
-        if kind is NodeKind.FINAL and scope.final:
-            return "Final node is already defined in the DAG"
-        if kind is NodeKind.PROVISIONER and scope.provisioner:
-            return "Provisioner node is already defined in the DAG"
+        if kind in _ONE_ONLY and any(node in scope for node in building.dag.of_kind(kind)):
+            return f"{kind.name.capitalize()} node is already defined in the DAG"
         return ""
 
-    def _include(self, place: Place, command: commands.Include) -> Steps:
-        inner = Place(command.file, place.directory, place.scope, subdag=place.subdag)
-        reason = self.open(inner, command.file)
-        full = self._world.absolute(os.path.join(place.directory, command.file))
-        if reason:
-            self._report(place, command, f"Failed to read include file: {reason}")
-        elif full in self._open_files:
-            self._report(place, command, "Recursive file inclusion detected")
+    def _check_job(self, command: commands.Job, later: _Later) -> None:
+        known = command.description is None and command.submit in self._descriptions
+        where = self._building.scope.where
+        reason = "" if known else self._external.job(command, where)
+        if reason == NO_DESCRIPTION:  # a description of that name may still come
+            self._undescribed.append((later, self._building.file, command))
         else:
-            self._open_files.append(full)
-            yield self.file(inner)
-            self._open_files.pop()
+            self._report(command, reason)
 
-    def _splice(self, place: Place, command: commands.Splice) -> Steps:
-        scope, name = place.scope, command.name
-        if name in scope.splices or scope.prefix + name in self._graph.dag.ids:
-            reason = f"Splice name {name} is already defined in the DAG"
-            self._report(place, command, reason)
+    def _add_for_feature(self, command: Command, add: Callable[..., str]) -> None:
+        file = file_of(command)
+        where = self._building.scope.where
+        text = self.opened(os.path.join(where, file)) if file else iter(())
+        if isinstance(text, str):
+            self._report(command, f"Failed to read {file}: {text}")
             return
-        begin = len(self._graph.dag)
-        scope.splice_count += 1
-        directory = os.path.join(place.directory, command.directory)
-        inner_scope = Scope(f"{scope.prefix}{name}+", spliced=True)
-        inner = Place(command.file, directory, inner_scope, subdag=place.subdag)
-        if command.directory and not self._world.is_directory(directory):
-            reason = "No such file or directory"
-        else:
-            reason = self.open(inner, command.file)
-        full = self._world.absolute(os.path.join(directory, command.file))
-        if reason:
-            self._report(place, command, f"Failed to read splice {name}: {reason}")
-        elif full in self._open_files:
-            self._report(place, command, "Recursive splicing detected")
-        else:
-            scope.inner.append(inner_scope)
-            self._open_files.append(full)
-            yield self.file(inner)
-            self._open_files.pop()
-            scope.splices[name] = self._graph.ends_from(begin)
+        try:
+            reason = add(self._building, command, "".join(text))
+        except (OSError, FileError, UsageError) as error:
+            reason = str(error)
+        self._report(command, reason)
 
-    def _subdag(self, place: Place, command: commands.Subdag) -> Steps:
-        directory = os.path.join(place.directory, command.directory)
-        if not self._options.check_subdags:
-            if self._options.check_descriptions and not self._world.is_directory(directory or "."):
-                self._report(place, command, "No such file or directory")
+    def _report(self, command: Command, reason: str, file: str = "") -> None:
+        """Keep what is wrong with a command, if anything is."""
+        if reason:
+            word = "" if isinstance(command, commands.Reject) else word_of(command)
+            file = file or self._building.file
+            self.errors.keep(DagFileError(reason, file=file, line=command.line, command=word))
+
+    def _include(self, command: commands.Include) -> Files:
+        fails = "Failed to read include file"
+        yield from self._other(command, fails, "Recursive file inclusion detected")
+
+    def _splice(self, command: commands.Splice) -> Files:
+        building, outer, name = self._building, self._building.scope, command.name
+        if name in outer.splices or building.find(name) is not None:
+            self._report(command, f"Splice name {name} is already defined in the DAG")
+            return
+        self._splices[outer] += 1
+        scope = building.scope = Scope(outer, name, command.file)
+        scope.enter_directory(command.directory)
+        if command.directory and not self._world.is_directory(scope.where):
+            self._report(command, f"Failed to read splice {name}: No such file or directory")
+        else:
+            fails = f"Failed to read splice {name}"
+            if (yield from self._other(command, fails, "Recursive splicing detected")):
+                end_file(building)
+                outer.splices[name] = scope
+        building.scope = outer
+
+    def _other(
+        self, command: commands.Include | commands.Splice, fails: str, recursive: str
+    ) -> Generator[Files, None, bool]:
+        """Read the file that a command names; the result is whether that is possible."""
+        path = os.path.join(self._building.scope.where, command.file)
+        text, known = self.opened(path), self._world.absolute(path)
+        if isinstance(text, str):
+            self._report(command, f"{fails}: {text}")
+        elif known in self._open:
+            self._report(command, recursive)
+        else:
+            yield self._contents(command.file, path, known, text)
+            return True
+        return False
+
+    def _subdag(self, command: commands.Subdag) -> Files:
+        options, world = self._options, self._world
+        directory = os.path.join(self._building.scope.where, command.directory)
+        if not options.check_subdags:
+            if options.check_descriptions and not world.is_directory(directory or "."):
+                self._report(command, "No such file or directory")
             return
         path = os.path.join(directory, command.file)
         reason = ""
-        if command.directory and not self._world.is_directory(directory):
+        if command.directory and not world.is_directory(directory):
             reason = "No such file or directory"
-        elif self._world.kind(path) is FileKind.MISSING:
+        elif world.kind(path) is FileKind.MISSING:
             reason = f"{command.file} does not exist"
         if reason:
-            if self._options.strict:
-                self._report(place, command, reason)
+            self._report(command, reason if options.strict else "")
             return
-        full = self._world.absolute(path)
+        full = world.absolute(path)
         if full in self._subdags:
-            self._report(place, command, "Recursive sub-DAG detected")
+            self._report(command, "Recursive sub-DAG detected")
             return
-        inner = Place(command.file, directory, Scope(), subdag=True)
-        reason = self.open(inner, command.file)
-        if reason:
-            self._report(place, command, f"Failed to open DAG {command.file}: {reason}")
+        text = self.opened(path)
+        if isinstance(text, str):
+            self._report(command, f"Failed to open DAG {command.file}: {text}")
             return
-        yield from self._inside(place, command, inner, full)
+        inner = _Reader(world, options, self._watch, (*self._subdags, full))
+        yield from inner.whole(command.file, path, directory, text)
+        for one in inner.errors.kept:
+            self._report(command, f"{one.file}:{one.line}>{one.message}")
 
-    def _inside(self, place: Place, command: commands.Subdag, inner: Place, full: str) -> Steps:
-        """Read a sub-DAG into a DAG of its own; its errors are reported as those of `command`."""
-        kept = dict(vars(self))
-        self._graph = OutlineGraph(self._options.use_join_nodes)
-        self.issues, self._open_files = [], []
-        self._external = External(self._world, self._options)
-        self._descriptions, self._undescribed = set(), []
-        self._subdags.append(full)
-        yield self.file(inner)
-        self._report_undescribed()
-        self._subdags.pop()
-        found = self.issues
-        vars(self).update(kept)
-        for issue in found:
-            self._report(place, command, f"{issue.file}:{issue.line}>{issue.reason}")
-
-    def _is_to_wait(self, place: Place, command: Command, resolver: Resolver) -> bool:
+    def _is_to_wait(self, command: Command) -> bool:
         """Whether a command that names a node is to be looked at again at the end of the file."""
-        if isinstance(command, (commands.ConfigFile, commands.Reject)) or adder(type(command)):
+        if isinstance(command, (commands.ConfigFile, commands.Reject)):
             return True
+        building, missing = self._building, ""
         if isinstance(command, commands.ScriptLine):
-            missing = self._external.script(command, place.directory)
-            return bool(missing or resolver.objection(command))
-        return bool(resolver.objection(command))
+            missing = self._external.script(command, building.scope.where)
+        return bool(missing or _against_name(building, command))
 
-    def _apply_late(self, place: Place, command: Command, resolver: Resolver) -> None:
-        scope = place.scope
-        if isinstance(command, commands.ParentChild):
-            parents, children, reasons = resolver.edges_and_reasons(command)
-            for reason in reasons:
-                self._report(place, command, reason)
-            self._graph.add_edges(parents, children)
-            return
-        if self._add_for_feature(place, command):
-            return
-        if isinstance(command, commands.SubmitDescription):
-            reason = self._external.description(command.description, place.directory)
-            self._report_if(place, command, reason)
-            return
-        if isinstance(command, commands.ConfigFile):
-            self._report_if(place, command, self._external.config(command, place.directory, scope))
-            return
-        if isinstance(command, commands.ScriptLine):
-            self._report_if(place, command, self._external.script(command, place.directory))
-        reason = resolver.objection(command)
-        if isinstance(command, commands.Reject):
-            reason = "DAG marked with REJECT command"
-        if reason:
-            self._report(place, command, reason)
+    def _apply_late(self, waiting: Command | _Rows) -> None:
+        building, external, scope = self._building, self._external, self._building.scope
+        add = _adder(type(waiting))
+        if isinstance(waiting, _Rows):
+            simple = SimpleLines(0, len(waiting.numbers), waiting.text, {})
+            if not apply_many(building, simple, "PARENT"):
+                for line, (parent, children) in zip(waiting.numbers, simple.rows("PARENT")):
+                    one = commands.ParentChild(line, (parent,), tuple(children.split()))
+                    self._join(one, at_end=True)
+        elif isinstance(waiting, commands.ParentChild):
+            self._join(waiting, at_end=True)
+        elif add is not None:
+            self._add_for_feature(waiting, add)
+        elif isinstance(waiting, commands.SubmitDescription):
+            self._report(waiting, external.description(waiting.description, scope.where))
+        elif isinstance(waiting, commands.Reject):
+            self._report(waiting, "DAG marked with REJECT command")
+        elif isinstance(waiting, commands.ConfigFile):
+            second = "DAG configuration file is already defined" * (scope in self._configured)
+            self._report(waiting, second or external.config(waiting, scope.where))
+            self._configured.add(scope)
+        else:
+            if isinstance(waiting, commands.ScriptLine):
+                self._report(waiting, external.script(waiting, scope.where))
+            self._report(waiting, _against_name(building, waiting))
+
+    def _join(self, command: commands.ParentChild, *, at_end: bool = False) -> bool:
+        """Apply a PARENT line; false if a name is not known yet, or of a node without edges.
+
+        `at_end`: of the file, where these are reported, and all that can be joined is.
+        """
+        building = self._building
+        parents = _ends(building, command.parents, "parent")
+        children = _ends(building, command.children, "child")
+        if not at_end and any((*parents[1:], *children[1:])):
+            return False
+        unknown = ""
+        for which, ends in (("Parents", parents), ("Children", children)):
+            unknown += f" {which} [{','.join(ends.unknown)}]" if ends.unknown else ""
+            for node in ends.special:
+                kind, name = NodeKind(building.dag.kinds[node]).name, building.shown(node)
+                self._report(command, f"{kind} node {name} can not have dependencies")
+        if unknown:
+            self._report(command, f"References to undefined nodes:{unknown}")
+        define.join(building, parents.nodes, children.nodes)
+        return True
+
+
+class _Ends(NamedTuple):
+    """Nodes at one end of edges; names that are unknown; nodes that can have no edges."""
+
+    nodes: Sequence[int]
+    unknown: Sequence[str] = ()
+    special: Sequence[int] = ()
+
+
+def _ends(building: Building, names: tuple[str, ...], which: str) -> _Ends:
+    quick, scope, special = building.find_all(names), building.scope, building.special
+    if quick is not None and special.isdisjoint(quick):
+        return _Ends(quick)
+    found: set[int] = set()
+    unknown: list[str] = []
+    without: list[int] = []
+    for name in sorted(set(names)):
+        node = building.find(name)
+        if node is not None:
+            (without.append if node in special else found.add)(node)
+        elif name in scope.splices:
+            splice = scope.splices[name]
+            found.update(splice.terminal if which == "parent" else splice.initial)
+        elif name in scope.sets:
+            found.update(scope.sets[name].nodes)
+        else:
+            unknown.append(name)
+    return _Ends(sorted(found), unknown, without)
+
+
+def _against_name(building: Building, command: Command) -> str:
+    """What is wrong with the node that a command names, '' if nothing or if it names none."""
+    name, is_done = getattr(command, "node", None), isinstance(command, commands.Done)
+    if name is None or building.find(name) is not None:
+        return ""
+    if name in building.scope.sets and not is_done:
+        return ""
+    if name.upper() == ALL_NODES:
+        return "ALL_NODES can not be used with DONE command" if is_done else ""
+    if isinstance(command, commands.Category):
+        return f"References to undefined nodes: {name}"
+    if name in building.scope.splices:
+        return f"Cannot be applied to splice {name}"
+    return f"References undefined node {name}"
+
+
+def word_of(command: Command) -> str:
+    """The word of a command as messages show it; PIN_IN for both kinds of pins."""
+    if isinstance(command, commands.Job):
+        return command.kind.name
+    return of_class(type(command)).word
+
+
+def is_late(command: type) -> bool:
+    """Whether commands of that class are applied when all nodes of their file are known."""
+    return command in _LATER or (bool(home(command)) and of_class(command).word in USING)
+
+
+@cache
+def _rule(command: type, name: str) -> Any:
+    """What the `lint` of a feature has under that name, if the command is a feature's.
+
+    `objection` says of commands as they are read whether they are wrong, if anything does.
+    """
+    return getattr(part(home(command), "lint"), name, None) if home(command) else None
+
+
+def _adder(command: type) -> Callable[..., str] | None:
+    """What adds nodes or edges for commands of a feature; None if they bring none.
+
+    It is in the table `ADDED` of the feature's `lint`.  It gets what is being built, the command,
+    and the text of the file that belongs to this; the result is why it can't be applied, or ''.
+    """
+    found: Callable[..., str] | None = (_rule(command, "ADDED") or {}).get(command)
+    return found
+
+
+def _rank(waiting: Command | _Rows) -> tuple[int, int]:
+    return _rank_of(commands.ParentChild if isinstance(waiting, _Rows) else type(waiting))
+
+
+@cache
+def _rank_of(command: type) -> tuple[int, int]:
+    """The place of commands among those that wait: those of features, in the order of the manual,
+    stand before DONE; but those that add edges behind PARENT."""
+    if not home(command):
+        return _ORDER.index(command), 0
+    words = [row.word for row in manual()]
+    before = commands.NotDone if _adder(command) is None else commands.ParentChild
+    return _ORDER.index(before), 1 + words.index(of_class(command).word)

@@ -6,11 +6,11 @@ import os.path
 from collections.abc import Sequence
 
 from condor_pydagman.features.feeder.commands import Feeder, feeder_of
+from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.external import External
 from condor_pydagman.lint.file_rules import NO_PATH
 from condor_pydagman.lint.findings import FileKind, Findings, World
-from condor_pydagman.lint.outline import Scope
 
 
 def check_programs(dag: Dag, world: World, findings: Findings) -> None:
@@ -28,14 +28,13 @@ def check_programs(dag: Dag, world: World, findings: Findings) -> None:
         findings.add("DAG303", f"FEEDER {program} can't be executed", words=words)
 
 
-def objection(command: Feeder, scope: Scope, external: External, directory: str) -> str:
+def objection(command: Feeder, building: Building, external: External) -> str:
     """What condor_dag_checker says against a line as it reads it; '' if nothing."""
-    if scope.spliced:
+    if building.scope.outer is not None:
         return "FEEDER can't be used in a splice"
-    if "FEEDER" in scope.words:
+    if building.of_features.setdefault("feeder", command) is not command:
         return "The DAG has a FEEDER already"
-    scope.words.add("FEEDER")
-    return external.program(command.program, directory, "FEEDER")
+    return external.program(command.program, building.scope.where, "FEEDER")
 
 
 def is_about(command: Feeder, words: Sequence[str], prefixes: Sequence[str]) -> bool:

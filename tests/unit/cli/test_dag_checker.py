@@ -230,7 +230,7 @@ def test_lint_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-SLOW = {"argparse", "condor_pydagman.graph.build", "dataclasses", "htcondor2", "inspect", "json"}
+SLOW = {"argparse", "dataclasses", "htcondor2", "inspect", "json"}
 SLOW |= {"shutil", "socket", "tempfile"}
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from condor_pydagman.dagfile import commands
+from condor_pydagman.dagfile.language import WORDS
+from condor_pydagman.dagfile.syntax import of_word
 from condor_pydagman.graph.statistics import count_arcs, shape
 from condor_pydagman.lint.external import OutlineOptions
-from condor_pydagman.lint.outline import Outline, read_outline
+from condor_pydagman.lint.outline import Outline, is_late, read_outline, word_of
+from condor_pydagman.vocabulary import NodeKind
 from tests.unit.lint.paper import PaperWorld
 
 TWO = "JOB X a\nJOB Y b\n"
@@ -28,7 +32,7 @@ def read(text: str, files: dict[str, str] | None = None, **options: bool) -> Out
 
 def issues(text: str, files: dict[str, str] | None = None, **options: bool) -> list[str]:
     return [
-        f"{issue.file}:{issue.line} {issue.command}: {issue.reason}"
+        f"{issue.file}:{issue.line} {issue.command}: {issue.message}"
         for issue in read(text, files, **options).issues
     ]
 
@@ -42,6 +46,33 @@ def test_errors_of_syntax_come_after_those_of_definitions_and_before_those_of_na
         "t.dag:4 PARENT: References to undefined nodes: Parents [Y] Children [Z]",
         "t.dag:2 RETRY: References undefined node Z",
     ]
+
+
+def test_commands_that_name_nodes_are_applied_by_kind_then_by_line() -> None:
+    text = "DONE A\nRETRY A 1\nCATEGORY A c\nTIMEOUT A TOTAL 1\nRETRY B 1\nPARENT A CHILD B\n"
+    assert [one.partition(":")[2].partition(":")[0] for one in issues(text)] == [
+        "3 CATEGORY",
+        "6 PARENT",
+        "2 RETRY",
+        "5 RETRY",
+        "4 TIMEOUT",
+        "1 DONE",
+    ]
+
+
+def test_every_command_that_names_a_node_is_applied_when_all_nodes_are_known() -> None:
+    known = {row.command for row in map(of_word, WORDS) if row is not None}
+    naming = {command for command in known if "node" in command._fields}
+    ignored = {commands.Pin, commands.SavePointFile}  # by the stock checker, too
+    assert {command for command in naming if not is_late(command)} == ignored
+
+
+def test_words() -> None:
+    assert word_of(commands.Job(1, "A", "x")) == "JOB"
+    assert word_of(commands.Job(1, "A", "x", kind=NodeKind.FINAL)) == "FINAL"
+    assert word_of(commands.PreSkip(1, "A", 1)) == "PRE_SKIP"
+    assert word_of(commands.ParentChild(1, ("A",), ("B",), weak=True)) == "PARENT"
+    assert word_of(commands.Dot(1, "x")) == "DOT"
 
 
 def test_names_in_commands() -> None:
@@ -83,9 +114,9 @@ def test_join_nodes() -> None:
 
 
 def test_the_stock_tool_counts_splices_anew_at_the_end_of_each_include() -> None:
-    assert read("INCLUDE inner.dag\nSPLICE A two.dag\nSPLICE B two.dag\n").scope.counted == 6
-    assert read("SPLICE Z inner.dag\n").scope.counted == 3
-    assert read("SPLICE Z gone.dag\n").scope.counted == 1
+    assert read("INCLUDE inner.dag\nSPLICE A two.dag\nSPLICE B two.dag\n").splices == 6
+    assert read("SPLICE Z inner.dag\n").splices == 3
+    assert read("SPLICE Z gone.dag\n").splices == 1
 
 
 def test_files_that_can_not_be_read() -> None:
@@ -95,7 +126,7 @@ def test_files_that_can_not_be_read() -> None:
         "t.dag:3 SPLICE: Failed to read splice T: No such file or directory",
     ]
     outline = read_outline("d/gone.dag", PaperWorld({}), OutlineOptions())
-    assert [issue.reason for issue in outline.issues] == [
+    assert [issue.message for issue in outline.issues] == [
         "Failed to open DAG gone.dag: Provided file path does not exist"
     ]
 
@@ -124,6 +155,31 @@ def test_simple_lines_by_the_hundred_are_read_as_single_ones_are() -> None:
     ]
     outline = read(jobs + edges + "PARENT n99 CHILD n1\n")
     assert shape(outline.dag).cycle.endswith("n98 -> n99 -> n1")
+
+
+def test_one_wrong_name_among_simple_lines_by_the_hundred() -> None:
+    jobs = "".join(f"JOB n{n} x\n" for n in range(100)) + "FINAL é x\n"
+    edges = "".join(f"PARENT n{n} CHILD n{n + 1} n{n + 2}\n" for n in range(90))
+    edges += "PARENT n99 CHILD n98 n98\nPARENT é CHILD n1\nPARENT n1 CHILD é q\n"
+    outline = read(jobs + edges)
+    assert count_arcs(outline.dag) == 181
+    expected = [
+        (192 + 1, "FINAL node é can not have dependencies"),
+        (192 + 2, "FINAL node é can not have dependencies"),
+        (192 + 2, "References to undefined nodes: Children [q]"),
+    ]
+    assert [(one.line, one.message) for one in outline.issues] == expected
+    first = read(edges + jobs)
+    assert count_arcs(first.dag) == 181
+    assert [(one.line + 101, one.message) for one in first.issues] == expected
+
+
+def test_simple_lines_that_name_a_splice() -> None:
+    jobs = "".join(f"JOB n{n} x\n" for n in range(20))
+    edges = "".join(f"PARENT n{n} CHILD S\n" for n in range(20))
+    outline = read(f'SPLICE S two.dag\n{jobs}{edges}VARS S a="1"\n')
+    assert [one.message for one in outline.issues] == ["Cannot be applied to splice S"]
+    assert count_arcs(outline.dag) == 40
 
 
 def test_sub_dags_are_read_to_their_first_error() -> None:
