@@ -264,17 +264,13 @@ class DagReader:
         self._files_read = 0
         self._kept = FileCache()
 
-    def read(self, file: str) -> None:
-        """Read a DAG file of the command line, and all the files that it names.
+    def steps(self, file: str) -> Iterator[None]:
+        """Read a DAG file of the command line, and all the files that it names; a block of a file,
+        or STEP commands, at each step.
 
         Raises:
             NotSimple: something that bulk reading can't express; read again without `in_bulk`.
         """
-        for _ in self.steps(file):
-            pass
-
-    def steps(self, file: str) -> Iterator[None]:
-        """As `read`, a block of a file, or STEP commands, at each step."""
         return performed(self._file(file))
 
     def _file(self, file: str) -> Files:
@@ -342,25 +338,22 @@ class DagReader:
         yield from self._apply(reader, reading, progress)
         if not reading.skipped and not progress.blocked:
             return
-        if self.errors.goes_on(before):
-            yield from self._second_pass(path, file, progress)
-        else:  # nodes may be missing because their lines are wrong: look for bad syntax only
-            reading = self._reading(file, USING, is_second_reading=True)
-            for _ in CommandReader(self._text(path, file), reading):
+        second = self._reading(file, USING, is_second_reading=True)
+        if not self.errors.goes_on(before):
+            # Nodes may be missing because their lines are wrong: look for bad syntax only.
+            for _ in CommandReader(self._text(path, file), second):
                 pass
-            self._note(reading)
-
-    def _second_pass(self, path: str, file: str, progress: _Progress) -> Files:
-        reading = self._reading(file, USING, is_second_reading=True)
+            self._note(second)
+            return
         known = deque((line, lines, length) for line, lines, length, _ in progress.taken)
         reader = self._kept.reader(
             (path, file, True),
-            reading,
+            second,
             lambda: CommandReader(
-                self._text(path, file), reading, in_bulk=self._in_bulk, known=known
+                self._text(path, file), second, in_bulk=self._in_bulk, known=known
             ),
         )
-        yield from self._apply(reader, reading, progress)
+        yield from self._apply(reader, second, progress)
 
     def _apply(self, reader: _Reader, reading: Reading, progress: _Progress) -> Files:
         """Apply the commands of a file; yields the files that have to be read in between."""
@@ -573,7 +566,12 @@ def _build(
 ) -> Dag:
     dag = Dag(files=list(files))
     building = Building(dag, options, errors)
-    _read_all(files, building, DagReader(building, read_text, in_bulk=in_bulk))
+    reader = DagReader(building, read_text, in_bulk=in_bulk)
+    munge = options.munge_node_names and len(files) > 1
+    for number, file in enumerate(files):  # of several, nodes are named after the file's number
+        building.scope.munge = f"{number}." if munge else ""
+        for _ in reader.steps(file):
+            pass
     if errors.reads_on or not errors.kept:
         _complete(building)
     building.close()
@@ -603,7 +601,9 @@ def complete_features(building: Building) -> None:
 
 
 def _complete(building: Building) -> None:
-    _gather(building)
+    arrange(building)
+    building.dag.category_limits = building.scope.limits
+    building.dag.descriptions = building.scope.descriptions
     try:
         if not building.errors.kept:
             define.warn_of_categories(building)
@@ -614,18 +614,3 @@ def _complete(building: Building) -> None:
     except ProcessingError as error:
         building.errors.kept.append(error)
     define.add_priority(building)
-
-
-def _read_all(files: Sequence[str], building: Building, reader: DagReader) -> None:
-    """Read the DAG files of a command line; of several, nodes are named after the file's number."""
-    munge = building.options.munge_node_names and len(files) > 1
-    for number, file in enumerate(files):
-        building.scope.munge = f"{number}." if munge else ""
-        reader.read(file)
-
-
-def _gather(building: Building) -> None:
-    """Put into the Dag what the files are found to hold together, once all have been read."""
-    arrange(building)
-    building.dag.category_limits = building.scope.limits
-    building.dag.descriptions = building.scope.descriptions

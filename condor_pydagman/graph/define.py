@@ -222,8 +222,8 @@ _NO_EDGE = {
 
 def parent_child(building: Building, command: commands.ParentChild) -> None:
     """PARENT ... CHILD ..., weak or not."""
-    parents = _ends(building, command.parents, "parent")
-    children = _ends(building, command.children, "child")
+    parents = ends(building, command.parents, "parent")
+    children = ends(building, command.children, "child")
     if parents is None or children is None:
         return
     empty = [which for ends, which in ((parents, "parent"), (children, "child")) if not ends]
@@ -302,7 +302,7 @@ def connect(building: Building, command: commands.Connect) -> None:
     _refuse_orphans(building, child)
 
 
-def _ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int] | None:
+def ends(building: Building, names: tuple[str, ...], which: str) -> Sequence[int] | None:
     """Nodes at one end of the edges, in the order in which they were read; None if no name is known
     and there is an objection to each."""
     scope, unknown = building.scope, 0

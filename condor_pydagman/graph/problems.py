@@ -108,7 +108,9 @@ class Errors:
         Raises:
             ProcessingError: the rest is not to be applied.
         """
-        raise error
+        if not self.reads_on:
+            raise error
+        self.objections.append(error)
 
     def follows(self, error: ProcessingError, command: Command) -> bool:
         """Whether an objection may only be there because of an earlier error."""
@@ -127,7 +129,7 @@ class Errors:
         Raises:
             DagFileErrors: so they have no Dag.
         """
-        if self.kept:
+        if self.kept and not self.reads_on:
             raise DagFileErrors(self.kept, warnings, self.lost)
 
 

@@ -96,16 +96,20 @@ class Outline(NamedTuple):
 
 class _Issues(Errors):
     most = 2 * MAX_ERRORS
+    reads_on = True
 
 
 class _Building(Building):
-    """Join nodes are numbered over all files, from 1."""
+    """Join nodes are numbered over all files, from 1; issues have no hints."""
 
     def join_name(self) -> str:
         return f"{JOIN_NAME}{self.next_join() + 1}"
 
     def defined_at(self, full: str) -> str | None:
         return None  # join nodes are not compared with others
+
+    def near(self, name: str) -> str:
+        return ""
 
 
 def read_outline(
@@ -273,7 +277,8 @@ class _Reader(DagReader):
             later.append(command)
             self._descriptions.add(command.name)
         elif isinstance(command, commands.Include):
-            yield from self._include(command)
+            fails = "Failed to read include file"
+            yield from self._other(command, fails, "Recursive file inclusion detected")
         elif isinstance(command, commands.Splice):
             yield from self._splice(command)
         elif add is not None:
@@ -326,10 +331,6 @@ class _Reader(DagReader):
             word = "" if isinstance(command, commands.Reject) else word_of(command)
             file = file or self._building.file
             self.errors.keep(DagFileError(reason, file=file, line=command.line, command=word))
-
-    def _include(self, command: commands.Include) -> Files:
-        fails = "Failed to read include file"
-        yield from self._other(command, fails, "Recursive file inclusion detected")
 
     def _splice(self, command: commands.Splice) -> Files:
         building, outer, name = self._building, self._building.scope, command.name
@@ -432,50 +433,28 @@ class _Reader(DagReader):
 
         `at_end`: of the file, where these are reported, and all that can be joined is.
         """
-        building = self._building
-        parents = _ends(building, command.parents, "parent")
-        children = _ends(building, command.children, "child")
-        if not at_end and any((*parents[1:], *children[1:])):
-            return False
-        unknown = ""
-        for which, ends in (("Parents", parents), ("Children", children)):
-            unknown += f" {which} [{','.join(ends.unknown)}]" if ends.unknown else ""
-            for node in ends.special:
-                kind, name = NodeKind(building.dag.kinds[node]).name, building.shown(node)
-                self._report(command, f"{kind} node {name} can not have dependencies")
+        building, errors = self._building, self.errors
+        kinds, reasons, unknown = building.dag.kinds, [], ""
+        ends: list[Sequence[int]] = []
+        for which, names in (("Parent", command.parents), ("Child", command.children)):
+            nodes = define.ends(building, names, which.lower()) or ()
+            special = building.special.intersection(nodes) if building.special else ()
+            for name, node in sorted((building.shown(node), node) for node in special):
+                kind = NodeKind(kinds[node]).name
+                reasons.append(f"{kind} node {name} can not have dependencies")
+            missing = ",".join(sorted(one.at for one in errors.objections))
+            many = "Parents" if which == "Parent" else "Children"
+            unknown += f" {many} [{missing}]" if missing else ""
+            errors.objections = []
+            ends.append([node for node in nodes if node not in special] if special else nodes)
         if unknown:
-            self._report(command, f"References to undefined nodes:{unknown}")
-        define.join(building, parents.nodes, children.nodes)
+            reasons.append(f"References to undefined nodes:{unknown}")
+        if reasons and not at_end:
+            return False
+        for reason in reasons:
+            self._report(command, reason)
+        define.join(building, *ends)
         return True
-
-
-class _Ends(NamedTuple):
-    """Nodes at one end of edges; names that are unknown; nodes that can have no edges."""
-
-    nodes: Sequence[int]
-    unknown: Sequence[str] = ()
-    special: Sequence[int] = ()
-
-
-def _ends(building: Building, names: tuple[str, ...], which: str) -> _Ends:
-    quick, scope, special = building.find_all(names), building.scope, building.special
-    if quick is not None and special.isdisjoint(quick):
-        return _Ends(quick)
-    found: set[int] = set()
-    unknown: list[str] = []
-    without: list[int] = []
-    for name in sorted(set(names)):
-        node = building.find(name)
-        if node is not None:
-            (without.append if node in special else found.add)(node)
-        elif name in scope.splices:
-            splice = scope.splices[name]
-            found.update(splice.terminal if which == "parent" else splice.initial)
-        elif name in scope.sets:
-            found.update(scope.sets[name].nodes)
-        else:
-            unknown.append(name)
-    return _Ends(sorted(found), unknown, without)
 
 
 def _against_name(building: Building, command: Command) -> str:

@@ -45,10 +45,6 @@ class AllErrors(Errors):
         super().cut(count)
         self._seen = min(self._seen, count)
 
-    def object(self, error: ProcessingError) -> None:
-        """As of `Errors`; the rest of the command is applied."""
-        self.objections.append(error)
-
     def goes_on(self, before: int) -> bool:
         """As of `Errors`; a line that is wrong and no use may have been meant to define a name."""
         for error in self.kept[self._seen :]:
@@ -79,6 +75,3 @@ class AllErrors(Errors):
         # A splice of which not everything is known may be empty.
         known = {*command.parents, *command.children} - {one.at for one in self.objections}
         return self._all_doubtful or not self._doubtful.isdisjoint(known)
-
-    def conclude(self, warnings: Sequence[str]) -> None:
-        """As of `Errors`; there is a Dag all the same."""
