@@ -34,10 +34,15 @@ from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
-from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
-from condor_pydagman.features.shared_limits.helper import LimitHelper, OwnFileKeeper, Shared
+from condor_pydagman.features.shared_limits.directory import (
+    LimitsDirectory,
+    OwnFile,
+    file_name,
+    open_directory,
+)
+from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse
+from condor_pydagman.features.shared_limits.helper import LimitHelper, Shared
 from condor_pydagman.features.shared_limits.messages import HELPER, PlacesGiven
-from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.model import Dag
@@ -78,7 +83,7 @@ class Player:
         self.ends: list[tuple[float, int]] = []
         self.inbox: list[inputs.Input] = []
         self.cluster = self.requests = 0
-        own = OwnFileKeeper(file_name("here", number), lambda: open_directory(place, print))
+        own = OwnFile(file_name("here", number), lambda: open_directory(place, print))
         limits = {"many": Limit("many", {Kind.JOBS: most})}
 
         def share() -> Shared:  # in the process that makes rounds
@@ -184,7 +189,8 @@ def round_s(dagmans: int) -> float:
     limits = {"many": Limit("many", {Kind.JOBS: 10 * dagmans})}
     with tempfile.TemporaryDirectory() as place:
         os.chmod(place, 0o1777)
-        files = [OwnFile(open_directory(place, print), file_name("x", n)) for n in range(dagmans)]
+        opened = lambda: open_directory(place, print)  # noqa: E731
+        files = [OwnFile(file_name("x", n), opened) for n in range(dagmans)]
         for file in reversed(files):
             file.keep()
             seen = LimitsDirectory(open_directory(place, print), "x", file.name, lambda asked: {})

@@ -1,4 +1,6 @@
-"""A directory that all users of an access point share: what they take of limits, and of sites.
+"""A directory that the processes of all users of an access point share, and files in it: one user
+can lock it against all others, a file can prove that the process which made it lives, it is read
+without trust in it, and it is replaced as a whole.
 
 Anyone may make files in it, and remove only their own (the sticky bit).  Nothing in it is trusted:
 a file counts for who owns it, whatever its name says.
@@ -7,34 +9,53 @@ a file counts for who owns it, whatever its name says.
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import functools
 import hashlib
 import os
 import pwd
 import re
 import stat
+import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from condor_pydagman.adapters.inotify import is_remote
+from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 
-OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name ends in if its usual one was taken
+OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name has behind it if its usual one was taken
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
 _MAKING_S = 2.0  # seconds between mkdir and chmod, at most
+_PAUSES_S = (0.001, 0.02)  # between looks at a lock that somebody holds for milliseconds
 OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_OLD = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LOCK = "hhqqi4x"  # struct flock
+# Why a file can't be opened that no living process has made; for other reasons, as too few
+# descriptors, nothing can be said.
+_GONE = (errno.ENOENT, errno.ELOOP, errno.EACCES, errno.ENXIO, errno.ENOTDIR)
 
 
 class Usual(NamedTuple):
-    """The directory that is used if the settings name none, and the knob that names another."""
+    """The directory that is used if the settings name none.
+
+    Attributes:
+        path: where it is.
+        knob: names another.
+        what: is in it, for people.
+    """
 
     path: str
     knob: str
+    what: str
 
 
-class Crowded(Exception):
-    """There are too many names in the directory."""
+class Unusable(OSError):
+    """Somebody keeps all others from using the directory; the text names it."""
 
 
 class SharedDirectory:
@@ -67,7 +88,7 @@ class SharedDirectory:
         """Every name in it, and the number that tells its file from others.
 
         Raises:
-            Crowded: there are too many.
+            Unusable: there are too many.
             OSError: it can't be read.
         """
         found = []
@@ -75,7 +96,7 @@ class SharedDirectory:
             for entry in entries:
                 found.append((entry.name, entry.inode()))
                 if len(found) > MAX_ENTRIES:
-                    raise Crowded(f"{self.path} has more than {MAX_ENTRIES} files")
+                    raise Unusable(f"{self.path} has more than {MAX_ENTRIES} files")
         return found
 
     def is_in_place(self) -> bool:
@@ -85,6 +106,14 @@ class SharedDirectory:
         except OSError:
             return False
 
+    def has(self, name: str, fd: int) -> bool:
+        """Whether a name is still that of an open file."""
+        try:
+            there = os.stat(name, dir_fd=self.fd, follow_symlinks=False)
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(fd))
+
     def owner(self, name: str) -> int:
         """Number of the user whose file it is; -1 if it is not there or no ordinary file."""
         try:
@@ -93,45 +122,290 @@ class SharedDirectory:
             return -1
         return there.st_uid if stat.S_ISREG(there.st_mode) else -1
 
-    def name_of_ours(self, usual: str) -> str:
+    def name_of_ours(self, usual: str, ending: str = "") -> str:
         """The name of a file of this user's: the usual one, or if somebody else has taken that, one
         that nobody can foresee.  The file that there is keeps its name.
+
+        Args:
+            usual: without the ending, which all its names have.
 
         Raises:
             OSError: the directory can't be read, or has too many files.
         """
-        form = re.compile(re.escape(usual) + OTHER_NAME)
-        try:
-            begun = sorted(name for name in self.names() if form.fullmatch(name))
-        except Crowded as error:
-            raise OSError(0, str(error)) from None
+        form = re.compile(re.escape(usual) + OTHER_NAME + re.escape(ending))
+        begun = sorted(filter(form.fullmatch, self.names()), key=lambda name: (len(name), name))
         user = os.geteuid()
         ours = (name for name in begun if self.owner(name) == user)
-        other = f"{usual}.{os.urandom(8).hex()}" if usual in begun else usual
-        return next(ours, other)
+        middle = f".{os.urandom(8).hex()}" if usual + ending in begun else ""
+        return next(ours, usual + middle + ending)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there and ours."""
         with contextlib.suppress(OSError):
             os.unlink(name, dir_fd=self.fd)
 
+    def remove_own(self, name: str) -> None:
+        """Remove a file if it is this user's; root leaves those of others alone."""
+        if self.owner(name) == os.geteuid():
+            self.remove(name)
 
-def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDirectory:
-    """The directory of the settings ('' for the usual one), and no other.
+    def try_lock(self, name: str = ".", *, make: bool = False) -> int:
+        """Lock the directory itself or a file in it, against other threads, too.
+
+        Args:
+            make: the file, if it is not there.
+
+        Returns:
+            A descriptor that holds the lock until it is closed; -1 if somebody else has it.
+
+        Raises:
+            OSError: it can't be opened or locked.
+        """
+        how = (_OLD | os.O_CREAT) if make else (OPEN if name == "." else _LOOK)
+        fd = os.open(name, how, 0o600, dir_fd=self.fd)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self.has(name, fd):  # whoever had it may have removed it
+                return fd
+        except BlockingIOError:
+            pass
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+        return -1
+
+    @contextlib.contextmanager
+    def locked(
+        self,
+        timeout_s: float,
+        wait: Callable[[float], None] = time.sleep,
+        name: Callable[[], str] = lambda: ".",
+    ) -> Iterator[None]:
+        """Within, nobody else has the lock.
+
+        Args:
+            timeout_s: for others to give it back.
+            wait: so many seconds; may raise what ends the wait.
+            name: gives what is locked.
+
+        Raises:
+            Unusable: others did not give it back in time.
+            OSError: it can't be opened or locked.
+        """
+        until, pause = time.monotonic() + timeout_s, _PAUSES_S[0]
+        while (fd := self.try_lock(name())) < 0:
+            if time.monotonic() > until:
+                raise Unusable(
+                    f"{self.path} has been locked by another process for {timeout_s:.0f} s"
+                )
+            wait(spread(pause))
+            pause = min(pause * 1.5, _PAUSES_S[1])
+        try:
+            yield
+        finally:
+            os.close(fd)
+
+    def open_to_read(self, name: str) -> int:
+        """A descriptor of an ordinary file, of anybody's.
+
+        Raises:
+            OSError: it can't be opened, or is something else.
+        """
+        fd = os.open(name, _LOOK, dir_fd=self.fd)
+        if stat.S_ISREG(os.fstat(fd).st_mode):
+            return fd
+        os.close(fd)
+        raise OSError(errno.ENXIO, "it is not a regular file")
+
+    def is_alive(self, name: str) -> bool:
+        """Whether the process that made a LiveFile lives.
+
+        To be asked while nobody makes files: one that is not locked was left by a process that was
+        killed at once.
+        """
+        try:
+            fd = self.open_to_read(name)
+        except OSError as error:
+            return error.errno not in _GONE
+        try:
+            return is_locked(fd)
+        finally:
+            os.close(fd)
+
+    def make(self, name: str) -> None:
+        """Make an empty file, unless it is there.  By a link: nobody sees it before all can read
+        it, whatever the umask is.
+
+        Raises:
+            OSError: it can't be made.
+        """
+        new = f"{name}.{os.urandom(8).hex()}.new"
+        with self._written(new, b""), contextlib.suppress(FileExistsError):
+            os.link(new, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Replace a file as a whole, or make it, for all to read; under the lock.
+
+        Raises:
+            OSError: it can't be written; the old one is as it was.
+        """
+        new = self.name_of_ours(f"{name}.new")
+        self.remove(new)  # left by a process that was killed
+        with self._written(new, data):
+            os.rename(new, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        os.fsync(self.fd)
+
+    @contextlib.contextmanager
+    def _written(self, new: str, data: bytes) -> Iterator[None]:
+        """A new file; afterwards it is gone, unless it has got another name."""
+        fd = os.open(new, _NEW, 0o600, dir_fd=self.fd)
+        try:
+            _write(fd, data)
+            yield
+        finally:
+            os.close(fd)
+            self.remove(new)
+
+    def overwrite(self, name: str, data: bytes) -> None:
+        """Replace what a LiveFile says, in place: it stays locked, and needs room on the disk only
+        if it grows.
+
+        Raises:
+            OSError: it can't be written; it says what it said before.
+        """
+        fd = os.open(name, _OLD, dir_fd=self.fd)
+        try:
+            length = os.fstat(fd).st_size
+            if len(data) > length:
+                os.posix_fallocate(fd, length, len(data) - length)
+            os.pwrite(fd, data.ljust(length), 0)
+        finally:
+            os.close(fd)
+
+
+class LiveFile:
+    """A file that proves that this process lives: it is locked until it is closed or we end.
+
+    The lock is a write lock of the open file (F_OFD_SETLK), for which a process must be able to
+    write to the file: no other user can pretend that a dead process's file is alive.
+
+    Args:
+        directory: where it is.
+        name: of the file.
+        data: what it says when it is made.
+        again: it may be there already, left by a process that has ended.
 
     Raises:
-        OSError: it can't be used; the reason says why, and what makes it usable.
+        OSError: it can't be made.
     """
+
+    def __init__(
+        self, directory: SharedDirectory, name: str, data: bytes = b"", *, again: bool = False
+    ) -> None:
+        self.directory = directory
+        self.name = name
+        self._fd = -1
+        if not (again and self._take()):
+            self._make(data)
+
+    def _make(self, data: bytes) -> None:
+        self._fd = os.open(self.name, _NEW, 0o600, dir_fd=self.directory.fd)
+        try:
+            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _lock(fcntl.F_WRLCK))
+            _write(self._fd, data)
+            if data:
+                os.fsync(self.directory.fd)
+        except OSError:
+            self.remove()
+            raise
+
+    def _take(self) -> bool:
+        try:
+            self._fd = os.open(self.name, _OLD, dir_fd=self.directory.fd)
+        except FileNotFoundError:
+            return False
+        there = os.fstat(self._fd)
+        if there.st_uid != os.geteuid() or not stat.S_ISREG(there.st_mode):
+            self.close()
+            raise PermissionError(0, "another user has put it there; nobody counts it")
+        with contextlib.suppress(OSError):  # a process of this user may hold it, which is as good
+            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _lock(fcntl.F_WRLCK))
+        return True
+
+    def rename(self, name: str) -> None:
+        """Give it another name; the lock stays.
+
+        Raises:
+            OSError: it is not there any more, or has no room.
+        """
+        fd = self.directory.fd
+        os.rename(self.name, name, src_dir_fd=fd, dst_dir_fd=fd)
+        self.name = name
+
+    def is_there(self) -> bool:
+        """Whether nobody has removed or replaced it."""
+        return self.directory.has(self.name, self._fd)
+
+    def close(self) -> None:
+        """Close it: nothing proves any more that we live."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def remove(self) -> None:
+        """Remove and close it."""
+        if self._fd >= 0:
+            self.directory.remove(self.name)
+            self.close()
+
+
+def is_locked(fd: int) -> bool:
+    """Whether the process lives whose LiveFile this is."""
+    answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _lock(fcntl.F_RDLCK))
+    return bool(struct.unpack(_LOCK, answer)[0] != fcntl.F_UNLCK)
+
+
+def _lock(kind: int) -> bytes:
+    return struct.pack(_LOCK, kind, os.SEEK_SET, 0, 0, 0)
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Write a new file, which all can read from then on; to the disk, if it says anything."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+    os.fchmod(fd, 0o644)
+    if data:
+        os.fsync(fd)
+
+
+def open_this(path: str, say: Callable[[str], None], usual: Usual) -> SharedDirectory:
+    """The directory of the settings ('' for the usual one), and no other: in another one what other
+    users have there would not be seen.
+
+    Raises:
+        FileError: it can't be used; the reason says why, and what makes it usable.
+    """
+    path = path or usual.path
     try:
-        found = open_safe(path or usual.path, 0o1777, say)
+        found = open_safe(path, 0o1777, say)
+        whose = distrusted(found)
+        if whose:
+            found.close()
+            raise PermissionError(0, f"it {whose}")
     except OSError as error:
-        reason = printable(error.strerror or str(error))
-        raise PermissionError(0, f"{reason}; {usual.knob} may name another") from None
-    whose = distrusted(found)
-    if whose:
-        found.close()
-        raise PermissionError(0, f"it {whose}; {usual.knob} may name another")
+        reason = f"{printable(error.strerror or str(error))}; {usual.knob} may name another"
+        text = f"the directory of {usual.what}, {path}: {reason}"
+        raise FileError(text, transient=True) from None
     return found
+
+
+def failure(path: str, error: OSError) -> str:
+    """What could not be used, and why, for people."""
+    if isinstance(error, Unusable):
+        return str(error)
+    return f"{path}: {error.strerror or error}"
 
 
 def distrusted(found: SharedDirectory) -> str:

@@ -15,9 +15,8 @@ import threading
 import time
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.shared_directory import SharedDirectory
+from condor_pydagman.adapters.shared_directory import LiveFile, SharedDirectory
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.transfer.live_files import LiveFile, is_alive
 
 _NAME = "usage.sqlite"
 _BUSY_S = 20.0
@@ -52,13 +51,13 @@ class AllocationUse:
         try:
             self._database = self._open()
         except BaseException:
-            self._life.close()
+            self._life.remove()
             raise
 
     def close(self) -> None:
         """End; reservations are no more."""
         self._database.close()
-        self._life.close()
+        self._life.remove()
 
     def reserve(self, allocation: str, of: int, file: str) -> Reservation:
         """Begin to use an allocation.
@@ -141,7 +140,7 @@ class AllocationUse:
     def _drop_dead(self, cursor: sqlite3.Cursor) -> None:
         workers = cursor.execute("SELECT DISTINCT worker FROM reserved").fetchall()
         for (worker,) in workers:
-            if worker != self._life.name and not is_alive(self._directory, str(worker)):
+            if worker != self._life.name and not self._directory.is_alive(str(worker)):
                 cursor.execute("DELETE FROM reserved WHERE worker = ?", (worker,))
 
     def _sweep(self) -> None:
@@ -151,7 +150,7 @@ class AllocationUse:
             if name.startswith("worker.") or name.endswith(".tmp"):
                 with contextlib.suppress(OSError):
                     there = os.stat(name, dir_fd=self._directory.fd, follow_symlinks=False)
-                    if there.st_mtime < oldest and not is_alive(self._directory, name):
+                    if there.st_mtime < oldest and not self._directory.is_alive(name):
                         self._directory.remove(name)
 
     def _open(self) -> sqlite3.Connection:

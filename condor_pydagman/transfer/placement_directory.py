@@ -1,17 +1,29 @@
-"""The directory that all users of an access point share for placements: tickets, rests, ledgers."""
+"""The directory that all users share for placements: tickets, rests, ledgers; and a user's own part
+of it, with locks of the places that placements write to.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import pwd
+import threading
 from collections.abc import Callable, Iterator
 
-from condor_pydagman.adapters.shared_directory import OPEN, SharedDirectory, distrusted, open_safe
+from condor_pydagman.adapters.shared_directory import (
+    OPEN,
+    SharedDirectory,
+    distrusted,
+    label,
+    open_safe,
+)
 from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import printable
+from condor_pydagman.transfer.way import Progress, Surroundings
 
 DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and never trusted
+WAIT_S = 0.2  # between looks at whether another placement has ended
+_LOCKS = "write."
 
 
 def open_shared(path: str, say: Callable[[str], None]) -> SharedDirectory:
@@ -90,3 +102,69 @@ def _own_paths() -> Iterator[str]:
             home = pwd.getpwuid(user).pw_dir
     if home.startswith("/"):
         yield f"{home}/.condor_pydagman-placement"
+
+
+class DestinationLocks:
+    """Locks of remote destinations: two placements of one file take turns.
+
+    Both would write to the same temporary name, and few servers refuse that.  A lock is a file in
+    the user's own part of the shared directory, so it holds for all workers of the user on this
+    access point, and ends with its process.  Of one worker; used by several threads.
+    """
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._directory: SharedDirectory | None = None
+
+    @contextlib.contextmanager
+    def held(self, place: str, surroundings: Surroundings, progress: Progress) -> Iterator[None]:
+        """Nobody else writes to `place`, which tells a file from all others, within the block.
+
+        Raises:
+            Fault: the worker is to stop, or there is no place for locks.
+        """
+        name = _LOCKS + label(place)
+        said = False
+        try:
+            directory = self._opened(surroundings)
+            while (fd := directory.try_lock(name, make=True)) < 0:
+                if not said:
+                    surroundings.say("waits for another placement of the same file")
+                    said = True
+                progress.wait(WAIT_S)
+        except OSError as error:
+            raise Fault(
+                FaultKind.NO_SPACE, f"can't lock a destination: {error.strerror}", transient=True
+            ) from None
+        try:
+            yield
+        finally:
+            directory.remove(name)
+            os.close(fd)
+
+    def _opened(self, surroundings: Surroundings) -> SharedDirectory:
+        with self._mutex:
+            if self._directory is None or not self._directory.is_in_place():
+                self._directory = _open(surroundings)
+                _remove_left(self._directory)
+            return self._directory
+
+
+def _open(surroundings: Surroundings) -> SharedDirectory:
+    shared = open_shared(surroundings.settings.directory, lambda line: None)  # the turns tell it
+    try:
+        return private_directory(shared)
+    except OSError:
+        return open_own(lambda line: None)
+    finally:
+        shared.close()
+
+
+def _remove_left(directory: SharedDirectory) -> None:
+    """Remove the files of workers that were killed."""
+    with contextlib.suppress(OSError):
+        for name in directory.names():
+            fd = directory.try_lock(name) if name.startswith(_LOCKS) else -1
+            if fd >= 0:
+                directory.remove(name)
+                os.close(fd)

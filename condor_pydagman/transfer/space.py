@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from condor_pydagman.adapters.shared_directory import label, spread
+from condor_pydagman.adapters.shared_directory import LiveFile, label, spread
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement import space_rules as rules
@@ -18,7 +18,6 @@ from condor_pydagman.placement.space_rules import Allocation
 from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.allocation_use import AllocationUse
 from condor_pydagman.transfer.ledger import Ledgers
-from condor_pydagman.transfer.live_files import LiveFile, is_alive, remove_dead
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 LEDGER = "ledger"
@@ -269,7 +268,7 @@ class _Waiter:
                 self._wait(ledgers, 1 + before / 4)
         finally:
             if self._file is not None:
-                self._file.close()
+                self._file.remove()
 
     def _wait(self, ledgers: Ledgers, factor: float) -> None:
         """Until something has changed, or it is time to look for what has ended by itself."""
@@ -339,11 +338,11 @@ class _Waiter:
                 continue
             if (-int(found[2]), int(found[4]), found[5]) >= mine:
                 continue
-            if is_alive(ledgers.directory, file):
+            if ledgers.directory.is_alive(file):
                 count += 1
                 size += int(found[3])
             else:
-                remove_dead(ledgers.directory, file)
+                ledgers.directory.remove_own(file)
         return count, size
 
     def _queue(self, ledgers: Ledgers, name: str) -> None:

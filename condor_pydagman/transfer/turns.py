@@ -10,19 +10,48 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
+import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from condor_pydagman.adapters.shared_directory import Crowded, label
+from condor_pydagman.adapters.shared_directory import (
+    LiveFile,
+    SharedDirectory,
+    Unusable,
+    label,
+    spread,
+)
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.turn_rules import Ticket, as_others_see_it, places_of
+from condor_pydagman.placement.rest_rules import Rest
+from condor_pydagman.placement.turn_rules import (
+    Ticket,
+    Verdict,
+    as_others_see_it,
+    fronts,
+    may_start,
+    places_of,
+    read_ticket_name,
+    same_before,
+    should_yield,
+    ticket_name,
+    verdict,
+)
 from condor_pydagman.transfer.placement_directory import open_own, open_shared
 from condor_pydagman.transfer.rests import Rests
-from condor_pydagman.transfer.ticket_files import DirectoryBusy, TicketBoard, View
 from condor_pydagman.transfer.way import Progress
 
+_LOCK_S = 20.0  # the lock of the directory is held for milliseconds
+_TICK_S = 1.0  # at most so late a worker that waits sees that it is to stop
+_FRONT_S = 0.5  # how often the first of those that wait look
+_SLOW_S = 15.0  # those that are not among the first look so often, in case nobody tells them
+_FRONT = 2  # of those that wait for the same limits so many look often
+_PASSED_S = 30.0  # one that could have started for so long keeps no place
+_MAX_WOKEN = 50
+_MAX_ROUNDS = 5  # those that were killed while they waited are found by telling them
 _LOOK_S = 0.2  # a stream that goes on looks not more often whether others wait
 _SHORT_S = 0.01
 _TICK_NS = 100_000_000
@@ -90,7 +119,7 @@ class Turns:
 
     def host_failed(self, host: str, retry_after_s: float) -> None:
         """A host has failed: all leave it alone for a while."""
-        with contextlib.suppress(OSError, Crowded, Fault):
+        with contextlib.suppress(OSError, Fault):
             rest = self.rests.failed(host, retry_after_s, self.board().directory)
             seconds = max(rest.until - time.time(), 0)
             self.say(f"{host} fails; it is left alone for {seconds:.0f} s")
@@ -99,7 +128,7 @@ class Turns:
         """A host works: its rest ends for all.  Cheap if it has not failed."""
         if self.rests.is_well(host):
             return
-        with contextlib.suppress(OSError, Crowded, Fault):
+        with contextlib.suppress(OSError, Fault):
             if self.rests.worked(host, self.board().directory):
                 self.say(f"{host} works again")
                 self.board().wake_all()
@@ -193,7 +222,7 @@ class Turn:
                     said = view.verdict.full
                     self._turns.say_of_wait(said, f"waits for {_reason(view, hosts, self._labels)}")
                 self._wait(board, view, progress)
-            except (Crowded, DirectoryBusy) as error:
+            except Unusable as error:
                 self._leave_board()
                 self._turns.leave_shared(str(error))
             except OSError as error:
@@ -227,7 +256,7 @@ class Turn:
             is_old = time.time_ns() - changed > _TICK_NS
             self._changed = changed if is_old else 0
             return not board.should_yield(self._ticket, self._labels, self._turns.rests)
-        except (OSError, Crowded, Fault):
+        except (OSError, Fault):
             return False
 
     def close(self) -> None:
@@ -249,6 +278,212 @@ class Turn:
             progress.wait(_SHORT_S)
 
 
+class View(NamedTuple):
+    """What one that wants to start has found.
+
+    Attributes:
+        started: it has begun.
+        is_front: it is among the first, and looks often.
+        resting: labels of its hosts that rest, or are tried by somebody, and what was said last.
+        total: how many may run at once.
+        watched: names of the tickets just before it: when one goes, it may be among the first.
+    """
+
+    started: bool
+    verdict: Verdict
+    is_front: bool = False
+    resting: Mapping[str, Rest] = {}
+    total: int = 0
+    watched: tuple[str, ...] = ()
+
+
+class TicketBoard:
+    """Tickets in one directory; used by several threads."""
+
+    def __init__(self, directory: SharedDirectory) -> None:
+        self.directory = directory
+        self._mutex = threading.Lock()
+        self._files: dict[str, LiveFile] = {}
+        self._sockets: dict[str, socket.socket] = {}
+        self._startable: dict[str, float] = {}  # of others: since when they could have started
+
+    def try_to_start(
+        self, ticket: Ticket, labels: Sequence[str], rests: Rests, progress: Progress
+    ) -> View:
+        """Start if it may; else leave a ticket that waits.
+
+        Raises:
+            Unusable: the lock can't be had, or there are too many files.
+            OSError: the ticket can't be made.
+            Fault: the worker is to stop.
+        """
+        with self.directory.locked(_LOCK_S, progress.wait):
+            now = time.time()
+            names = self.directory.names()
+            tickets = _tickets(names)
+            resting = rests.limits(names, self.directory, now, labels)
+            view = self._decide(ticket, tickets, resting, now)
+            view = view._replace(resting={of: resting[of] for of in labels if of in resting})
+            if view.started:
+                self._place(as_others_see_it(ticket._replace(running=True, since=now)))
+                self._close_socket(ticket)
+                self._wake(tickets, now, without=ticket.number)
+            else:
+                self._listen(ticket)
+                self._place(ticket)
+            return view
+
+    def should_yield(self, ticket: Ticket, labels: Sequence[str], rests: Rests) -> bool:
+        """Whether one that runs has to let another go first.
+
+        Raises:
+            OSError: the directory can't be read.
+        """
+        now = time.time()
+        names = self.directory.names()
+        tickets = _tickets(names)
+        if not any(not one.running for one in tickets):
+            return False
+        resting = rests.limits(names, self.directory, now, labels)
+        if any(of in resting for of in labels):
+            return True
+        alive = [one for one in tickets if one.running or self._lives(one)]
+        return should_yield(ticket._replace(running=True), alive, now, _ends_of(resting))
+
+    def leave(self, ticket: Ticket) -> None:
+        """The ticket is no more."""
+        self._close_socket(ticket)
+        with self._mutex:
+            file = self._files.pop(ticket.number, None)
+        if file is None:
+            return
+        file.remove()
+        with contextlib.suppress(Exception):  # a courtesy: they look themselves, too
+            self._wake(_tickets(self.directory.names()), time.time())
+
+    def wake_all(self) -> None:
+        """Let the first of those that wait look again."""
+        with contextlib.suppress(Exception):
+            self._wake(_tickets(self.directory.names()), time.time())
+
+    def wait(self, ticket: Ticket, view: View, progress: Progress) -> None:
+        """Sleep until it makes sense to look again.
+
+        Raises:
+            Fault: the worker is to stop.
+        """
+        now = time.monotonic()
+        until = now + spread(_FRONT_S if view.is_front else _SLOW_S)
+        for rest in view.resting.values():
+            left = rest.until - time.time()
+            if left > 0:
+                until = min(until, now + left + spread(0.02))
+        here = self._sockets.get(ticket.number)
+        while True:
+            progress.check_stop()
+            left = min(until - time.monotonic(), _TICK_S)
+            if left <= 0:
+                return
+            if here is None:
+                progress.wait(left)
+            elif select.select([here], [], [], left)[0]:
+                _drain(here)
+                return
+            if not view.is_front and any(
+                not self.directory.is_alive(name) for name in view.watched
+            ):
+                return
+
+    def _decide(
+        self, ticket: Ticket, tickets: list[Ticket], resting: Mapping[str, Rest], now: float
+    ) -> View:
+        rests = _ends_of(resting)
+        while True:
+            found = verdict(ticket, tickets, now, rests, self._passed(tickets, rests, now))
+            if found.free:
+                return View(True, found)
+            dead = [one for one in tickets if one.number in found.holders and not self._lives(one)]
+            if not dead:
+                break
+            for one in dead:
+                self.directory.remove_own(ticket_name(one))
+                tickets.remove(one)
+        watched = self._nearest(ticket, tickets, now)
+        return View(False, found, len(watched) < _FRONT, total=ticket.total, watched=watched)
+
+    def _nearest(self, ticket: Ticket, tickets: Sequence[Ticket], now: float) -> tuple[str, ...]:
+        """Names of the tickets just before it; it is among the first if there are not enough."""
+        found: list[str] = []
+        for one in same_before(ticket, tickets, now):
+            if self._lives(one):
+                found.append(ticket_name(one))
+                if len(found) == _FRONT:
+                    break
+            else:
+                self.directory.remove_own(ticket_name(one))
+        return tuple(found)
+
+    def _lives(self, one: Ticket) -> bool:
+        if one.number in self._files:
+            return True
+        return self.directory.is_alive(ticket_name(one))
+
+    def _passed(
+        self, tickets: Sequence[Ticket], rests: Mapping[str, float], now: float
+    ) -> set[str]:
+        """Those that could have started for long but have not: stopped, or there to annoy."""
+        could = {one.number for one in may_start(tickets, now, rests)}
+        clock = time.monotonic()
+        with self._mutex:
+            self._startable = {one: self._startable.get(one, clock) for one in could}
+            return {one for one, first in self._startable.items() if clock - first > _PASSED_S}
+
+    def _place(self, ticket: Ticket) -> None:
+        """Make the ticket's file, or give it its new name; under the lock."""
+        name = ticket_name(ticket)
+        file = self._files.get(ticket.number)
+        if file is not None and file.name == name and file.is_there():
+            return
+        if file is not None:
+            with contextlib.suppress(FileNotFoundError):
+                file.rename(name)
+                return
+            file.remove()  # somebody has removed it
+        made = LiveFile(self.directory, name)
+        with self._mutex:
+            self._files[ticket.number] = made
+
+    def _wake(self, tickets: Iterable[Ticket], now: float, without: str = "") -> None:
+        """Tell the first of those that wait to look again."""
+        rest = [one for one in tickets if one.number != without]
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as out:
+            for _ in range(_MAX_ROUNDS):
+                told = may_start(rest, now) + fronts(rest, now, _FRONT)
+                numbers = dict.fromkeys(one.number for one in told)
+                dead = {one for one in list(numbers)[:_MAX_WOKEN] if not _tell(out, one)}
+                if not dead:
+                    return
+                rest = [one for one in rest if one.number not in dead]
+
+    def _listen(self, ticket: Ticket) -> None:
+        if ticket.number in self._sockets:
+            return
+        here = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        try:
+            here.bind(_address(ticket.number))
+        except OSError:  # it is not told, and looks itself
+            here.close()
+            return
+        with self._mutex:
+            self._sockets[ticket.number] = here
+
+    def _close_socket(self, ticket: Ticket) -> None:
+        with self._mutex:
+            here = self._sockets.pop(ticket.number, None)
+        if here is not None:
+            here.close()
+
+
 def _reason(view: View, hosts: Sequence[str], labels: Sequence[str]) -> str:
     verdict = view.verdict
     for host, of in zip(hosts, labels):
@@ -261,3 +496,39 @@ def _reason(view: View, hosts: Sequence[str], labels: Sequence[str]) -> str:
         if verdict.full == f"h{of}":
             return f"one of the transfers of {host}{before}"
     return f"one of the transfers by {verdict.full.partition('_')[2]}{before}"
+
+
+def _tickets(names: Iterable[str]) -> list[Ticket]:
+    found: dict[str, Ticket] = {}
+    for name in names:
+        ticket = read_ticket_name(name) if name.startswith("turn.") else None
+        if ticket is not None and ticket.number not in found:
+            found[ticket.number] = ticket
+    return list(found.values())
+
+
+def _ends_of(resting: Mapping[str, Rest]) -> dict[str, float]:
+    """When the rests of hosts end, by places."""
+    return {f"h{of}": rest.until for of, rest in resting.items()}
+
+
+def _tell(out: socket.socket, number: str) -> bool:
+    """Wake the one with this ticket; False if nobody is there."""
+    try:
+        out.sendto(b"", _address(number))
+    except ConnectionRefusedError:
+        return False
+    except OSError:  # it has been told already, often
+        return True
+    return True
+
+
+def _drain(here: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        for _ in range(100):
+            here.recv(1)
+
+
+def _address(number: str) -> str:
+    """In the abstract name space: nothing to be removed."""
+    return f"\0condor_pydagman-turn-{number}"

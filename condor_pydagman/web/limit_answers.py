@@ -12,10 +12,10 @@ import time
 from collections.abc import Sequence
 
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.shared_limits.directory import has_file
 from condor_pydagman.features.shared_limits.listing import claims_path
 from condor_pydagman.features.shared_limits.outside import LimitsInUse
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow
-from condor_pydagman.features.shared_limits.own_file import has_file
 from condor_pydagman.web.queue_answers import output_of
 
 FRESH_S = 5.0

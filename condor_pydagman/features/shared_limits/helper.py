@@ -19,13 +19,14 @@ import htcondor2
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.adapters.queued_dagmans import queue_name
-from condor_pydagman.adapters.shared_directory import SharedDirectory
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
 from condor_pydagman.features.shared_limits.directory import (
     LimitsDirectory,
+    OwnFile,
+    file_name,
     open_directory,
     socket_address,
 )
@@ -35,7 +36,6 @@ from condor_pydagman.features.shared_limits.messages import (
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
 from condor_pydagman.features.shared_limits.queued_dags import queued_dags
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Stakes
@@ -97,7 +97,7 @@ class LimitHelper(Helper):
     timeout_s, stays_s = 60.0, 20.0
 
     def __init__(
-        self, own: OwnFileKeeper, share: Callable[[], Shared], say: Callable[[str], None]
+        self, own: OwnFile, share: Callable[[], Shared], say: Callable[[str], None]
     ) -> None:
         self._own = own
         self._share = share
@@ -180,45 +180,13 @@ def _key(name: str, limits: dict[str, Limit]) -> str:
     return limit.key if limit is not None else name.lower()
 
 
-class OwnFileKeeper:
-    """Makes the own file when it is first needed, and again if it is gone.
-
-    Args:
-        name: usual name of the file.
-        open_shared: opens the directory; it may raise FileError.
-    """
-
-    def __init__(self, name: str, open_shared: Callable[[], SharedDirectory]) -> None:
-        self.name = name
-        self._open = open_shared
-        self._file: OwnFile | None = None
-
-    def keep(self) -> str:
-        """See to it that it is there; returns its name.
-
-        Raises:
-            FileError: it can't be had.
-        """
-        if self._file is not None and not self._file.directory.is_in_place():
-            self._file.close()
-            self._file = None
-        if self._file is None:
-            self._file = OwnFile(self._open(), self.name)
-        return self._file.keep()
-
-    def remove(self) -> None:
-        """Remove it."""
-        if self._file is not None:
-            self._file.remove()
-
-
 def open_helper(helpers: Helpers) -> LimitHelper:
     """The helper of a DAG that keeps to shared limits."""
     run, admin = helpers.run, helpers.admin
     queue, place = queue_name(run.own_ad.get("GlobalJobId")), run.config.limits_dir
     say = lambda text: run.out.say(text, 0)  # noqa: E731
     name = file_name(queue, run.cluster or run.pid)
-    own = OwnFileKeeper(name, lambda: open_directory(place, say))
+    own = OwnFile(name, lambda: open_directory(place, say))
 
     def share() -> Shared:
         directory = open_directory(place, lambda text: None)

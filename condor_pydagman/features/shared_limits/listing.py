@@ -75,7 +75,7 @@ class LimitsListing:
             directory = open_directory(path, self._say)
             self._seen = LimitsDirectory(directory, self._queue, "", queued_dags)
         return [
-            Owned(_user(one.user), one.user == os.geteuid(), one.cluster, one.lives, one.stakes)
+            Owned(_user(one.user), one.user == os.geteuid(), one.cluster, one.lives, one.says)
             for one in self._seen.everything()
         ]
 

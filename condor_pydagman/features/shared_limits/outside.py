@@ -86,8 +86,8 @@ class _Directory:
         return self._listing.rows()
 
     def has_claim(self, cluster: int) -> bool:
+        from condor_pydagman.features.shared_limits.directory import has_file
         from condor_pydagman.features.shared_limits.listing import claims_path
-        from condor_pydagman.features.shared_limits.own_file import has_file
 
         return has_file(claims_path(), cluster)
 

@@ -12,13 +12,19 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters import job_claims
+from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import directory as module
-from condor_pydagman.features.shared_limits import own_file
 from condor_pydagman.features.shared_limits import stakes as stakes_text
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
-from condor_pydagman.features.shared_limits.directory import LimitsDirectory, Queued, open_directory
-from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name
+from condor_pydagman.features.shared_limits.directory import (
+    LimitsDirectory,
+    OwnFile,
+    Queued,
+    file_name,
+    open_directory,
+)
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 from tests.waiting import LIMIT_S
@@ -30,7 +36,7 @@ class Dagman:
     def __init__(self, point: AccessPoint, cluster: int, schedd: str) -> None:
         self.point = point
         name = file_name(schedd, cluster)
-        self.own = OwnFile(open_directory(str(point.path), point.said.append), name)
+        self.own = OwnFile(name, lambda: open_directory(str(point.path), point.said.append))
         self.seen = LimitsDirectory(
             open_directory(str(point.path), point.said.append), schedd, name, point.ask
         )
@@ -72,7 +78,7 @@ class AccessPoint:
 
 @pytest.fixture
 def access_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AccessPoint]:
-    monkeypatch.setattr(module, "LIVES_S", 0.0)
+    monkeypatch.setattr(job_claims, "LIVES_S", 0.0)
     path = tmp_path / "limits"
     path.mkdir()
     path.chmod(0o1777)
@@ -80,7 +86,6 @@ def access_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ac
     yield found
     for one in found.dagmans:
         one.own.close()
-        one.own.directory.close()
         one.seen.close()
 
 
@@ -98,7 +103,7 @@ def test_places_of_those_that_live_count_without_a_look_at_the_queue(
 def test_of_a_killed_dagman_what_is_in_the_queue_counts(
     access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "CHECK_S", 0.0)
+    monkeypatch.setattr(module, "FILES", module.FILES._replace(check_s=0.0))
     one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(8)
     one.is_killed()
@@ -184,7 +189,7 @@ def test_who_takes_the_usual_name_keeps_nobody_from_a_place(
 def test_the_file_of_an_older_version_is_continued(access_point: AccessPoint) -> None:
     """Its name is the usual one; what it says is what it says now."""
     one, two = access_point.dagman(1), access_point.dagman(2)
-    name = f"limits.{os.geteuid()}.{module.label('here')}.1"
+    name = f"limits.{os.geteuid()}.{label('here')}.1"
     stake = Stakes("old.dag", "old", {"a": Part({Kind.JOBS: Stake(6, 6, 6, 0.0, 6)}, ())})
     (access_point.path / name).write_bytes(stakes_text.text_of(stake).ljust(4096))
     access_point.queue[1] = Queued(held=False, nodes=6, idle=0)
@@ -220,7 +225,7 @@ def test_an_own_file_that_is_removed_is_made_again(access_point: AccessPoint) ->
 def test_a_lock_that_somebody_holds_is_told(
     access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LOCK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", 0.05)
     one = access_point.dagman(1)
     fd = os.open(access_point.path, os.O_RDONLY)
     try:
@@ -235,7 +240,7 @@ def test_a_lock_that_somebody_holds_is_told(
 def test_a_lock_that_is_given_up_is_waited_for(
     access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LOCK_TIMEOUT_S", LIMIT_S)
+    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", LIMIT_S)
     one = access_point.dagman(1)
     fd = os.open(access_point.path, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)
@@ -255,13 +260,13 @@ def test_on_a_full_disk_places_are_given_back_but_no_new_dagman_gets_any(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     write = os.write
-    monkeypatch.setattr(own_file.os, "write", full)
-    monkeypatch.setattr(own_file.os, "posix_fallocate", full)
+    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(FileError, match="No space left on device"):
         two.jobs(10)
     assert not os.path.exists(access_point.path / two.own.name)
     assert one.jobs(0, used=3) == 3
-    monkeypatch.setattr(own_file.os, "write", write)
+    monkeypatch.setattr(os, "write", write)
     assert two.jobs(10) == 7
 
 
@@ -274,13 +279,13 @@ def test_a_users_own_limit_is_no_matter_of_others(access_point: AccessPoint) -> 
     assert one.seen.round(stakes, access_point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
     (entry,) = one.seen.everything()
     assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
-    assert entry.stakes.stake("~a", Kind.JOBS).held == 10
+    assert entry.says.stake("~a", Kind.JOBS).held == 10
 
 
 def test_a_file_that_is_made_anew_is_seen_at_once(
     access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "LIVES_S", 600.0)
+    monkeypatch.setattr(job_claims, "LIVES_S", 600.0)
     one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(4)
     assert two.jobs(20) == 6

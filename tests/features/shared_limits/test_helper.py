@@ -15,20 +15,20 @@ from condor_pydagman.config import Config
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.shared_limits import helper
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
-from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory, wake
-from condor_pydagman.features.shared_limits.helper import (
-    Definitions,
-    LimitHelper,
-    OwnFileKeeper,
-    Shared,
+from condor_pydagman.features.shared_limits.directory import (
+    LimitsDirectory,
+    OwnFile,
+    file_name,
+    open_directory,
+    wake,
 )
+from condor_pydagman.features.shared_limits.helper import Definitions, LimitHelper, Shared
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.own_file import file_name
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from tests.helping import Asker
 
@@ -44,7 +44,7 @@ class Side:
         self.path = path
         self.error: Exception | None = None
         self.said: list[str] = []
-        self.own = OwnFileKeeper(file_name("here", 5), self.directory)
+        self.own = OwnFile(file_name("here", 5), self.directory)
         self.helper = LimitHelper(self.own, self.share, self.said.append)
         self.asker = Asker(self.helper)
         self.process = self.asker.process

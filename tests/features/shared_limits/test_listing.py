@@ -8,8 +8,13 @@ import pytest
 
 from condor_pydagman.features.shared_limits import listing
 from condor_pydagman.features.shared_limits.definitions import parse
-from condor_pydagman.features.shared_limits.directory import LimitsDirectory, open_directory
-from condor_pydagman.features.shared_limits.own_file import OwnFile, file_name, has_file
+from condor_pydagman.features.shared_limits.directory import (
+    LimitsDirectory,
+    OwnFile,
+    file_name,
+    has_file,
+    open_directory,
+)
 from condor_pydagman.features.shared_limits.rounds import Demand
 from condor_pydagman.features.shared_limits.stakes import Stakes
 
@@ -33,7 +38,7 @@ def claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def takes(claims: Path, cluster: int, nodes: int) -> OwnFile:
     """A DAGMan that lives asks for places."""
     name = file_name(HERE, cluster)
-    own = OwnFile(open_directory(str(claims), print), name)
+    own = OwnFile(name, lambda: open_directory(str(claims), print))
     own.keep()
     limits = {one.key: one for one in parse("few = JOBS 3", "t", own=True)}
     seen = LimitsDirectory(open_directory(str(claims), print), HERE, name, lambda clusters: {})

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import job_claims
+from condor_pydagman.adapters.job_claims import BY_HAND
+from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites.adapters import claims_directory
-from condor_pydagman.features.sites.adapters.claims_directory import BY_HAND, ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
 
 
 class Pool:
@@ -105,10 +108,11 @@ def test_a_name_of_a_claims_file_on_something_else(pool: Pool, kind: str) -> Non
     else:
         os.mkfifo(path)
         writer = os.open(path, os.O_RDWR)
-    here = pool.of(1)
     files = len(os.listdir("/proc/self/fd"))
+    here = pool.of(1)
     assert here.taken_by_others() == {"south": 1}
     assert len(here.everything()) == 1
+    here.close()
     assert len(os.listdir("/proc/self/fd")) == files
     if writer is not None:
         os.close(writer)
@@ -123,7 +127,7 @@ def test_claims_that_can_not_be_read_now_do_not_count_as_none(
     def fails(*_args: object, **_more: object) -> int:
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr(claims_directory.os, "open", fails)
+    monkeypatch.setattr(os, "open", fails)
     with pytest.raises(FileError, match=r"claims.*: Too many open files"):
         here.taken_by_others()
 
@@ -136,7 +140,7 @@ def test_the_claims_of_groups_with_long_names_count(pool: Pool) -> None:
 def test_more_claims_than_others_would_read_are_not_written(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claims_directory.claims, "MAX_BYTES", 100)
+    monkeypatch.setattr(claims_directory, "FILES", claims_directory.FILES._replace(max_bytes=100))
     one = pool.of(1)
     one.write("a.dag", [("g", "north")])
     with pytest.raises(FileError, match="need more than 100 bytes"):
@@ -149,7 +153,8 @@ def test_a_user_who_has_very_large_files(pool: Pool, monkeypatch: pytest.MonkeyP
     user = os.geteuid()
     pool.of(2).write("b.dag", [("g", "south")])
     size = os.stat(pool.path / pool.of(2).name).st_size
-    monkeypatch.setattr(claims_directory, "MAX_BYTES_OF_USER", 3 * size)
+    files = claims_directory.FILES._replace(max_bytes_of_user=3 * size)
+    monkeypatch.setattr(claims_directory, "FILES", files)
     for number in range(9):
         os.link(pool.path / pool.of(2).name, pool.path / f"claims.{user + 1}.{'0' * 16}.{number}")
     assert pool.of(1).taken_by_others() == {"south": 1}
@@ -205,7 +210,7 @@ def test_who_takes_the_usual_name_keeps_nobody_from_a_site(pool: Pool, taken: st
 
 
 def test_the_file_of_an_older_version_is_continued(pool: Pool) -> None:
-    name = f"claims.{os.geteuid()}.{claims_directory.label('here')}.1"
+    name = f"claims.{os.geteuid()}.{label('here')}.1"
     (pool.path / name).write_text('{"version": 1, "dag": "a", "claims": [["g", "north"]]}\n')
     assert pool.of(2).taken_by_others() == {"north": 1}
     one = pool.of(1)
@@ -216,7 +221,7 @@ def test_the_file_of_an_older_version_is_continued(pool: Pool) -> None:
 
 
 def test_a_lock_that_somebody_keeps(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims_directory, "LOCK_TIMEOUT_S", 0.1)
+    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", 0.1)
     refused = pytest.raises(FileError, match="locked by another process")
     with pool.of(1).decision(), refused, pool.of(2).decision():
         pass

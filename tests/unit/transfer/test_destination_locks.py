@@ -12,8 +12,8 @@ import pytest
 
 from condor_pydagman.data_requests.requests import SKIP, Transfer
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.transfer.destination_locks import DestinationLocks
 from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.placement_directory import DestinationLocks
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.servers.faulty_http import FaultyServer
 from tests.unit.transfer.helpers import transfer
@@ -22,7 +22,7 @@ from tests.waiting import LIMIT_S
 HOLD = """
 import sys, threading
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.transfer.destination_locks import DestinationLocks
+from condor_pydagman.transfer.placement_directory import DestinationLocks
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 around = Surroundings(Settings(directory=sys.argv[1]), {}, "/", print)

@@ -14,7 +14,7 @@ import pytest
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.transfer import placement_directory, ticket_files, turns
+from condor_pydagman.transfer import placement_directory, turns
 from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Progress
 from tests.waiting import LIMIT_S, until
@@ -141,7 +141,7 @@ def test_files_that_are_in_the_way_do_no_harm(bench: Bench) -> None:
 def test_a_held_lock_of_the_directory_leaves_the_user_alone(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ticket_files, "_LOCK_S", 0.05)
+    monkeypatch.setattr(turns, "_LOCK_S", 0.05)
     monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "none" / "default"))
     monkeypatch.setenv("HOME", str(tmp_path))
     fd = os.open(bench.path, os.O_RDONLY)

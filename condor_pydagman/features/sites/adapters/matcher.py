@@ -126,7 +126,7 @@ class Matcher:
     def _proven(self) -> set[tuple[str, str]]:
         """The claims that the own file has: nobody else has got them."""
         if self._written is None:
-            read = self._directory.read(self._directory.name)
+            read = self._directory.own()
             self._written = set(read.sites) if read is not None else set()
         return self._written
 
