@@ -1,8 +1,11 @@
-"""A process that holds a DAG's lock file, as a DAGMan does that runs it."""
+"""Locks as DAGMans and workers hold them: of a DAG, and of files in directories that they share."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,3 +32,16 @@ def held(lock: str | Path, text: str) -> Iterator[subprocess.Popen[str]]:
         assert process.stdout.readline() == "held\n"
         yield process
         process.kill()
+
+
+def prove_life(fd: int) -> None:
+    """Lock a file in a shared directory as versions do since there are such files: that says that
+    the process which made it lives."""
+    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+
+
+def is_proven(fd: int) -> bool:
+    """Whether they see that lock."""
+    asked = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+    answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, asked)
+    return bool(struct.unpack("hhqqi4x", answer)[0] == fcntl.F_WRLCK)

@@ -270,7 +270,7 @@ class JobClaims:
         look, now = self._looks.get(name), time.monotonic()
         if look is None or number != look.number:
             look = self._opened(name)
-        elif now >= look.until:
+        elif not look.lives or now >= look.until:  # its DAGMan may just have locked it
             look = look._replace(lives=is_locked(look.fd), until=now + LIVES_S)
             self._looks[name] = look
         return look

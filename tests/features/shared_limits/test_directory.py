@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,6 @@ from condor_pydagman.features.shared_limits.directory import (
 )
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
-from tests.waiting import LIMIT_S
 
 
 class Dagman:
@@ -132,50 +129,12 @@ def test_a_queue_that_can_not_be_asked_frees_nothing(
     assert access_point.dagman(2).jobs(20) == 2
 
 
-def test_a_dagman_of_another_queue_counts_while_it_lives_and_ten_minutes_longer(
-    access_point: AccessPoint,
-) -> None:
-    other = access_point.dagman(1, "there")
-    other.jobs(8)
-    assert access_point.dagman(1).jobs(20) == 2
-    other.is_killed()
-    assert access_point.dagman(2).jobs(20) == 0
-    os.utime(access_point.path / other.own.name, (0, 0))
-    access_point.dagmans[1].wants(0)
-    assert access_point.dagmans[2].jobs(20) == 10
-
-
-def test_what_strangers_plant_does_not_count(access_point: AccessPoint) -> None:
-    one = access_point.dagman(1)
-    one.own.keep()
-    (access_point.path / f"limits.12345.{'0' * 16}.7").write_bytes(b"x" * 5000)
-    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.8").write_bytes(b"[" * 100_000)
-    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.9").write_bytes(b" " * 1_000_000)
-    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.10").mkdir()
-    (access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.11").symlink_to("/etc/passwd")
-    os.mkfifo(access_point.path / f"limits.{os.geteuid()}.{'0' * 16}.12")
-    assert one.jobs(20) == 10
-
-
-@pytest.mark.parametrize("kind", ["link", "directory", "file of another user"])
-def test_who_takes_the_usual_name_keeps_nobody_from_a_place(
-    access_point: AccessPoint, kind: str
-) -> None:
-    """Numbers of coming DAGMan jobs can be foreseen, so the file gets another name, which can't."""
+def test_who_takes_the_usual_name_keeps_nobody_from_a_place(access_point: AccessPoint) -> None:
     one, two = access_point.dagman(1), access_point.dagman(2)
     usual = access_point.path / one.own.name
-    if kind == "link":
-        usual.symlink_to("/etc/passwd")
-    elif kind == "directory":
-        usual.mkdir()
-    elif os.geteuid():
-        pytest.skip("needs a second user")
-    else:
-        usual.write_bytes(b" " * 4096)
-        os.chown(usual, 65534, -1)
+    usual.mkdir()
     assert one.jobs(7) == 7
     name = one.own.name
-    assert name.startswith(f"{usual.name}.") and len(name) == len(usual.name) + 17
     assert two.jobs(3) == 3
     one.is_killed()
     access_point.queue[1] = Queued(held=False, nodes=7, idle=0)
@@ -200,54 +159,12 @@ def test_the_file_of_an_older_version_is_continued(access_point: AccessPoint) ->
     assert len(os.listdir(access_point.path)) == 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
-def test_a_directory_of_another_user_is_refused(
-    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That user could remove what others have taken."""
-    os.chown(access_point.path, 65534, -1)
-    monkeypatch.setattr(module, "DEFAULT", str(access_point.path))
-    for path in ("", str(access_point.path)):
-        with pytest.raises(FileError, match=f"with: chown root {access_point.path}; PYDAGMAN_LIM"):
-            open_directory(path, print)
-    os.chown(access_point.path, 0, -1)
-    open_directory("", print).close()
-
-
 def test_an_own_file_that_is_removed_is_made_again(access_point: AccessPoint) -> None:
     one, two = access_point.dagman(1), access_point.dagman(2)
     one.jobs(4)
     (access_point.path / one.own.name).unlink()
     assert one.jobs(0, used=4) == 4
     assert two.jobs(20) == 6
-
-
-def test_a_lock_that_somebody_holds_is_told(
-    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", 0.05)
-    one = access_point.dagman(1)
-    fd = os.open(access_point.path, os.O_RDONLY)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        with pytest.raises(FileError, match="has been locked by another process"):
-            one.jobs(1)
-    finally:
-        os.close(fd)
-    assert one.jobs(1) == 1
-
-
-def test_a_lock_that_is_given_up_is_waited_for(
-    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", LIMIT_S)
-    one = access_point.dagman(1)
-    fd = os.open(access_point.path, os.O_RDONLY)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    timer = threading.Timer(0.1, os.close, [fd])
-    timer.start()
-    assert one.jobs(1) == 1
-    timer.join()
 
 
 def test_on_a_full_disk_places_are_given_back_but_no_new_dagman_gets_any(
@@ -280,22 +197,3 @@ def test_a_users_own_limit_is_no_matter_of_others(access_point: AccessPoint) -> 
     (entry,) = one.seen.everything()
     assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
     assert entry.says.stake("~a", Kind.JOBS).held == 10
-
-
-def test_a_file_that_is_made_anew_is_seen_at_once(
-    access_point: AccessPoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_claims, "LIVES_S", 600.0)
-    one, two = access_point.dagman(1), access_point.dagman(2)
-    one.jobs(4)
-    assert two.jobs(20) == 6
-    (access_point.path / one.own.name).rename(access_point.path / "old")
-    assert one.jobs(0, used=2) == 2
-    assert two.jobs(20) == 8
-
-
-def test_an_own_file_that_has_been_removed_proves_nothing_more(access_point: AccessPoint) -> None:
-    one = access_point.dagman(1)
-    one.jobs(3)
-    one.own.remove()
-    assert not access_point.dagman(2).seen.everything()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import signal
 import threading
 import time
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
@@ -19,6 +22,7 @@ from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.placement.space_rules import Allocation, ledger_text
 from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.way import Progress, Surroundings
+from tests.locks import prove_life
 from tests.waiting import LIMIT_S, until
 
 KB = 1024
@@ -34,14 +38,14 @@ class Desk:
         self.said: list[str] = []
         self.settings = Settings(directory=str(path), capacities=(("/disk", 10 * KB),))
         self.space = Space(self.settings, self.said.append)
-        self._surroundings = Surroundings(self.settings, {}, "/", self.said.append)
+        self.surroundings = Surroundings(self.settings, {}, "/", self.said.append)
 
     def allocate(self, identity: str, size: int = KB, host: str = "/disk", **more: object) -> None:
         request = Allocate(host, identity, size, **{"wait": False, **more})  # type: ignore[arg-type]
-        self.space.allocate(request, self._surroundings, progress())
+        self.space.allocate(request, self.surroundings, progress())
 
     def release(self, identity: str, host: str = "/disk") -> None:
-        self.space.release(Release(host, identity), self._surroundings, progress())
+        self.space.release(Release(host, identity), self.surroundings, progress())
 
     def transfer(self, size: int, name: str = "f", identity: str = "1") -> None:
         """As a way does it that knows the size."""
@@ -288,6 +292,30 @@ def test_ledgers_of_others_are_counted_once_if_they_are_sound(desk: Desk) -> Non
         desk.allocate("2", 1)
     assert sum("is not counted" in line for line in desk.said) == 2
     assert list(desk.path.glob("ledger.0.????????????????.txt"))
+
+
+def test_workers_of_the_version_before_wait_and_lock_as_we_do(desk: Desk) -> None:
+    desk.allocate("1", 6 * KB)
+    name = f"room.{label('/disk')}.0.{4 * KB}.{int(time.time() * 1000) - 1}.{1:016x}"
+    waits = os.open(desk.path / name, os.O_RDWR | os.O_CREAT, 0o644)
+    prove_life(waits)
+    with pytest.raises(Fault, match="0 bytes of"):
+        desk.allocate("2", KB)
+    os.close(waits)  # it is killed
+    desk.allocate("2", KB)
+    assert not (desk.path / name).exists()
+    lock = os.open(desk.path / "ledger.lock", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    stopped = progress()
+    stopped._stop.set()
+    release = Release("/disk", "2")
+    with pytest.raises(Fault) as error:  # it waits
+        desk.space.release(release, desk.surroundings, stopped)
+    assert error.value.kind is FaultKind.STOPPED
+    os.close(lock)
+    desk.space.release(release, desk.surroundings, stopped)
+    line = r"\n/disk 1 6144 \d+\.\d{3} 0\.000 0\.000\n"
+    assert re.search(line, desk.ledger.read_text())
 
 
 @pytest.mark.parametrize("kind", ["unreadable", "directory", "link", "fifo"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import threading
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import placement_directory, turns
 from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Progress
+from tests.locks import is_proven, prove_life
 from tests.waiting import LIMIT_S, until
 
 
@@ -125,6 +127,27 @@ def test_a_ticket_that_was_removed_is_made_again(bench: Bench) -> None:
     turn = later.get()
     assert len(os.listdir(bench.path)) == 1
     turn.close()
+
+
+def test_workers_of_the_version_before_count_and_see_who_lives(bench: Bench) -> None:
+    path = bench.path / f"turn.r.0.-.{int(time.time() * 1000)}.{1:016x}.1."
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o000)
+    prove_life(fd)
+    os.fchmod(fd, 0o644)
+    later = bench.soon()
+    until(lambda: waiting(bench) == 1, "1 that waits")
+    (ours,) = bench.path.glob("turn.w.*")
+    assert re.fullmatch(r"turn\.w\.0\.-\.\d{13}\.[0-9a-f]{16}\.1\..*", ours.name)
+    assert ours.stat().st_mode & 0o777 == 0o644
+    seen = os.open(ours, os.O_RDONLY)
+    assert is_proven(seen)
+    os.close(fd)  # it is killed
+    turn = later.get()
+    assert not path.exists()
+    assert is_proven(seen)
+    turn.close()
+    assert not is_proven(seen)
+    os.close(seen)
 
 
 def test_files_that_are_in_the_way_do_no_harm(bench: Bench) -> None:
