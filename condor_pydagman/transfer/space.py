@@ -1,23 +1,34 @@
-"""Allocates and releases space by the ledgers, and keeps transfers within their allocations."""
+"""Allocations of space: what all users have allocated, by ledgers; who waits for room; and how much
+of a user's own allocations is used, so that transfers keep within them.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from condor_pydagman.adapters.shared_directory import LiveFile, label, spread
+from condor_pydagman.adapters.shared_directory import (
+    OTHER_NAME,
+    LiveFile,
+    SharedDirectory,
+    failure,
+    label,
+    spread,
+)
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.placement import space_rules as rules
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.space_rules import Allocation
+from condor_pydagman.placement.space_rules import Allocation, DamagedLedger
 from condor_pydagman.printable import size_text
-from condor_pydagman.transfer.allocation_use import AllocationUse
-from condor_pydagman.transfer.ledger import Ledgers
+from condor_pydagman.transfer.endpoints.disk_faults import FULL
+from condor_pydagman.transfer.placement_directory import open_shared, private_directory
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 LEDGER = "ledger"
@@ -29,6 +40,20 @@ _MAX_DURATION_S = 1e10
 _MAX_TEXT_BYTES = 900  # of a destination or an id
 _WAITS = re.compile(r"room\.([0-9a-f]{16})\.(-?\d{1,11})\.(\d{1,19})\.(\d{1,15})\.([0-9a-f]{16})")
 _DISK = rules.MAX_BYTES
+_LOCK = "ledger.lock"
+_FOR_ALL = 0o444
+_LOCK_S = 60.0  # a writer waits for its disk
+_MAX_LEDGERS = 500  # of other users
+_LEDGERS = re.compile(rf"ledger\.(\d{{1,10}}){OTHER_NAME}\.txt", re.ASCII)
+_BOOKS = "usage.sqlite"
+_BUSY_S = 20.0
+_OLD_S = 60.0  # files of workers that are younger may not have their lock yet
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS used (allocation TEXT, file TEXT, bytes INTEGER,"
+    " PRIMARY KEY (allocation, file)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS reserved (number INTEGER PRIMARY KEY, allocation TEXT, file TEXT,"
+    " worker TEXT, bytes INTEGER)",
+)
 
 
 class Space:
@@ -361,6 +386,351 @@ class _Waiter:
             ) from None
 
 
+class Ledgers:
+    """All ledgers of an access point, seen by one user: one file for each, which all read.
+
+    A ledger that can't be read is nobody's free space: its own user can allocate nothing until he
+    has moved it away; to others it is as if it were not there, which they are told.
+
+    Args:
+        settings: where the shared directory is.
+        say: adds a line to the log.
+
+    Raises:
+        Fault: there is no usable directory.
+    """
+
+    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._said: set[str] = set()
+        self._cached: dict[str, tuple[bytes, list[Allocation]]] = {}
+        self.directory = open_shared(settings.directory, say)
+        try:
+            self.private = private_directory(self.directory)
+        except OSError as error:
+            raise _unusable(self.directory.path, error) from None
+
+    @contextlib.contextmanager
+    def locked(self, progress: Progress) -> Iterator[None]:
+        """Nobody else changes a ledger meanwhile.
+
+        Raises:
+            Fault: the lock can't be had, or the worker is to stop.
+        """
+        try:
+            with self.directory.locked(_LOCK_S, progress.wait, self._lock_name):
+                yield
+        except OSError as error:
+            raise _unusable(f"{self.directory.path}/{_LOCK}", error) from None
+
+    def own(self) -> list[Allocation]:
+        """The user's own allocations.
+
+        Raises:
+            Fault: the ledger is damaged or can't be read.
+        """
+        name = self._own_name()
+        path = f"{self.directory.path}/{name}"
+        try:
+            return list(self._read(name))
+        except FileNotFoundError:
+            return []
+        except DamagedLedger as error:
+            raise Fault(
+                FaultKind.ALLOCATION,
+                f"your ledger of allocations, {path}, is damaged: {error}; what you have allocated"
+                " can't be known; move the file away to begin with nothing allocated",
+            ) from None
+        except OSError as error:
+            raise _unusable(path, error) from None
+
+    def others(self) -> list[Allocation]:
+        """Allocations of all other users whose ledgers can be read."""
+        found: list[Allocation] = []
+        users: set[int] = {os.geteuid()}
+        for name in sorted(self.names()):
+            if _LEDGERS.fullmatch(name) is None:
+                continue
+            user = self.directory.owner(name)
+            if user in users or user < 0:
+                continue
+            users.add(user)
+            if len(users) > _MAX_LEDGERS:
+                self._say_once(f"{self.directory.path}: only {_MAX_LEDGERS} ledgers are looked at")
+                break
+            try:
+                found += self._read(name)
+            except FileNotFoundError:
+                continue
+            except (DamagedLedger, OSError) as error:
+                self._say_once(f"{self.directory.path}/{name} is not counted: {error}")
+        return found
+
+    def write(self, allocations: list[Allocation]) -> None:
+        """Replace the user's own ledger; within `locked`.
+
+        Raises:
+            Fault: it can't be written; the old one is unchanged.
+        """
+        kept = rules.without_forgotten(allocations, time.time())
+        text = rules.ledger_text(kept)
+        if len(kept) > rules.MAX_ROWS or len(text) > rules.MAX_LEDGER_BYTES:
+            raise Fault(FaultKind.ALLOCATION, f"you have {len(kept)} allocations; release some")
+        name = self._own_name()
+        try:
+            self.directory.replace(name, text.encode())
+        except OSError as error:
+            raise _unusable(f"{self.directory.path}/{name}", error) from None
+
+    def names(self) -> list[str]:
+        """Every name in the shared directory.
+
+        Raises:
+            Fault: it can't be read.
+        """
+        try:
+            return self.directory.names()
+        except OSError as error:
+            raise _unusable(self.directory.path, error) from None
+
+    def _own_name(self) -> str:
+        try:
+            return self.directory.name_of_ours(f"ledger.{os.geteuid()}", ".txt")
+        except OSError as error:
+            raise _unusable(self.directory.path, error) from None
+
+    def _read(self, name: str) -> list[Allocation]:
+        fd = self.directory.open_to_read(name)
+        try:
+            if os.fstat(fd).st_size > rules.MAX_LEDGER_BYTES:
+                raise DamagedLedger("it is too large")
+            data = os.read(fd, rules.MAX_LEDGER_BYTES + 1)
+        finally:
+            os.close(fd)
+        # by contents: a new file may have the inode, size and time of the one it has replaced
+        known = self._cached.get(name)
+        if known is not None and known[0] == data:
+            return known[1]
+        try:
+            found = rules.read_ledger(data.decode("ascii"))
+        except UnicodeDecodeError:
+            raise DamagedLedger("it has bytes that are no text") from None
+        self._cached[name] = data, found
+        return found
+
+    def _lock_name(self) -> str:
+        """The file that all lock; the directory, if a user has made that file one that not all can
+        open.  By its mode, as root could open any: all must choose the same."""
+        for _ in range(2):
+            try:
+                fd = self.directory.open_to_read(_LOCK)
+            except FileNotFoundError:
+                self.directory.make(_LOCK)
+                continue
+            except OSError:
+                break
+            mode = os.fstat(fd).st_mode
+            os.close(fd)
+            if mode & _FOR_ALL == _FOR_ALL:
+                return _LOCK
+            break
+        self._say_once(
+            f"{self.directory.path}/{_LOCK} is not a file that all users can read; remove it"
+        )
+        return "."
+
+    def _say_once(self, line: str) -> None:
+        if line not in self._said and len(self._said) < 100:
+            self._said.add(line)
+            self._say(line)
+
+
+class AllocationUse:
+    """Used and reserved bytes, in sqlite; used by several threads.
+
+    What a transfer is about to write is reserved first, so several at once can't exceed an
+    allocation.  A reservation counts while the worker lives that made it.  What is used is kept for
+    each file: one that is written again takes the place of the old one, and a repeated placement
+    counts once.
+
+    Args:
+        directory: of the user's alone.
+
+    Raises:
+        Fault: it can't be read or written.
+    """
+
+    def __init__(self, directory: SharedDirectory) -> None:
+        self._directory = directory
+        self._lock = threading.Lock()
+        self._path = f"{directory.path}/{_BOOKS}"
+        try:
+            self._sweep()
+            self._life = LiveFile(directory, f"worker.{os.urandom(8).hex()}")
+        except OSError as error:
+            raise _books_fault(directory.path, error) from None
+        try:
+            self._database = self._open()
+        except BaseException:
+            self._life.remove()
+            raise
+
+    def close(self) -> None:
+        """End; reservations are no more."""
+        self._database.close()
+        self._life.remove()
+
+    def reserve(self, allocation: str, of: int, file: str) -> Reservation:
+        """Begin to use an allocation.
+
+        Args:
+            allocation: that tells it from all others of the user.
+            of: its bytes.
+            file: that tells what is written from all else.
+
+        Raises:
+            Fault: the books can't be written.
+        """
+        with self._change() as cursor:
+            cursor.execute(
+                "INSERT INTO reserved (allocation, file, worker, bytes) VALUES (?, ?, ?, 0)",
+                (allocation, file, self._life.name),
+            )
+            return Reservation(self, int(cursor.lastrowid or 0), allocation, of, file)
+
+    def left(self, allocation: str, of: int) -> int:
+        """Bytes that are neither used nor reserved.
+
+        Raises:
+            Fault: the books can't be read.
+        """
+        with self._change() as cursor:
+            self._drop_dead(cursor)
+            return of - _sum(cursor, allocation, "", 0)
+
+    def forget(self, allocation: str) -> None:
+        """The allocation is no more.
+
+        Raises:
+            Fault: the books can't be written.
+        """
+        with self._change() as cursor:
+            cursor.execute("DELETE FROM used WHERE allocation = ?", (allocation,))
+            cursor.execute("DELETE FROM reserved WHERE allocation = ?", (allocation,))
+
+    def grow(self, reservation: Reservation, size: int) -> int:
+        """Reserve `size` bytes or a bit more; returns what is reserved.
+
+        Raises:
+            Fault: there is no room for so much, or the allocation is no more.
+        """
+        number, allocation, of, file = reservation.key
+        with self._change() as cursor:
+            room = of - _sum(cursor, allocation, file, number)
+            if size > room:
+                self._drop_dead(cursor)
+                room = of - _sum(cursor, allocation, file, number)
+            if size > room:
+                raise Fault(
+                    FaultKind.ALLOCATION,
+                    f"it needs {size} bytes or more;"
+                    f" the allocation has {max(room, 0)} of {of} left",
+                )
+            cursor.execute(
+                "UPDATE reserved SET bytes = ? WHERE number = ? AND worker = ?",
+                (size, number, self._life.name),
+            )
+            if cursor.rowcount == 0:
+                raise Fault(FaultKind.ALLOCATION, "the allocation was released meanwhile")
+        return size
+
+    def settle(self, reservation: Reservation, size: int | None) -> None:
+        """End a reservation; `size` bytes are used by the file now, None: as before.
+
+        Raises:
+            Fault: the books can't be written.
+        """
+        number, allocation, _, file = reservation.key
+        with self._change() as cursor:
+            cursor.execute("DELETE FROM reserved WHERE number = ?", (number,))
+            if size is not None and cursor.rowcount:
+                cursor.execute(
+                    "INSERT OR REPLACE INTO used VALUES (?, ?, ?)", (allocation, file, size)
+                )
+
+    def _drop_dead(self, cursor: sqlite3.Cursor) -> None:
+        workers = cursor.execute("SELECT DISTINCT worker FROM reserved").fetchall()
+        for (worker,) in workers:
+            if worker != self._life.name and not self._directory.is_alive(str(worker)):
+                cursor.execute("DELETE FROM reserved WHERE worker = ?", (worker,))
+
+    def _sweep(self) -> None:
+        """Remove files of workers that were killed."""
+        oldest = time.time() - _OLD_S
+        for name in self._directory.names():
+            if name.startswith("worker.") or name.endswith(".tmp"):
+                with contextlib.suppress(OSError):
+                    there = os.stat(name, dir_fd=self._directory.fd, follow_symlinks=False)
+                    if there.st_mtime < oldest and not self._directory.is_alive(name):
+                        self._directory.remove(name)
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                there = os.stat(_BOOKS, dir_fd=self._directory.fd, follow_symlinks=False)
+                if not stat.S_ISREG(there.st_mode) or there.st_uid != os.geteuid():
+                    raise PermissionError(0, "it is not a regular file of yours")
+            database = sqlite3.connect(
+                self._path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            try:
+                database.execute("PRAGMA journal_mode=WAL")
+                database.execute("PRAGMA synchronous=NORMAL")
+                for table in _TABLES:
+                    database.execute(table)
+            except BaseException:
+                database.close()
+                raise
+        except (OSError, sqlite3.Error) as error:
+            raise _books_fault(self._path, error) from None
+        return database
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[sqlite3.Cursor]:
+        """A transaction."""
+        with self._lock:
+            try:
+                cursor = self._database.execute("BEGIN IMMEDIATE")
+                try:
+                    yield cursor
+                    cursor.execute("COMMIT")
+                except BaseException:
+                    if self._database.in_transaction:
+                        with contextlib.suppress(sqlite3.Error):
+                            self._database.execute("ROLLBACK")
+                    raise
+            except sqlite3.Error as error:
+                raise _books_fault(self._path, error) from None
+
+
+class Reservation:
+    """What one transfer may write."""
+
+    def __init__(
+        self, use: AllocationUse, number: int, allocation: str, of: int, file: str
+    ) -> None:
+        self._use = use
+        self.key = number, allocation, of, file
+
+    def grow(self, size: int) -> int:
+        """See `AllocationUse.grow`."""
+        return self._use.grow(self, size)
+
+    def end(self, size: int | None) -> None:
+        """See `AllocationUse.settle`."""
+        self._use.settle(self, size)
+
+
 def _normal(host: str) -> str:
     try:
         found = rules.normal_destination(host)
@@ -399,3 +769,28 @@ def _used(size: int | None, progress: Progress) -> int | None:
 
 def _nothing(size: int | None) -> None:
     del size
+
+
+def _unusable(path: str, error: OSError) -> Fault:
+    kind = FaultKind.NO_SPACE if error.errno in FULL else FaultKind.ALLOCATION
+    return Fault(kind, failure(path, error), transient=True)
+
+
+def _sum(cursor: sqlite3.Cursor, allocation: str, file: str, number: int) -> int:
+    """Bytes of all but one file's use and one reservation."""
+    used = cursor.execute(
+        "SELECT total(bytes) FROM used WHERE allocation = ? AND file != ?", (allocation, file)
+    ).fetchone()[0]
+    reserved = cursor.execute(
+        "SELECT total(bytes) FROM reserved WHERE allocation = ? AND number != ?",
+        (allocation, number),
+    ).fetchone()[0]
+    return int(used) + int(reserved)
+
+
+def _books_fault(path: str, error: Exception) -> Fault:
+    reason = getattr(error, "strerror", None) or str(error)
+    damaged = "malformed" in reason or "not a database" in reason
+    advice = "; move it away: what is used of your allocations is then not known" * damaged
+    kind = FaultKind.NO_SPACE if "disk is full" in reason else FaultKind.ALLOCATION
+    return Fault(kind, f"{path}: {reason}{advice}", transient=not damaged)

@@ -3,7 +3,8 @@
 Each stream of each worker has a ticket there: a file whose name tells all, and whose lock ends with
 the process.  Tickets are made and changed under a lock of the directory, so the limits are exact.
 Who leaves tells those who may start now, by a datagram to the socket that each waits at; the first
-few that wait also look once a second, since a worker that is killed tells nobody.
+few that wait also look once a second, since a worker that is killed tells nobody.  A host that has
+failed is left alone by all for a while: its rest.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from condor_pydagman.adapters.shared_directory import (
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.rest_rules import Rest
+from condor_pydagman.placement.rest_rules import (
+    Rest,
+    forgotten_after_s,
+    newest,
+    next_rest,
+    read_rest_name,
+    rest_name,
+)
 from condor_pydagman.placement.turn_rules import (
     Ticket,
     Verdict,
@@ -41,7 +49,6 @@ from condor_pydagman.placement.turn_rules import (
     verdict,
 )
 from condor_pydagman.transfer.placement_directory import open_own, open_shared
-from condor_pydagman.transfer.rests import Rests
 from condor_pydagman.transfer.way import Progress
 
 _LOCK_S = 20.0  # the lock of the directory is held for milliseconds
@@ -51,6 +58,7 @@ _SLOW_S = 15.0  # those that are not among the first look so often, in case nobo
 _FRONT = 2  # of those that wait for the same limits so many look often
 _PASSED_S = 30.0  # one that could have started for so long keeps no place
 _MAX_WOKEN = 50
+_LOOK_AGAIN_S = 1.0  # seconds; for a host whose rest nobody of this worker has just waited for
 _MAX_ROUNDS = 5  # those that were killed while they waited are found by telling them
 _LOOK_S = 0.2  # a stream that goes on looks not more often whether others wait
 _SHORT_S = 0.01
@@ -482,6 +490,124 @@ class TicketBoard:
             here = self._sockets.pop(ticket.number, None)
         if here is not None:
             here.close()
+
+
+class Rests:
+    """What is known of hosts, in files of the shared directory: one for each host and user.
+
+    What others say is honoured, but not for ever: somebody might say it to keep others from a host.
+    Used by several threads.
+
+    Args:
+        settings: `host_rest_s`, `max_delay_s`.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._honoured: dict[str, float] = {}  # label: seconds waited because of other users
+        self._known: dict[str, tuple[float, Rest | None]] = {}  # label: when looked at, what counts
+
+    def limits(
+        self, names: Iterable[str], shared: SharedDirectory, now: float, looked_at: Iterable[str]
+    ) -> dict[str, Rest]:
+        """All hosts that rest or are to be tried by one, by their labels, with what is said.
+
+        Args:
+            names: of all files.
+            looked_at: labels of hosts that the caller wants to know about.
+        """
+        said: dict[str, list[tuple[Rest, str]]] = {}
+        for name in names:
+            rest = read_rest_name(name) if name.startswith("rest.") else None
+            if rest is not None:
+                said.setdefault(rest.label, []).append((rest, name))
+        found = {}
+        for of, words in said.items():
+            counts = self._counting(of, words, shared, now)
+            if counts is not None:
+                found[of] = counts
+        clock = time.monotonic()
+        with self._lock:
+            for of in looked_at:
+                self._known[of] = (clock, found.get(of))
+        return found
+
+    def waited(self, labels: Iterable[str], seconds: float) -> None:
+        """So long a placement has waited for the ends of these hosts' rests."""
+        with self._lock:
+            for one in labels:
+                self._honoured[one] = self._honoured.get(one, 0) + seconds
+
+    def failed(self, host: str, retry_after_s: float, shared: SharedDirectory) -> Rest:
+        """A host has failed: what is said of it from now on.
+
+        Raises:
+            OSError: it can't be said to others.
+        """
+        of, now = label(host), time.time()
+        names = shared.names()
+        last = self.limits(names, shared, now, [of]).get(of)
+        said = self._settings
+        rest = next_rest(of, last, now, said.host_rest_s, said.max_delay_s, retry_after_s)
+        self._say(rest, names, shared)
+        return rest
+
+    def worked(self, host: str, shared: SharedDirectory) -> bool:
+        """A host works; whether it was thought to fail.
+
+        Raises:
+            OSError: it can't be said to others.
+        """
+        if self.is_well(host):
+            return False
+        of = label(host)
+        names = shared.names()
+        if of not in self.limits(names, shared, time.time(), [of]):
+            return False
+        self._say(Rest(of, 0, time.time(), 0), names, shared)
+        return True
+
+    def is_well(self, host: str) -> bool:
+        """Whether a host did not fail when this worker last looked, which is not long ago."""
+        known = self._known.get(label(host))
+        if known is None or known[1] is not None:
+            return False
+        return time.monotonic() - known[0] < _LOOK_AGAIN_S
+
+    def may_be_resting(self, labels: Iterable[str]) -> bool:
+        """Whether one of these hosts was failing when this worker last looked."""
+        return any(self._known.get(one, (0, None))[1] is not None for one in labels)
+
+    def _counting(
+        self, of: str, said: list[tuple[Rest, str]], shared: SharedDirectory, now: float
+    ) -> Rest | None:
+        longest = self._settings.max_delay_s
+        found = newest((rest for rest, _ in said), now, longest)
+        with self._lock:
+            if found is None:  # nobody contradicts that the host works
+                self._honoured.pop(of, None)
+            alone = self._honoured.get(of, 0) >= longest
+        if alone:
+            own = [rest for rest, name in said if shared.owner(name) == os.geteuid()]
+            found = newest(own, now, longest)
+        return found
+
+    def _say(self, rest: Rest, names: Iterable[str], shared: SharedDirectory) -> None:
+        """Replace what this user has said of the host, and remove what is long over."""
+        name = rest_name(rest)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        os.close(os.open(name, flags, 0o644, dir_fd=shared.fd))
+        oldest = time.time() - forgotten_after_s(self._settings.max_delay_s)
+        for other in names:
+            old = read_rest_name(other)
+            if old is None or other == name:
+                continue
+            over = max(old.until, old.since) < oldest
+            if (old.label == rest.label or over) and shared.owner(other) == os.geteuid():
+                shared.remove(other)
+        with self._lock:
+            self._known[rest.label] = (time.monotonic(), rest if rest.failures else None)
 
 
 def _reason(view: View, hosts: Sequence[str], labels: Sequence[str]) -> str:
