@@ -60,7 +60,7 @@ LAYERS = DAGMAN + OUTER
 OF_FEATURES = {
     **{
         f"features/shared_limits/{name}": "features.adapters"
-        for name in ("configured", "directory", "listing", "queued_dags")
+        for name in ("configured", "directory", "listing")
     },
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.

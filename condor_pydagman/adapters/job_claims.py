@@ -18,9 +18,9 @@ from typing import Any
 
 from condor_pydagman.adapters.shared_directory import (
     OTHER_NAME,
+    Contents,
     SharedDirectory,
     failure,
-    is_locked,
     label,
 )
 from condor_pydagman.errors import FileError
@@ -28,11 +28,9 @@ from condor_pydagman.named_tuple import NamedTuple
 
 BY_HAND = "processes"  # stands for a queue, if a DAGMan has no job: its number is its process's
 LOCK_TIMEOUT_S = 20.0  # for others to decide
-LIVES_S = 1.0  # seconds for which a DAGMan that lived is taken to live
 # Claims that can't be read because of these must not count as none; other reasons, as a lease on a
 # file, are its owner's doing.
 _FAULTS = frozenset((errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE))
-MAX_KEPT_OPEN = 400
 MAX_KNOWN, MAX_KNOWN_BYTES = 2000, 64_000  # files whose contents are remembered, and of each
 
 
@@ -78,18 +76,13 @@ class Claim(NamedTuple):
     queued: Any
 
 
-class _Look(NamedTuple):
-    """What is known of an open file but for its contents, until `until` (monotonic seconds)."""
+class _File(NamedTuple):
+    """A file of the user in its name."""
 
     name: str
-    user: int
     queue: str
     cluster: int
-    lives: bool
-    fd: int
-    number: int
-    length: int
-    until: float
+    now: Contents
 
 
 class JobClaims:
@@ -117,10 +110,9 @@ class JobClaims:
         self._form = re.compile(form, re.ASCII)
         self._queue, self._by_hand = label(queue), label(BY_HAND)
         self._ask = ask
-        self._looks: dict[str, _Look] = {}
-        self._read: dict[str, tuple[bytes, Any]] = {}
+        self._parsed: dict[str, tuple[bytes, Any]] = {}
         self._known: dict[str, tuple[float, bytes, Any]] = {}  # until when, of what, what it has
-        self._doubtful: list[tuple[_Look, bytes]] = []  # with what the queue's answer is bound to
+        self._doubtful: list[tuple[_File, bytes]] = []  # with what the queue's answer is bound to
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -145,7 +137,7 @@ class JobClaims:
             FileError: the directory or a file can't be read, for a reason that is not its owner's.
         """
         self._doubtful = []
-        found = [self._claim(look, data) for look, data in self._files(without)]
+        found = [self._claim(one) for one in self._files(without)]
         return [one for one in found if one is not None], bool(self._doubtful)
 
     def everything(self, without: str = "") -> list[Claim]:
@@ -168,10 +160,10 @@ class JobClaims:
             PoolError: as `ask`.
         """
         asked = self._doubtful
-        found = self._ask(sorted(look.cluster for look, _ in asked))
+        found = self._ask(sorted(one.cluster for one, _ in asked))
         until = time.monotonic() + self.kind.check_s
-        for look, data in asked:
-            self._known[look.name] = until, data, found.get(look.cluster)
+        for one, bound in asked:
+            self._known[one.name] = until, bound, found.get(one.cluster)
 
     def read(self, name: str) -> Any:
         """What a file says; None if it is not of the user in its name, or none of ours.
@@ -179,148 +171,77 @@ class JobClaims:
         Raises:
             FileError: it can't be read, for a reason that is not its owner's doing.
         """
-        read = self._contents(name, 0, Counter())
-        return self._parsed(*read) if read is not None else None
+        found = self._file(name)
+        return self._says(found) if found is not None else None
 
-    def close(self) -> None:
-        """Close it and all its files; what they claim stays."""
-        for name in list(self._looks):
-            self._close(name)
-        self.directory.close()
-
-    def _files(self, without: str) -> Iterator[tuple[_Look, bytes]]:
+    def _files(self, without: str) -> Iterator[_File]:
         """All files of the users in their names whose jobs are not known to be over."""
         try:
-            entries = self.directory.entries()
+            names = self.directory.names()
         except OSError as error:
             raise FileError(failure(self.directory.path, error), transient=True) from None
-        there = dict(one for one in entries if one[0].startswith(f"{self.kind.prefix}."))
-        for gone in self._looks.keys() - there.keys():
-            self._close(gone)
-        for gone in self._known.keys() - there.keys():
-            del self._known[gone]
+        there = {name for name in names if name.startswith(f"{self.kind.prefix}.")}
+        for known in (self._known, self._parsed):
+            for gone in known.keys() - there:
+                del known[gone]
         bytes_of: Counter[int] = Counter()  # by user
-        for name in sorted(there.keys() - {without}):
-            read = self._contents(name, there[name], bytes_of)
-            if read is not None:
-                yield read
+        for name in sorted(there - {without}):
+            found = self._file(name)
+            if found is None:
+                continue
+            if self._is_over(found):
+                self.directory.remove(name)
+                continue
+            bytes_of[found.now.user] += len(found.now.data)
+            if bytes_of[found.now.user] > self.kind.max_bytes_of_user:
+                most = f"{self.kind.max_bytes_of_user:,} bytes"
+                files = f"{self.kind.prefix} files of user {found.now.user}"
+                raise FileError(f"{self.directory.path}: {files} have more than {most}")
+            yield found
 
-    def _too_much(self, user: int) -> str:
-        most = f"{self.kind.max_bytes_of_user:,} bytes"
-        files = f"{self.kind.prefix} files of user {user}"
-        return f"{self.directory.path}: {files} have more than {most}"
-
-    def _is_over(self, look: _Look) -> bool:
-        """Whether the job of a DAGMan is known to have ended; then the file is removed."""
-        if look.lives:
-            return False
-        if look.queue == self._by_hand:
-            is_over = not os.path.exists(f"/proc/{look.cluster}")
-        elif look.queue == self._queue:
-            is_over = look.name in self._known and self._known[look.name][2] is None
-        else:
-            age_s = time.time() - os.fstat(look.fd).st_mtime
-            is_over = 0 < self.kind.forget_s <= age_s
-        if is_over:
-            self._close(look.name)
-            self.directory.remove(look.name)
-        return is_over
-
-    def _claim(self, look: _Look, data: bytes) -> Claim | None:
-        queued = None
-        if not look.lives and look.queue == self._queue != self._by_hand:
-            bound = data if self.kind.by_contents else b""
-            until, of, queued = self._known.get(look.name, (0.0, b"", None))
-            if of != bound:
-                until, queued = 0.0, None
-            if time.monotonic() >= until:
-                self._doubtful.append((look, bound))
-        says = self._parsed(look, data)
-        if says is None:
+    def _file(self, name: str) -> _File | None:
+        parts = self._form.fullmatch(name)
+        if parts is None:
             return None
-        return Claim(look.name, look.user, look.cluster, look.lives, says, queued)
-
-    def _contents(
-        self, name: str, number: int, bytes_of: Counter[int]
-    ) -> tuple[_Look, bytes] | None:
-        """A file that counts, as far as is known, and its contents.
-
-        Args:
-            number: tells it from one that was there before; 0 if that is not known.
-            bytes_of: what users have had before; the file is added.
-        """
         try:
-            look = self._looked(name, number)
-            if look is None or (number and self._is_over(look)):
-                return None
-            bytes_of[look.user] += look.length
-            if bytes_of[look.user] > self.kind.max_bytes_of_user:
-                raise FileError(self._too_much(look.user))
-            return look, self._data(look)
+            now = self.directory.read(name, self.kind.max_bytes)
         except OSError as error:
             if error.errno in _FAULTS:
                 raise FileError(failure(f"{self.directory.path}/{name}", error)) from None
             return None
-        finally:
-            if len(self._looks) > MAX_KEPT_OPEN:
-                self._close(name)
+        return _File(name, parts[2], int(parts[3]), now) if now.user == int(parts[1]) else None
 
-    def _looked(self, name: str, number: int) -> _Look | None:
-        """Open a file, if it is not open, and see whose it is and whether its DAGMan lives."""
-        look, now = self._looks.get(name), time.monotonic()
-        if look is None or number != look.number:
-            look = self._opened(name)
-        elif not look.lives or now >= look.until:  # its DAGMan may just have locked it
-            look = look._replace(lives=is_locked(look.fd), until=now + LIVES_S)
-            self._looks[name] = look
-        return look
+    def _is_over(self, one: _File) -> bool:
+        """Whether the job of a DAGMan that does not live is known to have ended."""
+        if one.now.lives:
+            return False
+        if one.queue == self._by_hand:
+            return not os.path.exists(f"/proc/{one.cluster}")
+        if one.queue != self._queue:
+            return 0 < self.kind.forget_s <= time.time() - one.now.changed
+        return one.name in self._known and self._known[one.name][2] is None
 
-    def _opened(self, name: str) -> _Look | None:
-        self._close(name)
-        parts = self._form.fullmatch(name)
-        if parts is None:
+    def _claim(self, one: _File) -> Claim | None:
+        queued = None
+        if not one.now.lives and one.queue == self._queue != self._by_hand:
+            bound = one.now.data if self.kind.by_contents else b""
+            until, of, queued = self._known.get(one.name, (0.0, b"", None))
+            if of != bound:
+                until, queued = 0.0, None
+            if time.monotonic() >= until:
+                self._doubtful.append((one, bound))
+        says = self._says(one)
+        if says is None:
             return None
-        fd = self.directory.open_to_read(name)
-        there = os.fstat(fd)
-        if there.st_uid != int(parts[1]) or there.st_size > self.kind.max_bytes:
-            os.close(fd)
-            return None
-        look = _Look(
-            name,
-            there.st_uid,
-            parts[2],
-            int(parts[3]),
-            is_locked(fd),
-            fd,
-            there.st_ino,
-            there.st_size,
-            time.monotonic() + LIVES_S,
-        )
-        self._looks[name] = look
-        return look
+        return Claim(one.name, one.now.user, one.cluster, one.now.lives, says, queued)
 
-    def _data(self, look: _Look) -> bytes:
-        data = os.pread(look.fd, look.length + 1, 0)
-        if len(data) <= look.length:
-            return data
-        grown = self._opened(look.name)
-        return os.pread(grown.fd, grown.length, 0) if grown is not None else b""
-
-    def _parsed(self, look: _Look, data: bytes) -> Any:
-        known = self._read.get(look.name)
-        if known is not None and known[0] == data:
-            return known[1]
-        says = self.kind.parse(data)
-        if len(self._read) > MAX_KNOWN:
-            self._read.clear()
-        if len(data) <= MAX_KNOWN_BYTES:
-            self._read[look.name] = data, says
-        return says
-
-    def _close(self, name: str) -> None:
-        look = self._looks.pop(name, None)
-        if look is not None:
-            os.close(look.fd)
+    def _says(self, one: _File) -> Any:
+        known = self._parsed.get(one.name)
+        if known is None or known[0] != one.now.data:
+            known = one.now.data, self.kind.parse(one.now.data)
+            if len(one.now.data) <= MAX_KNOWN_BYTES and len(self._parsed) < MAX_KNOWN:
+                self._parsed[one.name] = known
+        return known[1]
 
 
 def usual_name(kind: FileKind, queue: str, cluster: int) -> str:

@@ -34,7 +34,11 @@ OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OLD = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_LOCK = "hhqqi4x"  # struct flock
+# struct flock
+_READ_LOCK, _WRITE_LOCK = (
+    struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0) for kind in (fcntl.F_RDLCK, fcntl.F_WRLCK)
+)
+_NO_LOCK = struct.pack("h", fcntl.F_UNLCK)
 # Why a file can't be opened that no living process has made; for other reasons, as too few
 # descriptors, nothing can be said.
 _GONE = (errno.ENOENT, errno.ELOOP, errno.EACCES, errno.ENXIO, errno.ENOTDIR)
@@ -52,6 +56,24 @@ class Usual(NamedTuple):
     path: str
     knob: str
     what: str
+
+
+class Contents(NamedTuple):
+    """What an ordinary file was when it was read.
+
+    Attributes:
+        user: number of the user whose it is.
+        mode: of the file.
+        changed: when, in seconds since the epoch.
+        lives: whether the process does whose LiveFile it is.
+        data: what it says.
+    """
+
+    user: int
+    mode: int
+    changed: float
+    lives: bool
+    data: bytes
 
 
 class Unusable(OSError):
@@ -81,11 +103,7 @@ class SharedDirectory:
             self.fd = -1
 
     def names(self) -> list[str]:
-        """Every name in it; raises as `entries`."""
-        return [name for name, _ in self.entries()]
-
-    def entries(self) -> list[tuple[str, int]]:
-        """Every name in it, and the number that tells its file from others.
+        """Every name in it.
 
         Raises:
             Unusable: there are too many.
@@ -94,7 +112,7 @@ class SharedDirectory:
         found = []
         with os.scandir(self.fd) as entries:
             for entry in entries:
-                found.append((entry.name, entry.inode()))
+                found.append(entry.name)
                 if len(found) > MAX_ENTRIES:
                     raise Unusable(f"{self.path} has more than {MAX_ENTRIES} files")
         return found
@@ -206,17 +224,30 @@ class SharedDirectory:
         finally:
             os.close(fd)
 
-    def open_to_read(self, name: str) -> int:
-        """A descriptor of an ordinary file, of anybody's.
+    def read(self, name: str, max_bytes: int | None) -> Contents:
+        """An ordinary file, of anybody's.
+
+        Args:
+            max_bytes: that are read; None: nothing is, however much it says.
 
         Raises:
-            OSError: it can't be opened, or is something else.
+            OSError: it can't be read, is something else, or has more bytes.
         """
         fd = os.open(name, _LOOK, dir_fd=self.fd)
-        if stat.S_ISREG(os.fstat(fd).st_mode):
-            return fd
-        os.close(fd)
-        raise OSError(errno.ENXIO, "it is not a regular file")
+        try:
+            there = os.fstat(fd)
+            if not stat.S_ISREG(there.st_mode):
+                raise OSError(errno.ENXIO, "it is not a regular file")
+            data = b""
+            if max_bytes is not None:
+                if there.st_size > max_bytes:
+                    raise OSError(errno.EFBIG, "it is too large")
+                data = os.read(fd, there.st_size)
+            lock = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _READ_LOCK)
+            lives = not lock.startswith(_NO_LOCK)
+            return Contents(there.st_uid, there.st_mode, there.st_mtime, lives, data)
+        finally:
+            os.close(fd)
 
     def is_alive(self, name: str) -> bool:
         """Whether the process that made a LiveFile lives.
@@ -225,13 +256,9 @@ class SharedDirectory:
         killed at once.
         """
         try:
-            fd = self.open_to_read(name)
+            return self.read(name, None).lives
         except OSError as error:
             return error.errno not in _GONE
-        try:
-            return is_locked(fd)
-        finally:
-            os.close(fd)
 
     def make(self, name: str) -> None:
         """Make an empty file, unless it is there.  By a link: nobody sees it before all can read
@@ -312,7 +339,7 @@ class LiveFile:
     def _make(self, data: bytes) -> None:
         self._fd = os.open(self.name, _NEW, 0o600, dir_fd=self.directory.fd)
         try:
-            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _lock(fcntl.F_WRLCK))
+            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _WRITE_LOCK)
             _write(self._fd, data)
             if data:
                 os.fsync(self.directory.fd)
@@ -330,7 +357,7 @@ class LiveFile:
             self.close()
             raise PermissionError(0, "another user has put it there; nobody counts it")
         with contextlib.suppress(OSError):  # a process of this user may hold it, which is as good
-            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _lock(fcntl.F_WRLCK))
+            fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _WRITE_LOCK)
         return True
 
     def rename(self, name: str) -> None:
@@ -358,16 +385,6 @@ class LiveFile:
         if self._fd >= 0:
             self.directory.remove(self.name)
             self.close()
-
-
-def is_locked(fd: int) -> bool:
-    """Whether the process lives whose LiveFile this is."""
-    answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, _lock(fcntl.F_RDLCK))
-    return bool(struct.unpack(_LOCK, answer)[0] != fcntl.F_UNLCK)
-
-
-def _lock(kind: int) -> bytes:
-    return struct.pack(_LOCK, kind, os.SEEK_SET, 0, 0, 0)
 
 
 def _write(fd: int, data: bytes) -> None:

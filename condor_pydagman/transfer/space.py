@@ -500,13 +500,7 @@ class Ledgers:
             raise _unusable(self.directory.path, error) from None
 
     def _read(self, name: str) -> list[Allocation]:
-        fd = self.directory.open_to_read(name)
-        try:
-            if os.fstat(fd).st_size > rules.MAX_LEDGER_BYTES:
-                raise DamagedLedger("it is too large")
-            data = os.read(fd, rules.MAX_LEDGER_BYTES + 1)
-        finally:
-            os.close(fd)
+        data = self.directory.read(name, rules.MAX_LEDGER_BYTES).data
         # by contents: a new file may have the inode, size and time of the one it has replaced
         known = self._cached.get(name)
         if known is not None and known[0] == data:
@@ -523,14 +517,12 @@ class Ledgers:
         open.  By its mode, as root could open any: all must choose the same."""
         for _ in range(2):
             try:
-                fd = self.directory.open_to_read(_LOCK)
+                mode = self.directory.read(_LOCK, None).mode
             except FileNotFoundError:
                 self.directory.make(_LOCK)
                 continue
             except OSError:
                 break
-            mode = os.fstat(fd).st_mode
-            os.close(fd)
             if mode & _FOR_ALL == _FOR_ALL:
                 return _LOCK
             break

@@ -44,8 +44,8 @@ from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
-from condor_pydagman.features.sites import claims
 from condor_pydagman.features.sites import helper as site_helper
+from condor_pydagman.features.sites.adapters import claims_directory as claims
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
 from condor_pydagman.placement.journal_text import read_done

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features.sites.claims import parse
+from condor_pydagman.features.sites.adapters.claims_directory import parse
 from tests.contract.sites import COLLECTOR, DIRECTORY, DISK, Claims, SitesContract
 from tests.installation import CHECKOUT
 from tests.pool.access_point import AccessPoint

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from random import Random
 
-from condor_pydagman.features.sites.claims import parse
+from condor_pydagman.features.sites.adapters.claims_directory import parse
 from condor_pydagman.pool import Pool
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.waiting import LIMIT_S

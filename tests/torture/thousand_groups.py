@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from condor_pydagman.features.sites.claims import parse
+from condor_pydagman.features.sites.adapters.claims_directory import parse
 from condor_pydagman.pool import Pool
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.pool.waiting import end_of

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from condor_pydagman.adapters.job_claims import Claim, FileKind, JobClaims, usual_name
+from condor_pydagman.adapters.queued_dagmans import Queued
 from condor_pydagman.adapters.shared_directory import (
     LiveFile,
     SharedDirectory,
@@ -28,7 +29,6 @@ from condor_pydagman.features.shared_limits import stakes as text
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
 from condor_pydagman.features.shared_limits.rounds import Demand, Outcome, decide
 from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
-from condor_pydagman.named_tuple import NamedTuple
 
 DEFAULT = "/var/tmp/condor_pydagman-limits"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_LIMITS_DIR"
@@ -43,20 +43,6 @@ FILES = FileKind(
     forget_s=600.0,
     by_contents=True,  # there may have been another DAGMan since, with more jobs
 )
-
-
-class Queued(NamedTuple):
-    """A DAGMan job in the queue, and what its DAG has there.
-
-    Attributes:
-        held: whether the DAGMan job is on hold.
-        nodes: how many nodes have jobs.
-        idle: idle procs of them, those on hold included.
-    """
-
-    held: bool
-    nodes: int
-    idle: int
 
 
 Ask = Callable[[list[int]], Mapping[int, Queued]]
@@ -149,8 +135,8 @@ class LimitsDirectory:
         return [one._replace(says=_stakes(one)) for one in found]
 
     def close(self) -> None:
-        """Close it and all its files."""
-        self._claims.close()
+        """Close it."""
+        self.directory.close()
 
 
 def _of_others(one: Claim, own: set[str]) -> Stakes:

@@ -18,7 +18,7 @@ import htcondor2
 
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.knobs import lookup, without_config_file
-from condor_pydagman.adapters.queued_dagmans import queue_name
+from condor_pydagman.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.features.shared_limits import configured
@@ -36,7 +36,6 @@ from condor_pydagman.features.shared_limits.messages import (
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.queued_dags import queued_dags
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.stepwise import Steps

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.adapters.queued_dagmans import queue_name
+from condor_pydagman.adapters.queued_dagmans import queue_name, queued_dags
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.directory import (
     DEFAULT,
@@ -16,7 +16,6 @@ from condor_pydagman.features.shared_limits.directory import (
     open_directory,
 )
 from condor_pydagman.features.shared_limits.overview import LimitRow, Owned, rows
-from condor_pydagman.features.shared_limits.queued_dags import queued_dags
 
 
 def all_limits(say: Callable[[str], None] = lambda text: None) -> list[LimitRow]:

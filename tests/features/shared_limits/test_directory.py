@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import job_claims
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import directory as module
@@ -75,7 +74,6 @@ class AccessPoint:
 
 @pytest.fixture
 def access_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AccessPoint]:
-    monkeypatch.setattr(job_claims, "LIVES_S", 0.0)
     path = tmp_path / "limits"
     path.mkdir()
     path.chmod(0o1777)

@@ -10,7 +10,13 @@ import pytest
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites.adapters import claims_directory
-from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import (
+    MAX_NAME,
+    Claims,
+    ClaimsDirectory,
+    parse,
+    text_of,
+)
 
 
 class Pool:
@@ -116,3 +122,22 @@ def test_a_full_disk(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
             one.write("a.dag", [])
     pool.path.chmod(0o1777)
     assert pool.of(2).taken_by_others() == {"north": 1}
+
+
+def test_what_is_written_is_read_back() -> None:
+    claims = Claims("a b.dag", (("g", "north"), ("s+h", 'so"uth\n')))
+    read = parse(text_of(*claims))
+    assert read == claims
+    assert read.counts() == {"north": 1, 'so"uth\n': 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{}", "[]", "null", "{" * 9999, '{"dag": 1, "claims": []}'),
+        *('{"dag": "d", "claims": [["g"]]}', '{"dag": "d", "claims": [["g", 1]]}'),
+        '{"dag": "d", "claims": [["g", "' + "x" * (MAX_NAME + 1) + '"]]}',
+    ],
+)
+def test_what_is_none(text: str) -> None:
+    assert parse(text) is None

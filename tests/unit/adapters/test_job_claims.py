@@ -15,6 +15,7 @@ import pytest
 
 from condor_pydagman.adapters import job_claims
 from condor_pydagman.adapters.job_claims import BY_HAND, FileKind, JobClaims, usual_name
+from condor_pydagman.adapters.queued_dagmans import Queued
 from condor_pydagman.adapters.shared_directory import LiveFile, SharedDirectory, open_safe
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import directory as limits
@@ -41,19 +42,19 @@ class Place:
         self.kind = kind
         self.queue = {1, 2, 3}
         self.asked: list[list[int]] = []
-        self.opened: list[JobClaims] = []
+        self.opened: list[SharedDirectory] = []
 
     def directory(self) -> SharedDirectory:
-        return open_safe(str(self.path), 0o1777, print)
+        self.opened.append(open_safe(str(self.path), 0o1777, print))
+        return self.opened[-1]
 
     def seen(self, queue: str = "here") -> JobClaims:
         """By one who looks for the first time."""
-        self.opened.append(JobClaims(self.directory(), self.kind, queue, self.ask))
-        return self.opened[-1]
+        return JobClaims(self.directory(), self.kind, queue, self.ask)
 
-    def ask(self, clusters: list[int]) -> dict[int, limits.Queued]:
+    def ask(self, clusters: list[int]) -> dict[int, Queued]:
         self.asked.append(clusters)
-        return {one: limits.Queued(False, 1, 1) for one in self.queue & set(clusters)}
+        return {one: Queued(False, 1, 1) for one in self.queue & set(clusters)}
 
     def put(self, cluster: int, queue: str = HERE, user: int | None = None) -> Path:
         """A file of a DAGMan of the version before; nobody holds its lock."""
@@ -68,10 +69,7 @@ class Place:
 
 
 @pytest.fixture(params=[limits.FILES, sites.FILES], ids=lambda kind: str(kind.prefix))
-def place(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Place]:
-    monkeypatch.setattr(job_claims, "LIVES_S", 0.0)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     path = tmp_path / "claims"
     path.mkdir()
     path.chmod(0o1777)
@@ -112,7 +110,6 @@ def test_the_version_before_sees_who_lives_and_what_he_claims(place: Place) -> N
     file.close()
     assert not is_proven(fd)
     os.close(fd)
-    directory.close()
 
 
 def test_a_lock_that_somebody_keeps(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +141,7 @@ def test_the_queue_is_not_asked_again_at_once(place: Place) -> None:
 def test_a_queue_that_can_not_be_asked_frees_nothing(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hangs(clusters: list[int]) -> dict[int, limits.Queued]:
+    def hangs(clusters: list[int]) -> dict[int, Queued]:
         raise PoolError("no answer", transient=True)
 
     place.put(9)
@@ -241,10 +238,7 @@ def test_a_user_who_has_very_large_files(place: Place) -> None:
         place.counting()
 
 
-def test_a_file_that_is_replaced_or_grows_is_seen_at_once(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(job_claims, "LIVES_S", 600.0)
+def test_a_file_that_is_replaced_or_grows_is_seen_at_once(place: Place) -> None:
     path, seen = place.put(1), place.seen()
     assert seen.everything()[0].says.dag == "/a.dag"
     path.rename(place.path / "old")
@@ -255,27 +249,14 @@ def test_a_file_that_is_replaced_or_grows_is_seen_at_once(
     assert seen.everything()[0].says.dag.endswith("cccc")
 
 
-def test_a_dagman_that_has_just_locked_its_file_lives(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dagman_that_has_just_locked_its_file_lives(place: Place) -> None:
     """It was looked at a moment before."""
-    monkeypatch.setattr(job_claims, "LIVES_S", 600.0)
     path, seen = place.put(1), place.seen()
     assert not seen.everything()[0].lives
     fd = os.open(path, os.O_RDWR)
     prove_life(fd)
     assert seen.everything()[0].lives
     os.close(fd)
-
-
-def test_more_files_than_are_kept_open(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_claims, "MAX_KEPT_OPEN", 1)
-    for cluster in (1, 2, 3):
-        place.put(cluster)
-    seen, before = place.seen(), len(os.listdir("/proc/self/fd"))
-    for _ in range(2):
-        assert [one.cluster for one in seen.everything()] == [1, 2, 3]
-    assert len(os.listdir("/proc/self/fd")) == before + 1
 
 
 @pytest.mark.parametrize("taken", ["a link", "a directory", "a file of another user"])
@@ -301,7 +282,6 @@ def test_who_takes_the_usual_name_keeps_nobody_from_claiming(place: Place, taken
     place.queue.discard(1)
     assert place.counting() == []
     assert os.listdir(place.path) == [name]
-    directory.close()
 
 
 OPEN = {
@@ -370,4 +350,3 @@ def test_a_killed_dagman_lives_no_more_and_goes_on_with_its_file(place: Place) -
     assert claim.lives and claim.says.dag == "/a.dag"
     again.remove()
     assert place.counting() == []
-    directory.close()

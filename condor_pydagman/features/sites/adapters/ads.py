@@ -17,7 +17,7 @@ import htcondor2
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.errors import PoolError
-from condor_pydagman.features.sites.claims import MAX_NAME
+from condor_pydagman.features.sites.adapters.claims_directory import MAX_NAME
 from condor_pydagman.features.sites.environment import parse_environment
 from condor_pydagman.named_tuple import NamedTuple
 

@@ -1,29 +1,69 @@
 """The claims of all DAGMans of the access point: see `adapters.job_claims`.
 
-Here no DAGMan proves that it lives: a claim counts while the DAGMan job is in the queue.
+Here no DAGMan proves that it lives: a claim counts while the DAGMan job is in the queue.  A file is
+JSON, and nothing in it is trusted.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 
 from condor_pydagman.adapters.job_claims import FileKind, JobClaims, usual_name
 from condor_pydagman.adapters.shared_directory import Usual, failure, open_this
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.sites import claims
-from condor_pydagman.features.sites.claims import Claims
+from condor_pydagman.named_tuple import NamedTuple
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_SITES_DIR"
+MAX_BYTES = 4_000_000  # of a claims file; more is no claims file
+MAX_NAME = 500  # characters of a site's name
 FILES = FileKind(
     "claims",
-    lambda data: claims.parse(data.decode("utf-8", "surrogateescape")),
-    claims.MAX_BYTES,
+    lambda data: parse(data.decode("utf-8", "surrogateescape")),
+    MAX_BYTES,
     max_bytes_of_user=20_000_000,
     check_s=60.0,
 )
+
+
+class Claims(NamedTuple):
+    """What a DAGMan keeps.
+
+    Attributes:
+        dag: its DAG file, for people.
+        sites: group and site of each claim.
+    """
+
+    dag: str
+    sites: tuple[tuple[str, str], ...]
+
+    def counts(self) -> Counter[str]:
+        """How many claims there are, by site."""
+        return Counter(site for _, site in self.sites)
+
+
+def text_of(dag: str, claims: Iterable[tuple[str, str]]) -> str:
+    """The text of a file."""
+    return json.dumps({"version": 1, "dag": dag, "claims": [list(one) for one in claims]}) + "\n"
+
+
+def parse(text: str) -> Claims | None:
+    """What a file says; None if it is none of ours."""
+    try:
+        read = json.loads(text)
+        dag, claims = read["dag"], read["claims"]
+        sites = tuple((group, site) for group, site in claims)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    names = (name for claim in sites for name in claim)
+    if not isinstance(dag, str) or not all(isinstance(name, str) for name in names):
+        return None
+    if any(len(site) > MAX_NAME for _, site in sites):
+        return None
+    return Claims(dag, sites)
 
 
 class ClaimsDirectory:
@@ -105,7 +145,7 @@ class ClaimsDirectory:
         Raises:
             FileError: it can't be written; the old one is as it was.
         """
-        data = claims.text_of(dag, kept).encode("utf-8", "surrogateescape")
+        data = text_of(dag, kept).encode("utf-8", "surrogateescape")
         if len(data) > FILES.max_bytes:  # others would read none of it
             raise FileError(f"the DAG's claims of sites need more than {FILES.max_bytes:,} bytes")
         name = self.name
@@ -120,4 +160,4 @@ class ClaimsDirectory:
 
     def close(self) -> None:
         """Close it; the claims stay."""
-        self._claims.close()
+        self._directory.close()

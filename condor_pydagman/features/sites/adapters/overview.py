@@ -13,9 +13,8 @@ from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.ads import SiteAd, is_usable, value_of
-from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import Claims, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.description import SITE_ATTRIBUTE
-from condor_pydagman.features.sites.claims import Claims
 from condor_pydagman.named_tuple import NamedTuple
 
 LATELY_S = 3600  # how long ago a job may have failed
