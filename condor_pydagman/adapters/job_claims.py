@@ -127,8 +127,8 @@ class JobClaims:
         except OSError as error:
             raise FileError(failure(self.directory.path, error), transient=True) from None
 
-    def counting(self, without: str = "") -> tuple[list[Claim], bool]:
-        """The files that count, and whether `look_at_queue` could find that some do not.
+    def counting(self, without: str = "") -> list[Claim]:
+        """The files that count, by what the queue is known to have.
 
         Args:
             without: name of a file that is left out.
@@ -138,32 +138,33 @@ class JobClaims:
         """
         self._doubtful = []
         found = [self._claim(one) for one in self._files(without)]
-        return [one for one in found if one is not None], bool(self._doubtful)
+        return [one for one in found if one is not None]
 
-    def everything(self, without: str = "") -> list[Claim]:
+    def look_at_queue(self) -> bool:
+        """Ask for the jobs of DAGMans of which it was not known what counts; False if there was
+        none.  This may take long.
+
+        Raises:
+            PoolError: as `ask`.
+        """
+        asked = self._doubtful
+        if not asked:
+            return False
+        found = self._ask(sorted(one.cluster for one, _ in asked))
+        until = time.monotonic() + self.kind.check_s
+        for one, bound in asked:
+            self._known[one.name] = until, bound, found.get(one.cluster)
+        return True
+
+    def counting_now(self, without: str = "") -> list[Claim]:
         """The files that count, by what the queue has now.
 
         Raises:
             FileError: as of `counting`.
             PoolError: as `ask`.
         """
-        found, is_doubtful = self.counting(without)
-        if is_doubtful:
-            self.look_at_queue()
-            found, _ = self.counting(without)
-        return found
-
-    def look_at_queue(self) -> None:
-        """Ask for the jobs of DAGMans that do not live; this may take long.
-
-        Raises:
-            PoolError: as `ask`.
-        """
-        asked = self._doubtful
-        found = self._ask(sorted(one.cluster for one, _ in asked))
-        until = time.monotonic() + self.kind.check_s
-        for one, bound in asked:
-            self._known[one.name] = until, bound, found.get(one.cluster)
+        found = self.counting(without)
+        return self.counting(without) if self.look_at_queue() else found
 
     def read(self, name: str) -> Any:
         """What a file says; None if it is not of the user in its name, or none of ours.
@@ -173,6 +174,10 @@ class JobClaims:
         """
         found = self._file(name)
         return self._says(found) if found is not None else None
+
+    def close(self) -> None:
+        """Close the directory; the claims stay."""
+        self.directory.close()
 
     def _files(self, without: str) -> Iterator[_File]:
         """All files of the users in their names whose jobs are not known to be over."""

@@ -356,6 +356,7 @@ class LiveFile:
         if there.st_uid != os.geteuid() or not stat.S_ISREG(there.st_mode):
             self.close()
             raise PermissionError(0, "another user has put it there; nobody counts it")
+        os.fchmod(self._fd, 0o644)  # its maker may have been killed before
         with contextlib.suppress(OSError):  # a process of this user may hold it, which is as good
             fcntl.fcntl(self._fd, fcntl.F_OFD_SETLK, _WRITE_LOCK)
         return True

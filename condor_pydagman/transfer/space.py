@@ -5,6 +5,7 @@ of a user's own allocations is used, so that transfers keep within them.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sqlite3
@@ -500,7 +501,12 @@ class Ledgers:
             raise _unusable(self.directory.path, error) from None
 
     def _read(self, name: str) -> list[Allocation]:
-        data = self.directory.read(name, rules.MAX_LEDGER_BYTES).data
+        try:
+            data = self.directory.read(name, rules.MAX_LEDGER_BYTES).data
+        except OSError as error:
+            if error.errno in (errno.ENXIO, errno.EFBIG):  # it is none
+                raise DamagedLedger(error.strerror) from None
+            raise
         # by contents: a new file may have the inode, size and time of the one it has replaced
         known = self._cached.get(name)
         if known is not None and known[0] == data:

@@ -48,7 +48,7 @@ FILES = FileKind(
 Ask = Callable[[list[int]], Mapping[int, Queued]]
 
 
-class LimitsDirectory:
+class LimitsDirectory(JobClaims):
     """The directory, seen by one DAGMan, or by nobody's.
 
     Args:
@@ -62,9 +62,8 @@ class LimitsDirectory:
     """
 
     def __init__(self, directory: SharedDirectory, schedd: str, name: str, ask: Ask) -> None:
-        self.directory = directory
+        super().__init__(directory, FILES, schedd, ask)
         self.own_name = name
-        self._claims = JobClaims(directory, FILES, schedd, ask)
 
     def round(
         self,
@@ -82,26 +81,23 @@ class LimitsDirectory:
         Raises:
             FileError: that can't be done; nothing has changed.
         """
-        outcome, is_doubtful = self._decided(own, limits, demands)
-        if is_doubtful:  # not asked about under the lock: it may take long
-            self._look_at_queue()
-            outcome, _ = self._decided(own, limits, demands)
-        return outcome
+        outcome = self._decided(own, limits, demands)
+        # not under the lock: it may take long
+        return self._decided(own, limits, demands) if self.look_at_queue() else outcome
 
     def _decided(
         self, own: Stakes, limits: Mapping[str, Limit], demands: Sequence[Demand]
-    ) -> tuple[Outcome, bool]:
-        with self._claims.locked():
-            mine = self._claims.read(self.own_name)
+    ) -> Outcome:
+        with self.locked():
+            mine = self.read(self.own_name)
             before = mine._replace(dag=own.dag, address=own.address) if mine else own
-            claims, is_doubtful = self._claims.counting(self.own_name)
             own_limits = {key for key, limit in limits.items() if limit.own}
-            others = [_of_others(one, own_limits) for one in claims]
+            others = [_of_others(one, own_limits) for one in self.counting(self.own_name)]
             outcome = decide(before, others, limits, demands, time.time())
             if mine is None or outcome.stakes != mine:
                 self._write(text.text_of(outcome.stakes))
         wake(outcome.woken)
-        return outcome, is_doubtful
+        return outcome
 
     def _write(self, data: bytes) -> None:
         try:
@@ -110,9 +106,11 @@ class LimitsDirectory:
             path = f"{self.directory.path}/{self.own_name}"
             raise FileError(failure(path, error), transient=True) from None
 
-    def _look_at_queue(self) -> None:
-        with contextlib.suppress(PoolError):  # all that they have taken counts until that is known
-            self._claims.look_at_queue()
+    def look_at_queue(self) -> bool:
+        """As of `JobClaims`; all that DAGMans have taken counts while nothing can be asked."""
+        with contextlib.suppress(PoolError):
+            return super().look_at_queue()
+        return False
 
     def is_locked(self) -> bool:
         """Whether somebody has held the lock for longer than rounds take."""
@@ -128,15 +126,7 @@ class LimitsDirectory:
         Raises:
             FileError: the directory can't be read.
         """
-        found, is_doubtful = self._claims.counting()
-        if is_doubtful:
-            self._look_at_queue()
-            found, _ = self._claims.counting()
-        return [one._replace(says=_stakes(one)) for one in found]
-
-    def close(self) -> None:
-        """Close it."""
-        self.directory.close()
+        return [one._replace(says=_stakes(one)) for one in self.counting_now()]
 
 
 def _of_others(one: Claim, own: set[str]) -> Stakes:

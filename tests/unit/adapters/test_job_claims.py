@@ -65,7 +65,7 @@ class Place:
         return path
 
     def counting(self, queue: str = "here") -> list[int]:
-        return [one.cluster for one in self.seen(queue).everything()]
+        return [one.cluster for one in self.seen(queue).counting_now()]
 
 
 @pytest.fixture(params=[limits.FILES, sites.FILES], ids=lambda kind: str(kind.prefix))
@@ -134,7 +134,7 @@ def test_the_queue_is_not_asked_again_at_once(place: Place) -> None:
     place.put(2)
     seen = place.seen()
     for _ in range(3):
-        assert len(seen.everything()) == 2
+        assert len(seen.counting_now()) == 2
     assert place.asked == [[1, 2]]
 
 
@@ -147,10 +147,9 @@ def test_a_queue_that_can_not_be_asked_frees_nothing(
     place.put(9)
     monkeypatch.setattr(place, "ask", hangs)
     seen = place.seen()
-    found, is_doubtful = seen.counting()
-    assert is_doubtful and [one.cluster for one in found] == [9]
+    assert [one.cluster for one in seen.counting()] == [9]
     with pytest.raises(PoolError):
-        seen.everything()
+        seen.counting_now()
 
 
 def test_of_other_queues_nothing_is_known(place: Place) -> None:
@@ -219,10 +218,10 @@ def test_what_can_not_be_read_now_does_not_count_as_nothing(
         with monkeypatch.context() as patched:
             patched.setattr(os, "open", fails)
             if not counts:  # its owner holds a lease on it
-                assert seen.everything() == []
+                assert seen.counting_now() == []
                 continue
             with pytest.raises(FileError, match=f"^{path}: it is so$"):
-                seen.everything()
+                seen.counting_now()
 
 
 def test_a_user_who_has_very_large_files(place: Place) -> None:
@@ -240,22 +239,22 @@ def test_a_user_who_has_very_large_files(place: Place) -> None:
 
 def test_a_file_that_is_replaced_or_grows_is_seen_at_once(place: Place) -> None:
     path, seen = place.put(1), place.seen()
-    assert seen.everything()[0].says.dag == "/a.dag"
+    assert seen.counting_now()[0].says.dag == "/a.dag"
     path.rename(place.path / "old")
     place.put(1).write_bytes(OLD[place.kind.prefix].replace(b"/a.dag", b"/b.dag"))
-    assert seen.everything()[0].says.dag == "/b.dag"
+    assert seen.counting_now()[0].says.dag == "/b.dag"
     with path.open("r+b") as file:
         file.write(OLD[place.kind.prefix].replace(b"/a.dag", b"/c.dag".ljust(5000, b"c")))
-    assert seen.everything()[0].says.dag.endswith("cccc")
+    assert seen.counting_now()[0].says.dag.endswith("cccc")
 
 
 def test_a_dagman_that_has_just_locked_its_file_lives(place: Place) -> None:
     """It was looked at a moment before."""
     path, seen = place.put(1), place.seen()
-    assert not seen.everything()[0].lives
+    assert not seen.counting_now()[0].lives
     fd = os.open(path, os.O_RDWR)
     prove_life(fd)
-    assert seen.everything()[0].lives
+    assert seen.counting_now()[0].lives
     os.close(fd)
 
 
@@ -340,13 +339,15 @@ def test_a_killed_dagman_lives_no_more_and_goes_on_with_its_file(place: Place) -
         dagman.stdin.write(OLD[place.kind.prefix])
         dagman.stdin.close()
         assert dagman.stdout.readline() == b"there\n"
-        assert [one.lives for one in place.seen().everything()] == [True]
+        assert [one.lives for one in place.seen().counting_now()] == [True]
         dagman.kill()
         dagman.wait()
-    assert [one.lives for one in place.seen().everything()] == [False]
+    assert [one.lives for one in place.seen().counting_now()] == [False]
     directory = place.directory()
+    (place.path / name).chmod(0o600)
     again = LiveFile(directory, name, b" " * 4096, again=True)
-    (claim,) = place.seen().everything()
+    assert (place.path / name).stat().st_mode & 0o777 == 0o644
+    (claim,) = place.seen().counting_now()
     assert claim.lives and claim.says.dag == "/a.dag"
     again.remove()
     assert place.counting() == []

@@ -6,7 +6,6 @@ JSON, and nothing in it is trusted.
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -66,7 +65,7 @@ def parse(text: str) -> Claims | None:
     return Claims(dag, sites)
 
 
-class ClaimsDirectory:
+class ClaimsDirectory(JobClaims):
     """The directory, seen by one DAGMan.
 
     Args:
@@ -88,19 +87,11 @@ class ClaimsDirectory:
         in_queue: Callable[[list[int]], set[int]],
         say: Callable[[str], None],
     ) -> None:
-        self._directory = open_this(path, say, Usual(DEFAULT, KNOB, "claims of sites"))
-        self._claims = JobClaims(
-            self._directory, FILES, schedd, lambda asked: dict.fromkeys(in_queue(asked), True)
+        directory = open_this(path, say, Usual(DEFAULT, KNOB, "claims of sites"))
+        super().__init__(
+            directory, FILES, schedd, lambda asked: dict.fromkeys(in_queue(asked), True)
         )
         self._usual = usual_name(FILES, schedd, cluster)
-
-    def decision(self) -> contextlib.AbstractContextManager[None]:
-        """Within, nobody else claims anything.
-
-        Raises:
-            FileError: others did not finish in time.
-        """
-        return self._claims.locked()
 
     @property
     def name(self) -> str:
@@ -110,9 +101,9 @@ class ClaimsDirectory:
             FileError: the directory can't be read.
         """
         try:
-            return self._directory.name_of_ours(self._usual)
+            return self.directory.name_of_ours(self._usual)
         except OSError as error:
-            raise FileError(failure(self._directory.path, error)) from None
+            raise FileError(failure(self.directory.path, error)) from None
 
     def own(self) -> Claims | None:
         """What the own file says.
@@ -120,7 +111,7 @@ class ClaimsDirectory:
         Raises:
             FileError: it can't be read.
         """
-        found: Claims | None = self._claims.read(self.name)
+        found: Claims | None = self.read(self.name)
         return found
 
     def taken_by_others(self) -> Counter[str]:
@@ -131,13 +122,13 @@ class ClaimsDirectory:
             PoolError: it is not known which claims count.
         """
         found: Counter[str] = Counter()
-        for one in self._claims.everything(without=self.name):
+        for one in self.counting_now(without=self.name):
             found.update(one.says.counts())
         return found
 
     def everything(self) -> list[Claims]:
         """All claims that count; raises as `taken_by_others`."""
-        return [one.says for one in self._claims.everything()]
+        return [one.says for one in self.counting_now()]
 
     def write(self, dag: str, kept: Iterable[tuple[str, str]]) -> None:
         """Replace the own file: these groups have these sites.
@@ -150,14 +141,10 @@ class ClaimsDirectory:
             raise FileError(f"the DAG's claims of sites need more than {FILES.max_bytes:,} bytes")
         name = self.name
         try:
-            self._directory.replace(name, data)
+            self.directory.replace(name, data)
         except OSError as error:
-            raise FileError(failure(f"{self._directory.path}/{name}", error)) from None
+            raise FileError(failure(f"{self.directory.path}/{name}", error)) from None
 
     def remove(self) -> None:
         """Give up all claims."""
-        self._directory.remove(self.name)
-
-    def close(self) -> None:
-        """Close it; the claims stay."""
-        self._directory.close()
+        self.directory.remove(self.name)

@@ -104,7 +104,7 @@ class Matcher:
         proven = self._proven()
         new = [one for one in claims if (self._names[one[0]], one[1]) not in proven]
         sites = self._present() if wanted or watched or new else self._sites
-        with self._directory.decision():
+        with self._directory.locked():
             others = self._directory.taken_by_others() if wanted or new else Counter()
             without_room = self._without_room(claims, new, others) if new else []
             claims = [one for one in claims if one[0] not in without_room]
