@@ -82,7 +82,6 @@ class Turns:
         self._lock = threading.Lock()
         self._board: TicketBoard | None = None
         self._own_until = 0.0
-        self._old: list[TicketBoard] = []  # left open: turns may still use them
         self._said: set[str] = set()
         self._said_of: dict[str, float] = {}
 
@@ -151,8 +150,7 @@ class Turns:
             board = self._board
             if board is not None and not self._is_over(board):
                 return board
-            if board is not None:
-                self._old.append(board)
+            # the one before stays open: turns may still use it
             self._board = TicketBoard(open_shared(self.settings.directory, self._say_once))
             return self._board
 
@@ -166,8 +164,6 @@ class Turns:
             if self._own_until:
                 raise Fault(FaultKind.SERVER, f"limits can't be kept: {reason}")
             self._say_once(f"{reason}; limits and rests of hosts hold only for this user for now")
-            if self._board is not None:
-                self._old.append(self._board)
             self._board = TicketBoard(open_own(self._say_once))
             self._own_until = time.monotonic() + _SHARED_AGAIN_S
             return self._board
