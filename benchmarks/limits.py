@@ -40,7 +40,6 @@ from condor_pydagman.features.shared_limits.directory import (
     file_name,
     open_directory,
 )
-from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse
 from condor_pydagman.features.shared_limits.helper import LimitHelper, Shared
 from condor_pydagman.features.shared_limits.messages import HELPER, PlacesGiven
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
