@@ -55,8 +55,7 @@ class DagFileError(PydagmanError):
         line: int = 0,
         place: int = 0,
         column: int = 0,
-        text: str = "",
-        caret: int = 0,
+        excerpt: tuple[str, int] = ("", 0),
         command: str = "",
         usage: str = "",
         hint: str = "",
@@ -67,7 +66,7 @@ class DagFileError(PydagmanError):
         self.line = line
         self.place = place or line
         self.column = column
-        self.text = text
+        self.text, caret = excerpt
         self.caret = caret or column
         self.command = command
         self.usage = usage

@@ -203,11 +203,8 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | in
     if options.dot:
         from condor_pydagman.daemon import no_run_modes
 
-        return no_run_modes.draw(options, settings, out)
-    config, admin = settings
-    run = startup.prepare(
-        options, config, admin, out, invocation.started, lambda: signals.have_come
-    )
+        return no_run_modes.draw(settings, out)
+    run = startup.prepare(settings, out, invocation.started, lambda: signals.have_come)
     if options.setup_only:
         from condor_pydagman.daemon import no_run_modes
 

@@ -59,18 +59,18 @@ class Control:
     def open(self) -> list[inputs.Input]:
         """Returns what people have told an earlier DAGMan of this job."""
         run = self._run
-        if not run.cluster:
+        if not run.job.cluster:
             return []
         if run.contact is not None:
             self._news.update(run.contact.unpublished)
-        halted = was_halted(run.own_ad) if run.recovering else False
+        halted = was_halted(run.job.ad) if run.recovering else False
         if halted is None:
             run.out.say("Warning: can't tell whether a command had halted the DAG; it goes on")
             changes = {}
         else:
             changes = {HALTED: "true" if halted else "false"}
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
-        priority = run.own_ad.get(PRIORITY)
+        priority = run.job.ad.get(PRIORITY)
         if isinstance(priority, int) and run.recovering:
             wanted = part(SERVES_CLIENTS, "requests").PriorityWanted
             restored.append(wanted(priority, restored=True))

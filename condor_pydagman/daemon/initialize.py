@@ -58,13 +58,15 @@ def parent_command() -> list[str]:
 
 
 class Settings(NamedTuple):
-    """The knobs of this run.
+    """What this run is asked for, and the knobs.
 
     Attributes:
+        options: DAGMan's own command line.
         config: those in force: the DAG's CONFIG file and the command line among them.
         admin: without these: the administrator's, whose throttles are upper limits.
     """
 
+    options: DagmanOptions
     config: Config
     admin: Config
 
@@ -115,7 +117,7 @@ def configure(options: DagmanOptions, out: OutLog) -> Settings:
     if config.debug_cache_enable:
         out.say("Enabling log line cache for increased NFS performance.", 0)
     out.verbosity = max(config.verbosity if options.debug is None else options.debug, 0)
-    return Settings(config, admin)
+    return Settings(options, config, admin)
 
 
 def with_options(config: Config, options: DagmanOptions) -> Config:

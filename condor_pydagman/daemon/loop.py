@@ -83,7 +83,7 @@ class Loop:
         self._next_parent_check_at = now + PARENT_CHECK_S
         self._ad_check_s = AD_CHECK_S
         self._limits_asked = False
-        self._next_ad_check_at = now + AD_CHECK_S if run.cluster else float("inf")
+        self._next_ad_check_at = now + AD_CHECK_S if run.job.cluster else float("inf")
 
     @property
     def exit(self) -> do.Exit | None:
@@ -109,7 +109,7 @@ class Loop:
         self._inputs.extend(self._control.open())
         self._check_halt_file()
         until = self._clock.monotonic() + START_TIMEOUT_S
-        if self.run.cluster:  # throttles may have been edited while the DAG was being read
+        if self.run.job.cluster:  # throttles may have been edited while the DAG was being read
             self._check_ad(self._clock.monotonic())
             self._wait_for_schedd(until)
         while self._inputs:

@@ -12,7 +12,6 @@ from condor_pydagman.daemon.dag_input import read_dag
 from condor_pydagman.daemon.dot_writer import DotWriter
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.graph.model import DONE
@@ -20,15 +19,14 @@ from condor_pydagman.records import jobstate, status_table
 from condor_pydagman.vocabulary import NodeStatus
 
 
-def draw(options: DagmanOptions, settings: Settings, out: OutLog) -> int:
+def draw(settings: Settings, out: OutLog) -> int:
     """-Dot: write the DOT file of the DAG as it is; returns the exit code.
 
     Raises:
         CannotStart: there is something wrong with the DAG.
     """
-    config = settings.config
-    it = startup.plan(options, config, settings.admin, out)
-    dag, _ = read_dag(options, config, it.paths, out)
+    it = startup.plan(settings, out)
+    dag, _ = read_dag(settings.options, settings.config, it.paths, out)
     if dag.dot is None:
         out.say("Unable to write .dot file, no DOT filename specified")
         return 0

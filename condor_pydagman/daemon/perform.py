@@ -356,7 +356,7 @@ class Performer:
     def _write_save_point(self, action: do.WriteSavePoint) -> None:
         run, node = self.run, action.node
         directory = run.dag.directories.get(node, "") if run.options.use_dag_dir else ""
-        path = run.paths.save(run.dag.save_points[node], run.directory, directory)
+        path = run.paths.save(run.dag.save_points[node], run.process.directory, directory)
         self._say(f"Writing Save File to {path}...")
         reports = run.engine.node_reports()
         text = rescue.save_text(
@@ -423,7 +423,7 @@ class Performer:
             self._leave_soon(action)
             return
         self._write_metrics(action.code, now)
-        end = ad_attributes.ended(action.code, run.own_ad.get(ad_attributes.RUN_COUNT))
+        end = ad_attributes.ended(action.code, run.job.ad.get(ad_attributes.RUN_COUNT))
         removal_pending = lambda: self._pending_removals > 0  # noqa: E731
         done = lambda outcome: self._leave_after_notice(action, outcome)  # noqa: E731
         self.shutdown = EndNotice(run, end, removal_pending, done, removed=self.removed)
@@ -450,18 +450,18 @@ class Performer:
                 work_orders.forget(run.paths.placements)
             run.helpers.give_up()
             run.lock.remove()
-        self._say(banner.exit_line(run.pid, action.code), 0)
+        self._say(banner.exit_line(run.process.pid, action.code), 0)
         run.out.flush()
         self.exit = action
 
     def _write_metrics(self, code: int, now: float) -> None:
         run = self.run
         facts = metrics.RunFacts(
-            program_version=_number(run.version),
-            start=run.started,
+            program_version=_number(run.process.version),
+            start=run.process.started,
             end=now,
             exit_code=code,
-            dagman_id=run.cluster,
+            dagman_id=run.job.cluster,
             parent_dagman_id=run.parent_cluster,
             rescue_number=run.rescue_number,
         )

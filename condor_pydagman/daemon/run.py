@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import files
@@ -15,7 +15,7 @@ from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.names import DagPaths
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.records.own_events import StampForm
 from condor_pydagman.vocabulary import EventKind, NodeKind
@@ -23,97 +23,121 @@ from condor_pydagman.vocabulary import EventKind, NodeKind
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
     from condor_pydagman.daemon.contact import Contact
+    from condor_pydagman.daemon.initialize import Settings
     from condor_pydagman.records.placement_event import PlacementTotals
 
 
-_NO_AD: Mapping[str, object] = {}
-_USUAL_STAMPS = StampForm()
+class OwnJob(NamedTuple):
+    """DAGMan's own job in the schedd's queue.
+
+    Attributes:
+        cluster, proc: its id; 0 and 0 if DAGMan runs by hand.
+        ad: what its ad said at the start; empty if there is none.
+    """
+
+    cluster: int = 0
+    proc: int = 0
+    ad: Mapping[str, object] = MappingProxyType({})
+
+
+class OwnProcess(NamedTuple):
+    """The process that runs the DAG.
+
+    Attributes:
+        started: when it started, seconds since the epoch.
+        version: HTCondor's version string, `$CondorVersion: ... $`.
+        pid: of the process.
+        directory: where it works.
+        orphaned: tells whether the process that started this one is gone.
+    """
+
+    started: float
+    version: str
+    pid: int
+    directory: str
+    orphaned: Callable[[], bool]
+
+
+class Ports(NamedTuple):
+    """What a run reads, writes and asks; see `ports.py`.
+
+    Attributes:
+        contact: the command socket; None is as one without a socket.
+        stamps: how times are written in the nodes log.
+    """
+
+    out: ports.Out
+    log: ports.NodesLog
+    schedd: ports.Schedd
+    scripts: ports.Scripts
+    lock: ports.Lock
+    jobstate: JobstateLog
+    clock: ports.Clock = time
+    files: ports.Files = files
+    contact: Contact | None = None
+    stamps: StampForm = StampForm()
+
+
+class Beginning(NamedTuple):
+    """What a run goes on from.
+
+    Attributes:
+        recovering: whether the nodes log of an earlier process is replayed.
+        rescue_number: of the rescue file that the DAG was read with, 0 if none.
+    """
+
+    recovering: bool = False
+    rescue_number: int = 0
 
 
 class DagRun:
-    """Everything that belongs to one run.
+    """Everything that belongs to one run; what `Ports` and `Settings` have are attributes of it.
 
     Attributes:
-        options: DAGMan's own command line.
-        started: when the process started, seconds since the epoch.
-        version: HTCondor's version string, `$CondorVersion: ... $`.
-        cluster, proc: id of the DAGMan job; 0 and 0 if it runs by hand.
-        own_ad: what the DAGMan job's own ad said at the start; empty if it has none.
-        contact: the command socket; None is as one without a socket.
-        rescue_number: of the rescue file this run started from, 0 if none.
+        paths: of the files beside the DAG file.
+        recovering, rescue_number: see `Beginning`.
         written_rescue: number of the rescue file this run has written, 0 if none yet.
-        stamps: how times are written in the nodes log.
-        orphaned: tells whether the process that started this one is gone.
-        directory: where DAGMan works; the working directory, if it is not given.
-        pid: of this process, if no other is given.
         job_ad: edits of DAGMan's own ad.
         placements: what DATA nodes have moved; None if the DAG has none.
         extras: what features give to nodes; None if the DAG has none that does.
-        helpers: what is done for features that few DAGs have.
+        helpers: what is done for features that few DAGs have; whoever makes the run sets it.
     """
+
+    helpers: ports.Helpers
 
     def __init__(
         self,
-        *,
         dag: Dag,
         engine: Engine,
-        config: Config,
-        options: DagmanOptions,
-        paths: DagPaths,
-        out: ports.Out,
-        log: ports.NodesLog,
-        schedd: ports.Schedd,
-        scripts: ports.Scripts,
-        lock: ports.Lock,
+        settings: Settings,
         workflow: Workflow,
-        started: float,
-        version: str,
-        cluster: int = 0,
-        proc: int = 0,
-        own_ad: Mapping[str, object] = _NO_AD,
-        rescue_number: int = 0,
-        recovering: bool = False,
-        jobstate: JobstateLog | None = None,
-        stamps: StampForm = _USUAL_STAMPS,
-        clock: ports.Clock = time,
-        files: ports.Files = files,
-        orphaned: Callable[[], bool] = lambda: False,
-        directory: str = "",
-        pid: int = 0,
-        make_helpers: Callable[[DagRun], ports.Helpers] | None = None,
-        contact: Contact | None = None,
+        job: OwnJob,
+        process: OwnProcess,
+        reached: Ports,
+        beginning: Beginning,
     ) -> None:
         self.dag = dag
         self.engine = engine
-        self.config = config
-        self.options = options
-        self.paths = paths
-        self.out = out
-        self.log = log
-        self.schedd, self.scripts = schedd, scripts
-        self.lock = lock
+        self.options, self.config = settings.options, settings.config
+        self.paths = settings.options.paths()
         self.workflow = workflow
-        self.started, self.version = started, version
-        self.cluster, self.proc = cluster, proc
-        self.own_ad, self.contact = own_ad, contact
-        self.rescue_number, self.written_rescue = rescue_number, 0
-        self.recovering = recovering
-        self.jobstate = JobstateLog() if jobstate is None else jobstate
-        self.stamps, self.clock = stamps, clock
-        self.files = files
-        self.orphaned = orphaned
-        self.directory = directory or os.getcwd()
-        self.pid = pid or os.getpid()
-        self.job_ad = JobAd(schedd)
+        self.job = job
+        self.process = process
+        self.out = reached.out
+        self.log = reached.log
+        self.schedd = reached.schedd
+        self.scripts = reached.scripts
+        self.lock = reached.lock
+        self.jobstate = reached.jobstate
+        self.clock = reached.clock
+        self.files = reached.files
+        self.contact = reached.contact
+        self.stamps = reached.stamps
+        self.recovering, self.rescue_number = beginning
+        self.written_rescue = 0
+        self.job_ad = JobAd(reached.schedd)
         self.extras: ports.Extras | None = None
-        self._helpers = None if make_helpers is None else make_helpers(self)
         self.placements = _placement_totals() if NodeKind.DATA in dag.kinds else None
-
-    @property
-    def helpers(self) -> ports.Helpers:
-        """What is done for features that few DAGs have."""
-        assert self._helpers is not None
-        return self._helpers
 
     def kill_scripts(self, *, answered: bool) -> None:
         """Kill all PRE and POST scripts, and what helpers run; see `ports.Scripts.kill_all`."""
@@ -131,7 +155,7 @@ class DagRun:
     @property
     def parent_cluster(self) -> int:
         """The DAGMan job that this one is a node of, 0 if none."""
-        found = self.own_ad.get("DAGManJobId")
+        found = self.job.ad.get("DAGManJobId")
         return found if isinstance(found, int) else 0
 
     @property
@@ -141,7 +165,7 @@ class DagRun:
 
     def is_orphaned(self) -> bool:
         """Whether the schedd that started this job is gone; its successor starts the job anew."""
-        return bool(self.cluster) and self.orphaned()
+        return bool(self.job.cluster) and self.process.orphaned()
 
 
 def _placement_totals() -> PlacementTotals:

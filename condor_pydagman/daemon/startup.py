@@ -25,7 +25,15 @@ from condor_pydagman.daemon import helpers, nodes_log_path
 from condor_pydagman.daemon.contact import Contact, open_contact
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.given import Given
-from condor_pydagman.daemon.run import DagRun, by_condor_submit
+from condor_pydagman.daemon.initialize import Settings
+from condor_pydagman.daemon.run import (
+    Beginning,
+    DagRun,
+    OwnJob,
+    OwnProcess,
+    Ports,
+    by_condor_submit,
+)
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.state import Mode
@@ -51,70 +59,59 @@ MAX_OWN_AD_TRIES = 4
 NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
 
 
-class JobId(NamedTuple):
-    """Id of the DAGMan job; zeros if it runs by hand."""
-
-    cluster: int = 0
-    proc: int = 0
-
-
-def job_id() -> JobId:
-    """The DAGMan job's own id, from the environment that the schedd makes."""
+def own_job_id() -> OwnJob:
+    """DAGMan's own job, from the environment that the schedd makes; its ad is still to be asked
+    for."""
     cluster, _, proc = os.environ.get("CONDOR_ID", "").partition(".")
     if cluster.isdigit() and proc.isdigit():
-        return JobId(int(cluster), int(proc))
-    return JobId()
+        return OwnJob(int(cluster), int(proc))
+    return OwnJob()
 
 
 class Plan(NamedTuple):
-    """What is settled before the DAG is read.
+    """What is settled before the DAG is read."""
 
-    Attributes:
-        own_ad: the DAGMan job's own; empty if it has none.
-    """
-
+    settings: Settings
+    out: OutLog
     paths: DagPaths
-    job: JobId
-    nodes_log: str
+    job: OwnJob
     schedd: ScheddAdapter
-    own_ad: dict[str, object]
     workflow: Workflow
     limits: Throttles
     lock: LockFile
 
 
-def plan(options: DagmanOptions, config: Config, admin: Config, out: OutLog) -> Plan:
+def plan(settings: Settings, out: OutLog) -> Plan:
     """Settle and announce everything that does not need the DAG; touches no file.
 
     Raises:
         CannotStart: with message and exit code.
     """
-    paths, job = options.paths(), job_id()
+    options, config, _ = settings
+    paths, job = options.paths(), own_job_id()
     schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     schedd.credentials = config.produce_job_credentials
-    own_ad = _own_ad(schedd, job, out)
-    nodes_log = nodes_log_path.path(paths, job.cluster, own_ad, config)
-    inherited = _inherited(schedd, own_ad, config, out)
-    workflow = _workflow(own_ad, job, paths, nodes_log, config, inherited)
-    _log_workflow(workflow, schedd, own_ad, out)
+    job = job._replace(ad=_own_ad(schedd, job, out))
+    nodes_log = nodes_log_path.path(paths, job.cluster, job.ad, config)
+    inherited = _inherited(schedd, job, config, out)
+    workflow = _workflow(job, paths, nodes_log, config, inherited)
+    _log_workflow(workflow, schedd, job, out)
     if by_condor_submit(options, config):
         _say_how_jobs_are_submitted(config, out)
     refuse_version(options, out)
     nodes_log_path.refuse(nodes_log, config, out)
-    limits = _limits(options, config, admin, own_ad)
+    limits = _limits(settings, job)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(
         options.lockfile or paths.lock,
-        lambda: has_submit_events(nodes_log, job.cluster, began_at(own_ad)),
+        lambda: has_submit_events(nodes_log, job.cluster, began_at(job.ad)),
     )
     _say_all(out, banner.file_lines(lock.path, options.dag_files))
-    return Plan(paths, job, nodes_log, schedd, own_ad, workflow, limits, lock)
+    return Plan(settings, out, paths, job, schedd, workflow, limits, lock)
 
 
 def prepare(
-    options: DagmanOptions,
-    config: Config,
-    admin: Config,
+    settings: Settings,
     out: OutLog,
     started: float,
     has_to_leave: Callable[[], bool] = lambda: False,
@@ -122,74 +119,52 @@ def prepare(
     """Everything up to the first input.
 
     Args:
-        config: knobs in force, those of the DAG's CONFIG file among them.
-        admin: knobs without that file: the administrator's, whose throttles are upper limits.
+        started: when the process started, seconds since the epoch.
         has_to_leave: tells whether a signal has come that ends the wait for a slow schedd.
 
     Raises:
         CannotStart: with message and exit code.
     """
-    it = plan(options, config, admin, out)
+    it = plan(settings, out)
     _refuse_ended(it)
-    schedd = _schedd_process(it, options)
-    contact = _contact(it, schedd, options, config, out)
-    dag, rescue_number = _read(it, options, config, admin, out)
-    recovering = _is_recovering(options, it, out)
-    if recovering or not it.job.cluster:
-        it.schedd.select_by_log(it.nodes_log)
+    schedd = _schedd_process(it)
+    contact = _contact(it, schedd)
+    dag, rescue_number = _read(it)
+    beginning = Beginning(_is_recovering(it), rescue_number)
+    if beginning.recovering or not it.job.cluster:
+        it.schedd.select_by_log(it.workflow.nodes_log)
     given = Given(dag, it.paths)
     contact.wait(schedd, has_to_leave)
-    log = _begin(it.lock, it.job, it.nodes_log, recovering, rescue_number, out)
-    jobstate_log = JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0))
-    run = DagRun(
-        dag=dag,
-        engine=_engine(it, dag, options, config, admin, recovering, jobstate_log, given),
-        config=config,
-        options=options,
-        paths=it.paths,
+    reached = Ports(
         out=out,
-        log=log,
+        log=_begin(it, beginning),
         schedd=schedd,
         scripts=ScriptRunner(),
         lock=it.lock,
-        workflow=it.workflow,
-        started=started,
-        version=htcondor2.version(),
-        cluster=it.job.cluster,
-        proc=it.job.proc,
-        own_ad=it.own_ad,
+        jobstate=JobstateLog(dag.jobstate_log, lambda text: out.say(text, 0)),
         contact=contact,
-        rescue_number=rescue_number,
-        recovering=recovering,
-        jobstate=jobstate_log,
         stamps=stamp_form(lookup("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""),
-        orphaned=_orphaned(),
-        make_helpers=lambda run: helpers.Helpers(run, schedd, admin, given),
     )
-    helpers.open_helpers(run, admin)
+    sequence = 1 if beginning.recovering else reached.jobstate.history.sequence + 1
+    engine = _engine(it, dag, sequence, given)
+    process = OwnProcess(started, htcondor2.version(), os.getpid(), os.getcwd(), _orphaned())
+    run = DagRun(dag, engine, settings, it.workflow, it.job, process, reached, beginning)
+    run.helpers = helpers.Helpers(run, schedd, settings.admin, given)
+    helpers.open_helpers(run, settings.admin)
     _begin_jobstate(run)
     _log_nodes(run)
     return run
 
 
-def _engine(
-    it: Plan,
-    dag: Dag,
-    options: DagmanOptions,
-    config: Config,
-    admin: Config,
-    recovering: bool,
-    jobstate_log: JobstateLog,
-    given: Given,
-) -> Engine:
+def _engine(it: Plan, dag: Dag, first_sequence: int, given: Given) -> Engine:
     return Engine(
         dag,
-        config,
+        it.settings.config,
         it.limits,
-        admin=admin,
+        admin=it.settings.admin,
         dag_id=it.job.cluster,
-        first_sequence=1 if recovering else jobstate_log.history.sequence + 1,
-        mode=_mode(options),
+        first_sequence=first_sequence,
+        mode=_mode(it.settings.options),
         given=given,
     )
 
@@ -200,33 +175,31 @@ def _orphaned() -> Callable[[], bool]:
     return lambda: os.getppid() != parent
 
 
-def _schedd_process(it: Plan, options: DagmanOptions) -> ScheddProcess:
+def _schedd_process(it: Plan) -> ScheddProcess:
     """Talks to the schedd from now on; forked before the DAG is read, while memory is small."""
-    schedd = ScheddProcess(it.schedd)
+    schedd, options = ScheddProcess(it.schedd), it.settings.options
     if not (options.dry_run or options.setup_only):
         schedd.start()
     return schedd
 
 
-def _read(
-    it: Plan, options: DagmanOptions, config: Config, admin: Config, out: OutLog
-) -> tuple[Dag, int]:
+def _read(it: Plan) -> tuple[Dag, int]:
     """The DAG, and the number of the rescue file that was read, 0 if none."""
-    dag, rescue_number = read_dag(options, config, it.paths, out)
+    options, config, admin = it.settings
+    dag, rescue_number = read_dag(options, config, it.paths, it.out)
     set_guard(ProgramFiles().check)
     helpers.preload(dag, admin)
     if options.dry_run:
-        helpers.foresee(dag, helpers.Ahead(it.paths, options, config, out))
+        helpers.foresee(dag, helpers.Ahead(it.paths, options, config, it.out))
     return dag, rescue_number
 
 
-def _contact(
-    it: Plan, schedd: ScheddProcess, options: DagmanOptions, config: Config, out: OutLog
-) -> Contact:
+def _contact(it: Plan, schedd: ScheddProcess) -> Contact:
     """Where clients reach us; the job ad begins to be told so."""
+    options, config, _ = it.settings
     if not it.job.cluster or options.setup_only:
         return Contact(None, {})
-    contact = open_contact(options, config, it.own_ad, out)
+    contact = open_contact(options, config, it.job.ad, it.out)
     contact.publish(schedd)
     return contact
 
@@ -234,7 +207,7 @@ def _contact(
 def _refuse_ended(it: Plan) -> None:
     """Refuse a DAG that an earlier process has ended; it or the schedd was killed before the schedd
     knew."""
-    code = ended_with(it.own_ad)
+    code = ended_with(it.job.ad)
     if code is None:
         _begin_anew(it)
         return
@@ -253,7 +226,7 @@ def _refuse_ended(it: Plan) -> None:
 def _begin_anew(it: Plan) -> None:
     """Separate this run from an earlier one of the same job, which the schedd runs again after its
     end: neither the exit code nor the jobs of that run count."""
-    news = begun_anew(it.own_ad, time.time(), recovers=it.lock.has_begun())
+    news = begun_anew(it.job.ad, time.time(), recovers=it.lock.has_begun())
     if not news:
         return
     try:
@@ -270,8 +243,9 @@ def _mode(options: DagmanOptions) -> Mode:
     return Mode.DRY_RUN if options.dry_run else Mode.RUN
 
 
-def _is_recovering(options: DagmanOptions, it: Plan, out: OutLog) -> bool:
+def _is_recovering(it: Plan) -> bool:
     """Take the lock; whether an old nodes log is to be replayed."""
+    options, out = it.settings.options, it.out
     recovering = _take_lock(it.lock, it.job, out)
     if options.dry_run and recovering:
         _refuse_dry_run(it.lock, it.job)
@@ -318,7 +292,7 @@ def _say_all(out: OutLog, lines: Sequence[str]) -> None:
         out.say(line)
 
 
-def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]:
+def _own_ad(schedd: ScheddAdapter, job: OwnJob, out: OutLog) -> dict[str, object]:
     """The DAGMan job's own ad; empty if it has none.
 
     Raises:
@@ -347,14 +321,13 @@ def _own_ad(schedd: ScheddAdapter, job: JobId, out: OutLog) -> dict[str, object]
 
 
 def _workflow(
-    own_ad: dict[str, object],
-    job: JobId,
+    job: OwnJob,
     paths: DagPaths,
     nodes_log: str,
     config: Config,
     inherited: tuple[tuple[str, str], ...],
 ) -> Workflow:
-    batch_id, batch_name = str(own_ad.get("JobBatchId") or ""), own_ad.get("JobBatchName")
+    batch_id, batch_name = str(job.ad.get("JobBatchId") or ""), job.ad.get("JobBatchName")
     if job.cluster:
         batch_id = batch_id or f"{job.cluster}.{job.proc}"
         batch_name = batch_name or f"{os.path.basename(paths.primary)}+{job.cluster}"
@@ -365,15 +338,15 @@ def _workflow(
         inherited=inherited,
         batch_name=str(batch_name or ""),
         batch_id=batch_id,
-        accounting_group=str(own_ad.get("AcctGroup") or ""),
-        accounting_group_user=str(own_ad.get("AcctGroupUser") or ""),
+        accounting_group=str(job.ad.get("AcctGroup") or ""),
+        accounting_group_user=str(job.ad.get("AcctGroupUser") or ""),
     )
 
 
 def _inherited(
-    schedd: ScheddAdapter, own_ad: dict[str, object], config: Config, out: OutLog
+    schedd: ScheddAdapter, job: OwnJob, config: Config, out: OutLog
 ) -> tuple[tuple[str, str], ...]:
-    wanted = inheritance(config, sub_dag=bool(own_ad.get("DAGManJobId")))
+    wanted = inheritance(config, sub_dag=bool(job.ad.get("DAGManJobId")))
     try:
         return inherited(wanted, schedd.own_expressions(wanted.values()))
     except PoolError as error:
@@ -381,9 +354,7 @@ def _inherited(
         return ()
 
 
-def _log_workflow(
-    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
-) -> None:
+def _log_workflow(workflow: Workflow, schedd: ScheddAdapter, job: OwnJob, out: OutLog) -> None:
     _say_all(
         out,
         banner.workflow_lines(
@@ -394,17 +365,15 @@ def _log_workflow(
             nodes_log=workflow.nodes_log,
         ),
     )
-    if own_ad:
-        _name_batch(workflow, schedd, own_ad, out)
+    if job.ad:
+        _name_batch(workflow, schedd, job, out)
 
 
-def _name_batch(
-    workflow: Workflow, schedd: ScheddAdapter, own_ad: dict[str, object], out: OutLog
-) -> None:
+def _name_batch(workflow: Workflow, schedd: ScheddAdapter, job: OwnJob, out: OutLog) -> None:
     """condor_q groups jobs by batch; the submit file need not name one."""
     wanted = {"JobBatchId": workflow.batch_id, "JobBatchName": workflow.batch_name}
     missing = {
-        name: quoted(value) for name, value in wanted.items() if value and not own_ad.get(name)
+        name: quoted(value) for name, value in wanted.items() if value and not job.ad.get(name)
     }
     try:
         schedd.publish(missing)
@@ -412,13 +381,11 @@ def _name_batch(
         out.say(f"Warning: can't update the DAGMan job's ad: {error.reason}")
 
 
-def _limits(
-    options: DagmanOptions, config: Config, admin: Config, own_ad: dict[str, object]
-) -> Throttles:
+def _limits(settings: Settings, job: OwnJob) -> Throttles:
     """Throttles of the command line; what the job ad has of an earlier start, or of SET_JOB_ATTR,
     wins (stock rule)."""
-
-    earlier = earlier_throttles(own_ad)
+    options, config, admin = settings
+    earlier = earlier_throttles(job.ad)
     return throttles(
         config,
         admin,
@@ -431,7 +398,7 @@ def _limits(
     )
 
 
-def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
+def _take_lock(lock: LockFile, job: OwnJob, out: OutLog) -> bool:
     """Returns whether an earlier DAGMan left its lock file, so that its run is to be recovered."""
     try:
         holder = lock.acquire()
@@ -454,17 +421,16 @@ def _take_lock(lock: LockFile, job: JobId, out: OutLog) -> bool:
     )
 
 
-def _begin(
-    lock: LockFile, job: JobId, path: str, recovering: bool, rescue: int, out: OutLog
-) -> NodesLog:
+def _begin(it: Plan, beginning: Beginning) -> NodesLog:
     """Open the nodes log, then say in the lock file that the run has begun: in this order, since a
     lock file with a name in it makes the next start replay the log."""
+    lock, path = it.lock, it.workflow.nodes_log
     log = NodesLog(path)
-    if not recovering:
-        out.say(f"MultiLogFiles: truncating log file {path}")
+    if not beginning.recovering:
+        it.out.say(f"MultiLogFiles: truncating log file {path}")
     try:
-        log.open(truncate=not recovering)
-        lock.write(job.cluster, rescue)
+        log.open(truncate=not beginning.recovering)
+        lock.write(it.job.cluster, beginning.rescue_number)
     except FileError as error:
         lock.release()
         raise CannotStart(f"ERROR: {error}", _code(error, begun=lock.found_file)) from None
@@ -479,14 +445,14 @@ def _code(error: FileError, *, begun: bool) -> int:
 
 def _begin_jobstate(run: DagRun) -> None:
     now = time.time()
-    no_job = JobId(-1, -1)  # stock's words for a DAGMan that runs by hand
-    lines = [jobstate.started(now, *(JobId(run.cluster, run.proc) if run.cluster else no_job))]
+    job = run.job if run.job.cluster else OwnJob(-1, -1)  # stock's words for one that has no job
+    lines = [jobstate.started(now, job.cluster, job.proc)]
     if run.recovering:
         lines.append(jobstate.recovery_started(now))
     run.jobstate.add(*lines)
 
 
-def _refuse_dry_run(lock: LockFile, job: JobId) -> None:
+def _refuse_dry_run(lock: LockFile, job: OwnJob) -> None:
     """A dry run must not take the place of a run that is still to be recovered."""
     holder = lock.holder_cluster()
     if holder and holder == job.cluster:

@@ -203,18 +203,19 @@ class Submitter:
         return text, count
 
     def _added_lines(self, action: do.SubmitNode) -> shared_description.NodeLines:
-        before, after = job_description.added_lines(
-            self.run.dag,
-            action.node,
-            self.run.workflow,
-            retry=action.retry,
-            dag_status=action.dag_status,
-            failed_count=action.failed_count,
-            hold=action.on_hold,
-            priority=action.priority,
-            variables=self._variables(action),
+        run = self.run
+        lines = job_description.added_lines(run.dag, action.node, run.workflow, self._at(action))
+        return shared_description.NodeLines(*lines)
+
+    def _at(self, action: do.SubmitNode) -> job_description.AtSubmission:
+        return job_description.AtSubmission(
+            action.retry,
+            action.dag_status,
+            action.failed_count,
+            action.on_hold,
+            action.priority,
+            self._variables(action),
         )
-        return shared_description.NodeLines(before, after)
 
     def _variables(self, action: do.SubmitNode) -> Sequence[Variable] | None:
         """The node's VARS with what a person has set; None if nothing."""
@@ -314,12 +315,7 @@ class Submitter:
             node,
             written if run.extras is None else run.extras.template(written, action),
             run.workflow,
-            retry=action.retry,
-            dag_status=action.dag_status,
-            failed_count=action.failed_count,
-            hold=action.on_hold,
-            priority=action.priority,
-            variables=self._variables(action),
+            self._at(action),
             attributes_only=template is not None,
         )
 

@@ -240,7 +240,6 @@ class _Parser:
 
     def _refuse_nul(self, nul: Where) -> None:
         """A NUL character, which no line may hold."""
-        shown, caret = excerpt(nul.raw, nul.column)
         begin = nul.raw[:1000]
         self._add(
             DagFileError(
@@ -248,8 +247,7 @@ class _Parser:
                 file=self._reading.file,
                 line=nul.number,
                 column=nul.column + 1,
-                text=shown,
-                caret=caret,
+                excerpt=excerpt(nul.raw, nul.column),
                 hint="the file seems to be UTF-16: save it as UTF-8"
                 if begin.count("\0") > len(begin) // 3
                 else "is this a DAG file? They are text",
@@ -303,7 +301,6 @@ class _Parser:
             return
         row = about(syntax.word)
         where = self._lines.where(wrong.column)
-        shown, caret = excerpt(where.raw, where.column)
         self._add(
             DagFileError(
                 message(str(wrong)),
@@ -311,8 +308,7 @@ class _Parser:
                 line=number,
                 place=where.number,
                 column=where.column + 1,
-                text=shown,
-                caret=caret,
+                excerpt=excerpt(where.raw, where.column),
                 command=row.called or row.word,
                 usage=(isinstance(wrong, LineError) and wrong.usage) or row.usage,
                 hint=message(hints.of_wrong(wrong)),
@@ -326,7 +322,6 @@ class _Parser:
             self._reading.lost += 1
             return
         where = self._lines.where(0)
-        shown, caret = excerpt(where.raw, where.column)
         self._add(
             DagFileError(
                 message(f"'{word.replace('-', '_')}' is not a valid DAG command"),
@@ -334,8 +329,7 @@ class _Parser:
                 line=self._lines.number,
                 place=where.number,
                 column=where.column + 1,
-                text=shown,
-                caret=caret,
+                excerpt=excerpt(where.raw, where.column),
                 usage="Not a valid command",
                 hint=message(hints.of_unknown(word, line, WORDS, where.number)),
             )

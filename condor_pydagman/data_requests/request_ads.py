@@ -82,8 +82,7 @@ class RequestText:
             file=self.name,
             line=self.line_of(at),
             column=at - begin + 1,
-            text=shown.text,
-            caret=shown.caret,
+            excerpt=shown,
             hint=hint,
         )
 

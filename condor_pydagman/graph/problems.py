@@ -39,7 +39,7 @@ class ProcessingError(DagFileError):
             printable.message(message),
             file=file,
             line=line,
-            text=text,
+            excerpt=(text, 0),
             hint=printable.message(hint),
         )
         self.prefix = prefix

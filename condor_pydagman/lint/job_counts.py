@@ -19,7 +19,7 @@ from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow, describe, may_run_commands, split
-from condor_pydagman.vocabulary import DagStatus, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 _MACRO = "$("
 _ABSENT = os.strerror(errno.ENOENT)
@@ -85,16 +85,9 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
             differ = any(_MACRO in queue for _, queue in template.parts)
             counted = nodes if differ else nodes[:1]
             numbers = [
-                descriptions.procs_of(
-                    descriptions.parse(
-                        describe(
-                            dag, node, template, workflow,
-                            retry=0, dag_status=DagStatus.OK, failed_count=0,
-                        )
-                    )
-                )
+                descriptions.procs_of(descriptions.parse(describe(dag, node, template, workflow)))
                 for node in counted
-            ]  # fmt: skip
+            ]
     except OSError as error:
         return JobCount(name, len(nodes), 0, error.strerror or str(error))
     except (PoolError, *descriptions.BINDINGS) as error:

@@ -11,9 +11,15 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import Workflow, describe, may_run_commands, split
+from condor_pydagman.records.job_description import (
+    AtSubmission,
+    Workflow,
+    describe,
+    may_run_commands,
+    split,
+)
 from condor_pydagman.submitfile import submit_file
-from condor_pydagman.vocabulary import DagStatus, NodeKind
+from condor_pydagman.vocabulary import NodeKind
 
 MAX_DESCRIPTION_BYTES = 1 << 20
 MAX_FILES = 1000  # that are looked into for `hold`
@@ -33,9 +39,7 @@ def description_of(dag: Dag, node: int, attempt: int, found: FoundDag, directory
     if may_run_commands(text):
         return ""
     workflow = Workflow(found.cluster, found.nodes_log, Config())
-    return describe(
-        dag, node, split(text), workflow, retry=attempt, dag_status=DagStatus.OK, failed_count=0
-    )
+    return describe(dag, node, split(text), workflow, AtSubmission(attempt))
 
 
 def _text_of(dag: Dag, node: int, directory: str) -> str:

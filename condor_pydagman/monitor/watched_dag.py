@@ -25,7 +25,7 @@ from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.notices.known import Known, Load, Nodes, Throttled
 from condor_pydagman.notices.phrases import MAX_NAMES
 from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.overview import Overview, overview
+from condor_pydagman.trace.overview import Dagman, Overview, overview
 from condor_pydagman.trace.run_history import DagState, NodeRun, Run
 from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
@@ -133,14 +133,10 @@ class WatchedDag:
         tally, running = self.tally, self._state in _LIVE
         seen = overview(
             self.found.name,
-            self._state.value,
+            Dagman(self._state.value, self._note, self.found.cluster, self._ad, running),
             tally,
             time.time(),
             exact=self._counts_exactly(tally),
-            ad=self._ad,
-            cluster=self.found.cluster,
-            note=self._note,
-            running=running,
             subdags=self._subdags(),
             outside=self._seen_outside(),
         )

@@ -99,6 +99,27 @@ class Workflow(NamedTuple):
     inherited: tuple[tuple[str, str], ...] = ()
 
 
+class AtSubmission(NamedTuple):
+    """What is so of a node when it is submitted; by default, of its first attempt, before anything
+    has failed.
+
+    Attributes:
+        failed_count: nodes that have failed.
+        hold: whether its jobs go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD.
+        priority, variables: those in force, None for the DAG's.
+    """
+
+    retry: int = 0
+    dag_status: DagStatus = DagStatus.OK
+    failed_count: int = 0
+    hold: bool = False
+    priority: int | None = None
+    variables: Sequence[Variable] | None = None
+
+
+_FIRST = AtSubmission()
+
+
 def split(file_text: str) -> Template:
     """Cut a submit file at its first `queue` statement; whatever follows it is ignored.
 
@@ -146,35 +167,18 @@ def describe(
     node: int,
     template: Template,
     workflow: Workflow,
+    at: AtSubmission = _FIRST,
     *,
-    retry: int,
-    dag_status: DagStatus,
-    failed_count: int,
-    hold: bool = False,
     attributes_only: bool = False,
-    priority: int | None = None,
-    variables: Sequence[Variable] | None = None,
 ) -> str:
     """The submit text of a node's jobs (manual: "Variable Values Associated with Nodes").
 
-    `priority` and `variables` are those in force, None for the DAG's.
-    With `hold` they go on hold at once: see DAGMAN_PUT_FAILED_JOBS_ON_HOLD.  With `attributes_only`
-    the node's VARS are left out but for attributes of the job: they are macros of a request.
+    With `attributes_only` the node's VARS are left out but for attributes of the job: they are
+    macros of a request.
     The order is stock DAGMan's; a later line wins.  `My.DAGManNodeRetry` is always there, because
     recovery asks the schedd which run of a node a job belongs to.
     """
-    before, after = added_lines(
-        dag,
-        node,
-        workflow,
-        retry=retry,
-        dag_status=dag_status,
-        failed_count=failed_count,
-        hold=hold,
-        attributes_only=attributes_only,
-        priority=priority,
-        variables=variables,
-    )
+    before, after = added_lines(dag, node, workflow, at, attributes_only=attributes_only)
     chunks = [before]
     for body, queue in template.parts:
         chunks += (body, after, queue)
@@ -185,23 +189,17 @@ def added_lines(
     dag: Dag,
     node: int,
     workflow: Workflow,
+    at: AtSubmission = _FIRST,
     *,
-    retry: int,
-    dag_status: DagStatus,
-    failed_count: int,
-    hold: bool = False,
     attributes_only: bool = False,
-    priority: int | None = None,
-    variables: Sequence[Variable] | None = None,
 ) -> tuple[str, str]:
     """What DAGMan adds to a node's submit file: before its own lines, and after them."""
-    if variables is None:
-        variables = dag.variables.get(node, ())
+    variables = dag.variables.get(node, ()) if at.variables is None else at.variables
     if attributes_only:
         variables = tuple(v for v in variables if v.key.lower().startswith(_ATTRIBUTES))
     before = [
-        _node_macros(dag, node, retry, dag_status, failed_count),
-        _defaults(dag, node, workflow, hold, priority),
+        _node_macros(dag, node, at),
+        _defaults(dag, node, workflow, at),
         _recorded(workflow),
         *(_assignment(v.key, v.value) for v in variables if not v.append),
     ]
@@ -250,7 +248,7 @@ def parent_names(dag: Dag, node: int) -> str:
     return ",".join(map(dag.names.__getitem__, seen))
 
 
-def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_count: int) -> str:
+def _node_macros(dag: Dag, node: int, at: AtSubmission) -> str:
     parents = parent_names(dag, node)
     parent_line = f"DAG_PARENT_NAMES = {_names_value(parents)}\n" if parents else ""
     parents_attribute = '"$(DAG_PARENT_NAMES)"'
@@ -260,12 +258,12 @@ def _node_macros(dag: Dag, node: int, retry: int, dag_status: DagStatus, failed_
         f"SUBMIT_FILE = {literal(dag.submits[node])}\n"
         f"My.JobSubmitMethod = {_SUBMITTED_BY_DAGMAN}\n"
         f"JOB = {_names_value(dag.names[node])}\n"
-        f"RETRY = {retry}\n"
-        f"DAG_STATUS = {int(dag_status)}\n"
-        f"FAILED_COUNT = {failed_count}\n"
+        f"RETRY = {at.retry}\n"
+        f"DAG_STATUS = {int(at.dag_status)}\n"
+        f"FAILED_COUNT = {at.failed_count}\n"
         f"{parent_line}"
         f"My.DAGParentNodeNames = {parents_attribute}\n"
-        f"My.DAGManNodeRetry = {retry}\n"
+        f"My.DAGManNodeRetry = {at.retry}\n"
     )
 
 
@@ -278,7 +276,7 @@ def _names_value(names: str) -> str:
     return whole(item_text(names)) if _LIKE_A_MACRO.search(names) else literal(names)
 
 
-def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool, priority: int | None) -> str:
+def _defaults(dag: Dag, node: int, workflow: Workflow, at: AtSubmission) -> str:
     config = workflow.config
     lines = []
     if workflow.batch_name.strip():  # a single blank means: no batch name
@@ -287,11 +285,10 @@ def _defaults(dag: Dag, node: int, workflow: Workflow, hold: bool, priority: int
         lines.append('My.JobBatchName = " "\n')  # DAGMan of the sub-DAG reads it
     if workflow.batch_id:
         lines.append(f"batch_id = {literal(workflow.batch_id)}\n")
-    if priority is None:
-        priority = dag.priorities.get(node, 0)
+    priority = dag.priorities.get(node, 0) if at.priority is None else at.priority
     if priority:
         lines.append(f"priority = {priority}\n")
-    if hold:
+    if at.hold:
         lines.append("hold = true\n")
     if config.hold_claim_time > 0 and dag.has_children(node):
         lines.append(f"keep_claim_idle = {config.hold_claim_time}\n")

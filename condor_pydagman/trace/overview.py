@@ -134,17 +134,29 @@ def _notice_as_json(notice: Notice) -> dict[str, Any]:
     return fields
 
 
+class Dagman(NamedTuple):
+    """What is known of the DAGMan of a run.
+
+    Attributes:
+        state, note, cluster: see `Overview`.
+        ad: of its job, {} if it is not at hand.
+        running: whether it runs.
+    """
+
+    state: str
+    note: str = ""
+    cluster: int = 0
+    ad: Mapping[str, Any] = {}
+    running: bool = True
+
+
 def overview(
     dag: str,
-    state: str,
+    dagman: Dagman,
     tally: Tally,
     now: float,
     *,
     exact: bool,
-    ad: Mapping[str, Any],
-    cluster: int = 0,
-    note: str = "",
-    running: bool = True,
     subdags: Sequence[Overview] = (),
     outside: Mapping[str, Any] = {},
 ) -> Overview:
@@ -152,11 +164,9 @@ def overview(
 
     Args:
         exact: whether the tally has all nodes of the DAG; else DAGMan's own counts are taken.
-        ad: of DAGMan's job, {} if it is not at hand.
-        running: whether DAGMan runs.
         outside: what is known of features beyond the files of the DAG, by names of fields.
     """
-    run = tally.run
+    run, ad, running = tally.run, dagman.ad, dagman.running
     counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
     goes_on = running and not run.halted
     rate = per_second(run, now) if goes_on and tally.moves(counts) else 0.0
@@ -166,9 +176,9 @@ def overview(
     retries = tally.retries().values()
     return Overview(
         dag,
-        state,
-        note,
-        cluster,
+        dagman.state,
+        dagman.note,
+        dagman.cluster,
         run.begun,
         run.ended,
         now,

@@ -22,6 +22,7 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.helpers import Helpers
+from condor_pydagman.daemon.run import OwnJob
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import GroupsOfDag, SiteGroup, SitePolicy
 from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
@@ -41,9 +42,8 @@ def answer(cluster: int, directory: str, scene: str, claims: dict[str, str], gro
         files=SimpleNamespace(replace=lambda *_: None),
         clock=SimpleNamespace(monotonic=time.monotonic),
         config=Config(sites_dir=directory),
-        own_ad={"GlobalJobId": "ap#1.0#1"},
+        job=OwnJob(cluster, ad={"GlobalJobId": "ap#1.0#1"}),
         schedd=schedd,
-        cluster=cluster,
     )
     kept = tuple((int(group), site) for group, site in claims.items())
     told: list[Any] = []

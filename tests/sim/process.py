@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters.jobstate_log import JobstateLog
+from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.loop import Loop, Sources
-from condor_pydagman.daemon.run import DagRun
+from condor_pydagman.daemon.run import Beginning, DagRun, OwnJob, OwnProcess, Ports
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
@@ -159,30 +161,28 @@ class Process:
 
     def _run(self, recovering: bool) -> DagRun:
         world, config = self.world, self.world.workload.config
-        return DagRun(
-            dag=self.dag,
-            engine=self.engine,
-            config=config,
-            options=_OPTIONS,
-            paths=_OPTIONS.paths(),
+        reached = Ports(
             out=ports.FakeOut(world),
             log=self.log,
             schedd=self.requests,
             scripts=self.scripts,
             lock=ports.FakeLock(world),
-            workflow=Workflow(world.era + 1, "t.dag.nodes.log", config),
-            started=world.now,
-            version="$CondorVersion: 25.14.1 $",
-            cluster=world.era + 1,
-            own_ad=world.schedd.own_ad.values(),
-            recovering=recovering,
+            jobstate=JobstateLog(),
             clock=ports.FakeClock(world),
             files=ports.FakeFiles(world, self),
-            orphaned=lambda: self.orphaned,
-            directory="/d",
-            pid=1,
-            make_helpers=lambda run: FakeHelpers(self),
         )
+        run = DagRun(
+            self.dag,
+            self.engine,
+            Settings(_OPTIONS, config, config),
+            Workflow(world.era + 1, "t.dag.nodes.log", config),
+            OwnJob(world.era + 1, ad=world.schedd.own_ad.values()),
+            OwnProcess(world.now, "$CondorVersion: 25.14.1 $", 1, "/d", lambda: self.orphaned),
+            reached,
+            Beginning(recovering=recovering),
+        )
+        run.helpers = FakeHelpers(self)
+        return run
 
     @property
     def now(self) -> float:

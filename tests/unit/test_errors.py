@@ -11,7 +11,7 @@ def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
         file="x.dag",
         line=3,
         column=5,
-        text="JOB",
+        excerpt=("JOB", 0),
         command="JOB",
         usage="JOB <name>",
         hint="give the node a name",
@@ -28,7 +28,7 @@ def test_a_dag_file_error_shows_the_place_with_a_caret() -> None:
 
 
 def test_the_caret_may_stand_elsewhere_than_the_column() -> None:
-    error = DagFileError("bad", file="x", line=4, place=2, column=100, text="end", caret=3)
+    error = DagFileError("bad", file="x", line=4, place=2, column=100, excerpt=("end", 3))
     assert error.place_lines() == ["    x:2:100:", "    end", "      ^"]
     assert DagFileError("bad", file="x").place_lines() == []
 

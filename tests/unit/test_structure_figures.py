@@ -26,7 +26,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "condor_pydagman"
 # Of the terminate event of A that lets B be submitted, in the DAG "A, then B", in all of
 # `Engine.handle`, as Python calls them.
 EVENT = {"calls": 68, "files": 13, "changes of file": 43}
-MOST_PARAMETERS = 28
+MOST_PARAMETERS = 10
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs.
 LOADED = 145

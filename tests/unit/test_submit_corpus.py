@@ -18,7 +18,6 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.lint_world import DiskWorld
 from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.vocabulary import DagStatus
 from tests import recordings
 from tests.corpora import by_topic, check_each, submit_files
 from tools.record_submit_corpus import FILE, lay_out
@@ -57,9 +56,7 @@ def described(name: str) -> str:
     node = dag.add_node(name, f"{name}.sub")
     dag.finish()
     flow = Workflow(12, "/run/./t.dag.nodes.log", Config(), "t.dag+12", "12.0")
-    return describe(
-        dag, node, split(TEXTS[name]), flow, retry=0, dag_status=DagStatus.OK, failed_count=0
-    )
+    return describe(dag, node, split(TEXTS[name]), flow)
 
 
 def jobs(name: str) -> int:

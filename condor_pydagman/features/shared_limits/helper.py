@@ -182,9 +182,9 @@ def _key(name: str, limits: dict[str, Limit]) -> str:
 def open_helper(helpers: Helpers) -> LimitHelper:
     """The helper of a DAG that keeps to shared limits."""
     run, admin = helpers.run, helpers.admin
-    queue, place = queue_name(run.own_ad.get("GlobalJobId")), run.config.limits_dir
+    queue, place = queue_name(run.job.ad.get("GlobalJobId")), run.config.limits_dir
     say = lambda text: run.out.say(text, 0)  # noqa: E731
-    name = file_name(queue, run.cluster or run.pid)
+    name = file_name(queue, run.job.cluster or run.process.pid)
     own = OwnFile(name, lambda: open_directory(place, say))
 
     def share() -> Shared:

@@ -217,7 +217,7 @@ def _matcher(run: DagRun) -> Matcher:
     dag_file = os.path.abspath(run.paths.primary)
     facts: dict[str, Any] = {
         "Owner": _user(),
-        "DAGManJobId": run.cluster,
+        "DAGManJobId": run.job.cluster,
         "DAGFile": dag_file,
     }
     return Matcher(
@@ -241,8 +241,8 @@ def _user() -> str:
 
 
 def _directory(run: DagRun) -> ClaimsDirectory:
-    schedd = queue_name(run.own_ad.get("GlobalJobId")) if run.cluster else BY_HAND
-    number = run.cluster or run.pid
+    schedd = queue_name(run.job.ad.get("GlobalJobId")) if run.job.cluster else BY_HAND
+    number = run.job.cluster or run.process.pid
     return ClaimsDirectory(
         run.config.sites_dir, schedd, number, in_queue, lambda text: run.out.say(text, 0)
     )

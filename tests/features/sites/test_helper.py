@@ -17,6 +17,7 @@ import pytest
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
 from condor_pydagman.config import Config
+from condor_pydagman.daemon.run import OwnJob
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites import helper
@@ -66,9 +67,7 @@ class Bench:
             out=SimpleNamespace(say=lambda text, _level=3: self.said.append(text)),
             files=SimpleNamespace(replace=self.replace),
             config=Config(sites_dir=str(self.claims)),
-            own_ad={"GlobalJobId": "ap#7.0#1"},
-            cluster=7,
-            pid=70,
+            job=OwnJob(7, ad={"GlobalJobId": "ap#7.0#1"}),
         )
         helpers: Any = SimpleNamespace(run=self.run)
         self.helper = open_helper(helpers)

@@ -11,7 +11,6 @@ from condor_pydagman.adapters.submit_checks import remarks_of
 from condor_pydagman.config import Config
 from condor_pydagman.records.job_description import Workflow, describe, split
 from condor_pydagman.records.shared_description import NodeLines, shared
-from condor_pydagman.vocabulary import DagStatus
 from tests import make
 
 WRITTEN = "executable = /bin/true\nzork = $(JOB)\nwarning : hello $(JOB)\nrequest_memory = 1\n"
@@ -50,10 +49,7 @@ def test_of_a_variable_of_vars(
     (tmp_path / "lines").write_text("if defined var1\nendif\n")
     written = "executable = /bin/true\n" + body.format(here=tmp_path)
     dag = make.dag(f'A\nVARS A {line} var1="true"')
-    text = describe(
-        dag, 0, split(written), Workflow(7, "/log", Config()),
-        retry=0, dag_status=DagStatus.OK, failed_count=0,
-    )  # fmt: skip
+    text = describe(dag, 0, split(written), Workflow(7, "/log", Config()))
     found = remarks_of(htcondor2.Submit(text), text, written=written, name="a.sub")
     expected = ["the line 'var1 = true' was unused by DAGMAN. Is it a typo?"]
     assert found == (expected if warned else [])

@@ -14,6 +14,7 @@ from condor_pydagman.adapters.control_socket import ControlSocket
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import startup
+from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import PoolError
@@ -129,7 +130,7 @@ class Place:
         """A run up to its first input."""
         out, options = self.out(), self.options(*words)
         try:
-            run = startup.prepare(options, KNOBS, KNOBS, out, STARTED, has_to_leave)
+            run = startup.prepare(Settings(options, KNOBS, KNOBS), out, STARTED, has_to_leave)
         finally:
             out.flush()
         if run.contact is not None and run.contact.socket is not None:

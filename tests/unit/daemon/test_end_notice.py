@@ -17,6 +17,7 @@ from condor_pydagman.daemon import end_notice
 from condor_pydagman.daemon.job_ad import JobAd
 from condor_pydagman.daemon.nodes_log import NodesLogWriter
 from condor_pydagman.daemon.perform import Performer
+from condor_pydagman.daemon.run import OwnJob, OwnProcess
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import DagRemoved, Shutdown
 from condor_pydagman.errors import PoolError
@@ -49,7 +50,8 @@ class World:
             SimpleNamespace(
                 placements=None, extras=None,
                 helpers=SimpleNamespace(give_up=lambda: None, kill_programs=lambda: None),
-                schedd=self, out=out, lock=self.lock, own_ad={"JobRunCount": 1}, pid=1,
+                schedd=self, out=out, lock=self.lock, job=OwnJob(ad={"JobRunCount": 1}),
+                process=OwnProcess(0.0, "", 1, "/", lambda: False),
                 jobstate=JobstateLog(None), is_orphaned=lambda: self._state() == GONE,
                 clock=clock, job_ad=JobAd(cast(Any, self)),
             ),

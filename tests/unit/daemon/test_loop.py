@@ -338,7 +338,7 @@ def test_a_disk_that_stays_full_ends_the_run() -> None:
 def test_dagman_leaves_when_its_schedd_is_gone() -> None:
     daemon = SimulatedDaemon("A")
     lasting(daemon)
-    daemon.run.orphaned = lambda: daemon.world.now > 100.0
+    daemon.run.is_orphaned = lambda: daemon.world.now > 100.0
     assert daemon.run_to_end() == 3
     assert 100.0 < daemon.world.now <= 100.0 + loop.PARENT_CHECK_S + SOON_S
     assert daemon.world.locked

@@ -10,8 +10,6 @@ from condor_pydagman.daemon import no_run_modes
 from condor_pydagman.daemon.initialize import Settings
 from tests.unit.daemon.starts import KNOBS, Place, Schedd
 
-SETTINGS = Settings(KNOBS, KNOBS)
-
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
@@ -20,7 +18,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
 
 def draw(place: Place) -> int:
     out = place.out()
-    code = no_run_modes.draw(place.options("-Dot"), SETTINGS, out)
+    code = no_run_modes.draw(Settings(place.options("-Dot"), KNOBS, KNOBS), out)
     out.flush()
     return code
 

@@ -8,6 +8,7 @@ import pytest
 
 from condor_pydagman.daemon import startup
 from condor_pydagman.daemon.dag_input import CannotStart
+from condor_pydagman.daemon.initialize import Settings
 from tests.unit.daemon.starts import KNOBS, STARTED, Place, Schedd
 
 LOCK, LOG = Path("t.dag.lock"), Path("t.dag.nodes.log")
@@ -23,7 +24,7 @@ def test_a_first_start_takes_the_lock_and_begins_a_log(place: Place) -> None:
     LOG.write_text("old")
     run = place.prepare()
     assert not run.recovering
-    assert run.started == STARTED
+    assert run.process.started == STARTED
     assert LOG.read_text() == ""
     assert LOCK.exists()
     assert place.schedd.logs == [run.log.path]  # by hand, jobs are known by their log
@@ -33,7 +34,7 @@ def test_a_first_start_takes_the_lock_and_begins_a_log(place: Place) -> None:
 def test_a_job_takes_its_ids_and_its_batch(place: Place) -> None:
     place.set_job_id(7)
     run = place.prepare()
-    assert (run.cluster, run.proc) == (7, 0)
+    assert (run.job.cluster, run.job.proc) == (7, 0)
     assert run.workflow.batch_name == "b"
     assert not place.schedd.logs
     assert not place.schedd.edits
@@ -134,7 +135,7 @@ def test_a_log_that_can_not_be_made_ends_the_start(place: Place) -> None:
 def test_every_node_is_logged_at_high_verbosity(place: Place) -> None:
     out = place.out()
     out.verbosity = startup.NODES_VERBOSITY
-    startup.prepare(place.options(), KNOBS, KNOBS, out, STARTED)
+    startup.prepare(Settings(place.options(), KNOBS, KNOBS), out, STARTED)
     out.flush()
     assert "Node Name: A" in place.said()
 

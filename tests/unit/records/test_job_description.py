@@ -9,6 +9,7 @@ from condor_pydagman.features.sites.adapters.description import with_site
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import (
     MAX_PARENT_NAMES_LENGTH,
+    AtSubmission,
     Workflow,
     describe,
     inheritance,
@@ -38,9 +39,7 @@ def described(
         node,
         split(file_text),
         workflow,
-        retry=2,
-        dag_status=DagStatus.NODE_FAILED,
-        failed_count=3,
+        AtSubmission(2, DagStatus.NODE_FAILED, 3),
     )
 
 
@@ -110,10 +109,7 @@ def test_a_priority_that_a_person_has_set_counts() -> None:
     dag = chain("A")
     dag.finish()
     dag.priorities[0] = 5
-    text = describe(
-        dag, 0, split("queue\n"), WORKFLOW,
-        retry=0, dag_status=DagStatus.OK, failed_count=0, priority=-7,
-    )  # fmt: skip
+    text = describe(dag, 0, split("queue\n"), WORKFLOW, AtSubmission(priority=-7))
     assert "priority = -7\n" in text
     assert "priority = 5" not in text
 
@@ -216,10 +212,7 @@ def test_if_block_with_the_only_statement() -> None:
 def test_jobs_for_a_person_go_on_hold() -> None:
     dag = chain("A", "B")
     dag.finish()
-    text = describe(
-        dag, 0, split("queue\n"), WORKFLOW,
-        retry=0, dag_status=DagStatus.OK, failed_count=0, hold=True,
-    )  # fmt: skip
+    text = describe(dag, 0, split("queue\n"), WORKFLOW, AtSubmission(hold=True))
     assert "hold = true\nkeep_claim_idle = 20\n" in text
     assert "hold" not in described(dag, 1)
 

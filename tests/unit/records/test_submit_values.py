@@ -12,7 +12,6 @@ from condor_pydagman.config import Config
 from condor_pydagman.errors import PoolError
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import Workflow, describe, literal, split, whole
-from condor_pydagman.vocabulary import DagStatus
 
 # What begins or ends a macro, a value or a line, among other characters. HTCondor's files are
 # lines, and no character of theirs is NUL.
@@ -69,10 +68,7 @@ def test_every_name_in_a_description_comes_back(
     dag.variables[1] = (Variable("v", value.replace("$", "%"), append=False),)
     dag.finish()
     flow = Workflow(12, path, Config(), f"[{other}]", "12.0", name, other)
-    text = describe(
-        dag, 1, split("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n"), flow,
-        retry=0, dag_status=DagStatus.OK, failed_count=0,
-    )  # fmt: skip
+    text = describe(dag, 1, split("universe = scheduler\nmine = [$(JOB)]\nqueue 2\n"), flow)
     read = descriptions.parse(text)
     expected = {
         "JOB": name, "SUBMIT_FILE": path, "dag_node_name": name, "dagman_log": path,
@@ -99,9 +95,11 @@ def described(name: str, use: str) -> str:
     dag.add_edges([0], [1])
     dag.finish()
     text = describe(
-        dag, int("PARENT" in use), split(f"arguments = {use}\nqueue\n"),
-        Workflow(12, "/l", Config()), retry=0, dag_status=DagStatus.OK, failed_count=0,
-    )  # fmt: skip
+        dag,
+        int("PARENT" in use),
+        split(f"arguments = {use}\nqueue\n"),
+        Workflow(12, "/l", Config()),
+    )
     return _expanded(descriptions.parse(text), "arguments")
 
 
@@ -126,10 +124,7 @@ def test_names_of_parents_make_an_attribute_whatever_they_are(parent: str, value
     dag.add_node("B", "n.sub")
     dag.add_edges([0], [1])
     dag.finish()
-    text = describe(
-        dag, 1, split("queue\n"), Workflow(1, "/x", Config()),
-        retry=0, dag_status=DagStatus.OK, failed_count=0,
-    )  # fmt: skip
+    text = describe(dag, 1, split("queue\n"), Workflow(1, "/x", Config()))
     assert htcondor2.Submit(text).expand("My.DAGParentNodeNames") == value
 
 
@@ -137,8 +132,5 @@ def test_a_path_with_a_backslash_before_a_slash_is_not_shortened() -> None:
     dag = Dag(files=["t.dag"])
     dag.add_node("A", "n.sub")
     dag.finish()
-    text = describe(
-        dag, 0, split("queue\n"), Workflow(1, "/x\\/./n.log", Config()),
-        retry=0, dag_status=DagStatus.OK, failed_count=0,
-    )  # fmt: skip
+    text = describe(dag, 0, split("queue\n"), Workflow(1, "/x\\/./n.log", Config()))
     assert htcondor2.Submit(text).expand("My.DAGManNodesLog") == '"/x\\/./n.log"'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from condor_pydagman.follow.follower import Follower, Plan
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.trace.overview import Overview, overview
+from condor_pydagman.trace.overview import Dagman, Overview, overview
 from condor_pydagman.trace.run_history import Halted, Run
 from condor_pydagman.trace.shown_states import COUNTED
 from condor_pydagman.trace.tally import Tally
@@ -68,8 +69,11 @@ def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
     return bench.tally(text)
 
 
-def seen(tally: Tally, **how: Any) -> Overview:
-    return overview("t.dag", "running", tally, NOW, **{"exact": True, "ad": {}, **how})
+def seen(
+    tally: Tally, *, exact: bool = True, subdags: Sequence[Overview] = (), **dagman: Any
+) -> Overview:
+    of = Dagman("running", **dagman)
+    return overview("t.dag", of, tally, NOW, exact=exact, subdags=subdags)
 
 
 def test_counts() -> None:
@@ -105,7 +109,7 @@ def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
 
 
 def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
-    fast = overview("t.dag", "running", a_run(done_at=10), BEGIN + 29, exact=True, ad={})
+    fast = overview("t.dag", Dagman("running"), a_run(done_at=10), BEGIN + 29, exact=True)
     assert (fast.remaining_s, fast.stalled_s) == (None, 0.0)  # 10 in 29 s; none in 19 s
 
 
