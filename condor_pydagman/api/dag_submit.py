@@ -14,8 +14,7 @@ from condor_pydagman.api.dag_errors import DagError
 from condor_pydagman.api.dag_reading import StrPath, check_dag, names_of
 from condor_pydagman.cli import preflight
 from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
-from condor_pydagman.dagman_job.dagman_submit_file import Prepared
-from condor_pydagman.dagman_job.old_files import refuse_running
+from condor_pydagman.dagman_job.dagman_submit_file import Output, Prepared, refuse_running
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
     Option,
@@ -24,7 +23,6 @@ from condor_pydagman.dagman_job.options import (
     nearest,
     parse_submit,
 )
-from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
 from condor_pydagman.errors import DagFileError, FileError
 

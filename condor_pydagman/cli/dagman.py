@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from condor_pydagman.daemon.signals import Signals
+from condor_pydagman.daemon.sources import Signals
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import EXIT_RESTART
 
@@ -201,14 +201,10 @@ def _begin(invocation: Invocation, out: OutLog, signals: Signals) -> DagRun | in
     if options.wait_for_debug:
         _wait_for_debugger(out)
     if options.dot:
-        from condor_pydagman.daemon import no_run_modes
-
-        return no_run_modes.draw(settings, out)
+        return startup.draw(settings, out)
     run = startup.prepare(settings, out, invocation.started, lambda: signals.have_come)
     if options.setup_only:
-        from condor_pydagman.daemon import no_run_modes
-
-        return no_run_modes.set_up(run)
+        return startup.set_up(run)
     return run
 
 

@@ -185,7 +185,7 @@ def refusal(prepared: Prepared) -> str:
         PydagmanError: it can't be known.
     """
     from condor_pydagman.adapters.outlog import OutLog
-    from condor_pydagman.daemon import dag_input, initialize, nodes_log_path
+    from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.dagman_job.options import parse_dagman
 
     began = time.monotonic()
@@ -200,8 +200,8 @@ def refusal(prepared: Prepared) -> str:
     config = knobs.config
     try:
         if "@(" not in re.sub(r"@\((DAG_DIR|DAG_FILE)\)", "", config.default_node_log):
-            log = nodes_log_path.path(paths, 0, {}, config)
-            nodes_log_path.refuse(log, config, out)
+            log = dag_input.nodes_log_path(paths, 0, {}, config)
+            dag_input.refuse_nodes_log(log, config, out)
         chosen = dag_input.choose_rescue(options, config, paths, out)
         dag = dag_input.load(options, config, chosen, out)
     except dag_input.CannotStart as error:

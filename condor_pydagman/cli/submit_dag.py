@@ -121,8 +121,7 @@ def _prepare(
         say: prints notes that are no warnings.
     """
     from condor_pydagman.dagman_job import dagman_submit_file
-    from condor_pydagman.dagman_job.old_files import refuse_running
-    from condor_pydagman.dagman_job.output import Output
+    from condor_pydagman.dagman_job.dagman_submit_file import Output, refuse_running
 
     refuse_running(options.paths())
     _note_options_without_effect(options)

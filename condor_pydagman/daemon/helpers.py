@@ -51,9 +51,10 @@ def preload(dag: Dag, admin: Config) -> None:
 def _obstacle(dag: Dag, admin: Config) -> Steps[str]:
     """Import what the nodes of a DAG, or of a piece of one, need; returns what is wrong with it."""
     if dag.subdags:
-        from condor_pydagman.daemon import subdag_nodes
-
-        subdag_nodes.preload()
+        # Another version may be installed while the DAG runs, and modules of two versions must not
+        # be mixed.
+        from condor_pydagman.adapters import config_file  # noqa: F401  (a sub-DAG may have one)
+        from condor_pydagman.dagman_job import nested_dags  # noqa: F401
     if dag.scripts:
         script_runner.preload()
     if dag.may_grow():

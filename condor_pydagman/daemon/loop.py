@@ -22,6 +22,7 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features import NOTIFIES
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import ad_attributes, run_statistics
 
@@ -138,8 +139,8 @@ class Loop:
     def _start_notifiers(self) -> None:
         """Those that the DAG, the administrator or the user wants; mostly there are none."""
         run = self.run
-        if run.dag.features.get("notify") or run.config.notify:
-            from condor_pydagman.daemon import notifiers
+        if run.dag.features.get(NOTIFIES) or run.config.notify:
+            from condor_pydagman.features.notify import notifiers
 
             run.out.flush()  # it has the beginning of the run
             notifiers.start(run.paths.primary, run.dag, run.config.notify, run.out.say)

@@ -1,6 +1,8 @@
 """From a command line to a run: configuration, log, rescue file, DAG, lock, engine.
 
-The order is stock DAGMan's, so that what goes wrong first is reported first.
+The order is stock DAGMan's, so that what goes wrong first is reported first.  Starts that run
+nothing (-Dot, -SetupOnly) do not change the files of another run of the DAG: an existing lock file
+stays, and so do the metrics and the nodes log of a run that is to be recovered.
 """
 
 from __future__ import annotations
@@ -21,10 +23,15 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.script_runner import ScriptRunner
 from condor_pydagman.config import Config
-from condor_pydagman.daemon import helpers, nodes_log_path
+from condor_pydagman.daemon import helpers
 from condor_pydagman.daemon.contact import Contact, open_contact
-from condor_pydagman.daemon.dag_input import CannotStart, read_dag
-from condor_pydagman.daemon.given import Given
+from condor_pydagman.daemon.dag_input import (
+    CannotStart,
+    nodes_log_path,
+    read_dag,
+    refuse_nodes_log,
+)
+from condor_pydagman.daemon.dot_writer import DotWriter
 from condor_pydagman.daemon.initialize import Settings
 from condor_pydagman.daemon.run import (
     Beginning,
@@ -35,12 +42,14 @@ from condor_pydagman.daemon.run import (
     by_condor_submit,
 )
 from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles, throttles
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features import set_guard
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.features import Given, set_guard
+from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, jobstate, status_table
@@ -53,7 +62,7 @@ from condor_pydagman.records.ad_attributes import (
 )
 from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 from condor_pydagman.records.own_events import stamp_form
-from condor_pydagman.vocabulary import EXIT_RESTART
+from condor_pydagman.vocabulary import EXIT_RESTART, NodeStatus
 
 MAX_OWN_AD_TRIES = 4
 NODES_VERBOSITY = 5  # verbosity from which on all nodes are shown at the start
@@ -92,14 +101,14 @@ def plan(settings: Settings, out: OutLog) -> Plan:
     schedd = ScheddAdapter(job.cluster, lambda text: out.say(f"Submit warning: {text}"))
     schedd.credentials = config.produce_job_credentials
     job = job._replace(ad=_own_ad(schedd, job, out))
-    nodes_log = nodes_log_path.path(paths, job.cluster, job.ad, config)
+    nodes_log = nodes_log_path(paths, job.cluster, job.ad, config)
     inherited = _inherited(schedd, job, config, out)
     workflow = _workflow(job, paths, nodes_log, config, inherited)
     _log_workflow(workflow, schedd, job, out)
     if by_condor_submit(options, config):
         _say_how_jobs_are_submitted(config, out)
     refuse_version(options, out)
-    nodes_log_path.refuse(nodes_log, config, out)
+    refuse_nodes_log(nodes_log, config, out)
     limits = _limits(settings, job)
     _say_all(out, banner.throttle_lines(limits))
     lock = LockFile(
@@ -473,3 +482,47 @@ def _log_nodes(run: DagRun) -> None:
     for report in run.engine.node_reports():
         for line in status_table.node_dump(run.dag, report):
             run.out.say(line, NODES_VERBOSITY)
+
+
+def draw(settings: Settings, out: OutLog) -> int:
+    """-Dot: write the DOT file of the DAG as it is; returns the exit code.
+
+    Raises:
+        CannotStart: there is something wrong with the DAG.
+    """
+    it = plan(settings, out)
+    dag, _ = read_dag(settings.options, settings.config, it.paths, out)
+    if dag.dot is None:
+        out.say("Unable to write .dot file, no DOT filename specified")
+        return 0
+    out.say(f"Writing .dot file: {dag.dot.file}")
+    untouched = (NodeStatus.NOT_READY, NodeStatus.DONE)
+    statuses = (untouched[bool(flags & DONE)] for flags in dag.flags)
+    DotWriter(dag, out).write(enumerate(statuses))
+    return 0
+
+
+def set_up(run: DagRun) -> int:
+    """-SetupOnly: replay an old nodes log, then exit; nothing is started.
+
+    Returns the exit code.
+    """
+    _handle(run, inputs.Begin(run.recovering))
+    if run.recovering:
+        for events in run.log.to_end():
+            for event in events:
+                _handle(run, event)
+    run.out.say("Exiting after DAG setup (-SetupOnly).")
+    for line in status_table.status_lines(run.engine.report()):
+        run.out.say(line)
+    run.jobstate.add(jobstate.finished(run.clock.time(), 0))
+    run.jobstate.write()
+    run.lock.release()
+    return 0
+
+
+def _handle(run: DagRun, an_input: inputs.Input) -> None:
+    """Give an input to the engine, which dispatches nothing in this mode; log its messages."""
+    for action in run.engine.handle(an_input, run.clock.time()):
+        if isinstance(action, do.Say):
+            run.out.say(action.text, action.level)

@@ -294,9 +294,9 @@ class Submitter:
         if deferred is not None and deferred[0] == action._replace(common_input=""):
             return deferred[1]
         if node in run.dag.subdags:
-            from condor_pydagman.daemon import subdag_nodes  # there, see `helpers.preload`
+            from condor_pydagman.dagman_job import nested_dags  # there, see `helpers.preload`
 
-            subdag_nodes.prepare(
+            nested_dags.prepare(
                 run.dag,
                 node,
                 run.options,

@@ -11,11 +11,15 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import UsageError
+from condor_pydagman.features import part
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
+
+if TYPE_CHECKING:
+    from condor_pydagman.graph.model import Dag
 
 # The arguments that condor_dagman's command line begins with: those of an HTCondor daemon.
 #
@@ -698,3 +702,26 @@ def _refuse_exclusive(option: Option, names: Sequence[str]) -> None:
                 raise UsageError(
                     f"Error: -{option.name} can not be used with the following flag: -{other}"
                 )
+
+
+def leave_out(dag: Dag, options: DagmanOptions) -> str:
+    """Leave out nodes by the choices of the options, else those of CHOOSE lines.
+
+    Returns:
+        What to say of that; '' if nothing was chosen.
+
+    Raises:
+        UsageError: a name stands for no node, or no node is chosen.
+    """
+    asked = options.choose_from or options.choose_until or options.choose_only
+    if not asked and not dag.features.get("choose"):
+        return ""
+    choose = part("choose", "commands")
+    by_options = [
+        *choose.listed(choose.FROM, options.choose_from),
+        *choose.listed(choose.UNTIL, options.choose_until),
+        *choose.listed(choose.ONLY, options.choose_only),
+    ]
+    choices = by_options or ([] if options.choose_all else choose.choices_of(dag))
+    left = choose.leave_out(dag, choices)
+    return f"{left} nodes are left out: CHOOSE {'; '.join(map(str, choices))}" if choices else ""

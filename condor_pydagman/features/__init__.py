@@ -19,11 +19,12 @@ What people's programs ask for, of those in `TOLD`:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import DagPaths
 
 
 class Entry(NamedTuple):
@@ -99,6 +100,8 @@ HELPERS: dict[str, tuple[str, ...]] = {
 
 # That by which people ask something of a running DAG: its module `clients` serves the local socket.
 SERVES_CLIENTS = "steering"
+# That whose lines have programs told of events: its module `notifiers` starts what tells them.
+NOTIFIES = "notify"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}
 OF_RECORD = {record: entry.name for entry in FEATURES for record in entry.records}
@@ -205,6 +208,32 @@ def helpers_of(dag: Any) -> list[str]:
         for name, users in HELPERS.items()
         if any(user in held and held[user].needs_helper() for user in users)
     ]
+
+
+class Given(Mapping[str, Any]):
+    """What the features of a run begin with, each made when it is first asked for.
+
+    It is what `given(dag, paths)` of the module `helper` of a feature makes, by the feature's name;
+    what nobody has asked for is not counted.
+    """
+
+    def __init__(self, dag: Any, paths: DagPaths) -> None:
+        self._of = dag, paths
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            make = getattr(part(name, "helper"), "given", None)
+            if make is None:
+                raise KeyError(name)
+            self._made[name] = make(*self._of)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def wanted_after_replay(admin: Any) -> Iterator[str]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import Config
-from condor_pydagman.daemon.given import Given
-from condor_pydagman.dagman_job.choices import leave_out
+from condor_pydagman.dagman_job.options import leave_out
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.features import Given
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.nodes_log import ENDS, log_events

@@ -32,7 +32,7 @@ _LAST_LOOKS = 4  # after DAGMan has gone: its last lines are in the logs then
 
 
 class Order(NamedTuple):
-    """What a client wants; see `daemon.subscriptions`."""
+    """What a client wants; see `features.steering.clients`."""
 
     dag: str
     identity: Any

@@ -10,8 +10,10 @@ import pytest
 
 from condor_pydagman import features
 from condor_pydagman.dagfile.commands import Job
-from condor_pydagman.features import FEATURES, HELPERS, TOLD, home, part
+from condor_pydagman.features import FEATURES, HELPERS, TOLD, Given, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.names import DagPaths
+from tests import make
 from tests.unit.graph.texts import JOBS
 
 PLAIN = f"{JOBS}PARENT A CHILD B\n"
@@ -107,3 +109,16 @@ def test_what_is_done_outside_of_the_engine() -> None:
     for name, users in HELPERS.items():
         assert hasattr(part(name, "helper"), "open_helper")
         assert {*users} <= FOLDERS
+
+
+def test_what_a_feature_begins_with_is_made_once(tmp_path: Path) -> None:
+    given = Given(make.dag("A"), DagPaths(str(tmp_path / "x.dag")))
+    assert (len(given), list(given)) == (0, [])
+    assert given["growth"] is given["growth"]
+    assert given.get("cache") == {}
+    assert list(given) == ["growth", "cache"]
+
+
+@pytest.mark.parametrize("name", ["sites", "brake"])
+def test_most_features_begin_with_nothing(tmp_path: Path, name: str) -> None:
+    assert Given(make.dag("A"), DagPaths(str(tmp_path / "x.dag"))).get(name) is None

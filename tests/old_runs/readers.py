@@ -30,9 +30,8 @@ from condor_pydagman.adapters import schedd
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
-from condor_pydagman.daemon.control import was_halted
+from condor_pydagman.daemon.clients import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
-from condor_pydagman.daemon.given import Given
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.data_requests.work_order import parse_work_order
 from condor_pydagman.engine import actions as do
@@ -41,6 +40,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import throttles
+from condor_pydagman.features import Given
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import stakes
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant

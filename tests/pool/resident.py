@@ -35,9 +35,8 @@ PROGRAMS = ("condor_submit_dag", "condor_dagman", "condor_dag_checker", "condor_
 MODULES = (
     *("cli.submit_dag", "cli.dagman", "cli.dag_checker", "cli.pydagman", "cli.preflight"),
     *("cli.dry_run", "cli.events", "cli.explain", "cli.flatten", "cli.ls", "cli.steer"),
-    *("cli.watch", "daemon.initialize", "daemon.loop", "daemon.no_run_modes", "daemon.startup"),
-    *("dagman_job.nested_dags", "dagman_job.old_files", "dagman_job.output"),
-    "dagman_job.submit_to_schedd",
+    *("cli.watch", "daemon.initialize", "daemon.loop", "daemon.startup"),
+    *("dagman_job.nested_dags", "dagman_job.submit_to_schedd"),
 )
 MAX_REQUEST_BYTES = 1 << 17
 CANNOT_RUN, NOT_FOUND, BROKEN = 126, 127, 70  # exit codes: as those of `env`; of what is loaded

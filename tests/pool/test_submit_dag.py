@@ -153,7 +153,7 @@ import sys
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.dagman_job.options import parse_dagman
-from condor_pydagman.daemon.subdag_nodes import prepare
+from condor_pydagman.dagman_job.nested_dags import prepare
 from condor_pydagman.errors import CannotPrepare
 from condor_pydagman.graph.build import build
 from condor_pydagman.graph.building import BuildOptions

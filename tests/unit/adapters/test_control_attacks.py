@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from condor_pydagman.adapters import cedar, control_socket
 from condor_pydagman.adapters.cedar import Ad, CedarError, Channel
 from condor_pydagman.adapters.control_socket import ControlSocket, Conversation, Server, Settings
-from condor_pydagman.daemon import control
+from condor_pydagman.daemon import clients
 from tests.waiting import LIMIT_S, until
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
@@ -139,7 +139,7 @@ def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) 
         return False
 
     monkeypatch.setattr(hmac, "compare_digest", compare)
-    answer = control.refused({"secret": '"right"', "dagcommand": "1"}, "right")
+    answer = clients.refused({"secret": '"right"', "dagcommand": "1"}, "right")
     assert answer is not None
     assert answer["ErrorString"] == "Invalid secret provided"
     assert compared == [(b"right", b"right")]

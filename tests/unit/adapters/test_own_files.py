@@ -29,8 +29,8 @@ from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.submit import Submitter
 from condor_pydagman.dagman_job import dagman_submit_file
+from condor_pydagman.dagman_job.dagman_submit_file import Output
 from condor_pydagman.dagman_job.options import parse_dagman, parse_submit
-from condor_pydagman.dagman_job.output import Output
 from condor_pydagman.errors import FileError
 from condor_pydagman.pool import step_down
 from condor_pydagman.records.jobstate import History

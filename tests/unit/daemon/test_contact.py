@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import cedar
-from condor_pydagman.daemon.control import Control
+from condor_pydagman.daemon.clients import Control
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import SECRET
 from tests.unit.daemon.starts import Place, Schedd

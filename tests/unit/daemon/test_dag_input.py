@@ -11,9 +11,11 @@ import pytest
 
 from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
+from condor_pydagman.daemon import dag_input
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.dagman_job.options import parse_dagman
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
+from condor_pydagman.names import DagPaths
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
@@ -131,3 +133,55 @@ def test_rescue_files_of_a_dag_that_runs_are_not_set_aside() -> None:
         read_dag(options, Config(), options.paths(), OutLog("x.dag.dagman.out", 3))
         assert Path("x.dag.rescue002").exists()
         other.kill()
+
+
+def path(template: str, cluster: int = 7) -> str:
+    own_ad = {"Owner": "ann", "DAGNodeName": "outer"}
+    config = Config(default_node_log=template)
+    return dag_input.nodes_log_path(DagPaths("d/x.dag"), cluster, own_ad, config)
+
+
+def test_every_macro_of_the_path_is_expanded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert path("@(DAG_DIR)/@(DAG_FILE).nodes.log") == f"{tmp_path}/d/x.dag.nodes.log"
+    assert path("@(OWNER).@(CLUSTER).@(NODE_NAME)") == f"{tmp_path}/ann.7.outer"
+    assert path("/logs/@(CLUSTER)", 0) == "/logs/-1"
+    assert path("@(NOPE)") == f"{tmp_path}/@(NOPE)"
+
+
+@pytest.mark.parametrize("name", ["/tmp/x.log", "/var/@(NOPE)/x"])
+def test_logs_in_unsafe_places_are_refused(tmp_path: Path, name: str) -> None:
+    out = OutLog(str(tmp_path / "out"))
+    with pytest.raises(CannotStart, match="DAGMAN_USE_STRICT"):
+        dag_input.refuse_nodes_log(name, Config(), out)
+    dag_input.refuse_nodes_log(name, Config(use_strict=0), out)
+    out.flush()
+    assert name in (tmp_path / "out").read_text()
+    dag_input.refuse_nodes_log("/tmp/x", Config(avoid_slash_tmp=False), out)
+
+
+MOUNTS = """\
+/dev/a / ext4 rw 0 0
+server:/home /home nfs4 rw 0 0
+server:/b /mnt/with\\040blank nfs rw 0 0
+/dev/b /mnt/local xfs rw 0 0
+short
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/x.log", "ext4"),
+        ("/home/ann/x.log", "nfs"),
+        ("/homes/ann/x.log", "ext4"),
+        ("/mnt/local/x.log", "xfs"),
+        ("/mnt/with blank/x", "nfs"),
+    ],
+)
+def test_file_systems(tmp_path: Path, path: str, found: str) -> None:
+    (tmp_path / "mounts").write_text(MOUNTS)
+    assert dag_input.file_system(path, str(tmp_path / "mounts")) == found
+    assert dag_input.file_system(path, "/no/such/file") == ""

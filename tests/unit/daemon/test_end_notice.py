@@ -14,10 +14,9 @@ from condor_pydagman.adapters.files import LockFile
 from condor_pydagman.adapters.jobstate_log import JobstateLog
 from condor_pydagman.adapters.schedd_requests import EditOwnAd, ReadOwnAd, Request
 from condor_pydagman.daemon import end_notice
-from condor_pydagman.daemon.job_ad import JobAd
 from condor_pydagman.daemon.nodes_log import NodesLogWriter
 from condor_pydagman.daemon.perform import Performer
-from condor_pydagman.daemon.run import OwnJob, OwnProcess
+from condor_pydagman.daemon.run import JobAd, OwnJob, OwnProcess
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import DagRemoved, Shutdown
 from condor_pydagman.errors import PoolError

@@ -20,16 +20,17 @@ MODULES = sorted(
     if layer != "features" or path.stem not in OF_READERS
 )
 
-# What sub-DAGs take, which `preload` loads at the start if there are any.
+# What sub-DAGs take, which is loaded at the start if there are any.
 ONLY_OF_CONDOR_SUBMIT_DAG = {"condor_pydagman.dagman_job.submit_to_schedd"}
 LATE = {
-    "daemon/subdag_nodes.py": {"preload", "prepare"},
     "adapters/knobs.py": {"apply_config_file"},
     # What sub-DAGs, DATA nodes and the processes of helpers take, loaded if there are any.
     "daemon/helpers.py": {"_obstacle", "_process_class"},
     "daemon/submit.py": {"_placing", "_description"},
     "daemon/run.py": {"_placement_totals"},
     "daemon/perform.py": {"_leave"},
+    # Before the DAG begins, and after signals are caught.
+    "daemon/sources.py": {"make_sources"},
     # What starts the processes of NOTIFY before the DAG begins, if there are any.
     "daemon/loop.py": {"_start_notifiers"},
 }
@@ -64,14 +65,16 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
         "data_nodes, loop, initialize;"
-        " from condor_pydagman.daemon import notifiers;"
+        " from condor_pydagman.features.notify import notifiers;"
         " from condor_pydagman.features.cache import helper;"
         " from condor_pydagman.features.growth import helper;"
         " from condor_pydagman.features.growth.adapters import outlook;"
         " from condor_pydagman.features.run_if import helper;"
         " from condor_pydagman.features.shared_limits import helper;"
         " from condor_pydagman.features.sites import helper;"
-        " from condor_pydagman.daemon import startup, subdag_nodes; subdag_nodes.preload();"
+        " from condor_pydagman.daemon import startup, sources;"
+        " from condor_pydagman.adapters import config_file, halt_file;"
+        " from condor_pydagman.dagman_job import nested_dags;"
         " print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -89,12 +92,12 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
         }
         modules = {word for word in wanted if (PACKAGE.parent / _file(word)).exists()}
         assert modules - there <= ONLY_OF_CONDOR_SUBMIT_DAG, name
-    assert "subdag_nodes.preload()" in (PACKAGE / "daemon/helpers.py").read_text("utf-8")
+    assert "import nested_dags" in (PACKAGE / "daemon/helpers.py").read_text("utf-8")
 
 
 def test_signals_are_caught_before_what_takes_long_to_load() -> None:
     """The schedd may send one as soon as the process is there, and it would be killed."""
-    code = "import sys; from condor_pydagman.daemon import signals; print(*sys.modules)"
+    code = "import sys; from condor_pydagman.daemon import sources; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     there = {name for name in done.stdout.split() if name.startswith("condor_pydagman.")}
     assert len(there) < 10, there

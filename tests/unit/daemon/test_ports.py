@@ -9,7 +9,7 @@ import pytest
 
 DAEMON = Path(__file__).resolve().parents[3] / "condor_pydagman" / "daemon"
 RUN_IN_THE_SIMULATOR = (
-    "job_ad", "end_notice", "loop", "nodes_log", "perform", "publish",
+    "end_notice", "loop", "nodes_log", "perform", "publish", "run",
 )  # fmt: skip
 FOREIGN = {"os", "select", "signal", "socket", "subprocess", "fcntl", "htcondor2", "classad2"}
 CLOCKS = {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "sleep"}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from condor_pydagman.dagman_job.dagman_submit_file import environment, find_dagman, insert_lines
+from condor_pydagman.config import Config
+from condor_pydagman.dagman_job.dagman_submit_file import (
+    Output,
+    clear_old_files,
+    environment,
+    find_dagman,
+    insert_lines,
+)
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.errors import FileError, UsageError
 
@@ -65,3 +74,132 @@ def test_find_dagman_on_path(work_directory: Path, monkeypatch: pytest.MonkeyPat
     assert find_dagman("/nosuch/x", f"{work_directory}/a::{work_directory}/b") == found
     with pytest.raises(FileError, match="Failed to locate condor_dagman executable in PATH"):
         find_dagman("/nosuch/x", "")
+
+
+OPTIONS = SubmitOptions(dag_files=("t.dag",), auto_rescue=1)
+
+
+@pytest.fixture(autouse=True)
+def dag_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("t.dag").write_text("JOB A a.sub\n")
+    return tmp_path
+
+
+def touch(*names: str) -> None:
+    for name in names:
+        Path(name).touch()
+
+
+def way(maximum: int = 100, **changes: Any) -> None:
+    options = OPTIONS._replace(**changes)
+    output = Output(out=print, err=lambda text: print(text, file=sys.stderr))
+    clear_old_files(options, options.paths(), Config(max_rescue_num=maximum), output)
+
+
+def left() -> list[str]:
+    return sorted(path.name for path in Path().iterdir())
+
+
+def test_without_old_files_nothing_happens() -> None:
+    way()
+    assert left() == ["t.dag"]
+
+
+def test_halt_file_goes() -> None:
+    touch("t.dag.halt")
+    way()
+    assert left() == ["t.dag"]
+
+
+def test_files_of_an_earlier_run_are_in_the_way() -> None:
+    names = ["t.dag.condor.sub", "t.dag.lib.out", "t.dag.lib.err", "t.dag.dagman.log"]
+    touch(*names)
+    with pytest.raises(FileError) as caught:
+        way()
+    lines = str(caught.value).splitlines()
+    assert lines[:4] == [f'ERROR: "{name}" already exists.' for name in names]
+    assert lines[4:] == [
+        "",
+        "Some file(s) needed by condor_dagman already exist. Either:",
+        "- Rename them",
+        '- Use the "-f" option to force them to be overwritten',
+        "\tor",
+        '- Use the "-update_submit" option to update the submit file and continue.',
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"update_submit": True}, {"rescue_file": "r"}, {"load_save": "s"}, {"do_rescue_from": 1}],
+)
+def test_options_that_let_them_stay(changes: dict[str, Any]) -> None:
+    touch("t.dag.condor.sub", "t.dag.rescue001")
+    way(**changes)
+    assert "t.dag.condor.sub" in left()
+
+
+def test_force_with_a_gap_in_the_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    touch("t.dag.condor.sub", "t.dag.lib.out", "t.dag.lib.err", "t.dag.dagman.log")
+    touch("t.dag.dagman.out", "t.dag.rescue001", "t.dag.rescue003")
+    way(force=True)
+    assert left() == ["t.dag", "t.dag.dagman.out", "t.dag.rescue001.old", "t.dag.rescue003.old"]
+    assert capsys.readouterr().err == (
+        "Renaming rescue DAGs newer than number 0\n"
+        "Renaming t.dag.rescue001\nRenaming t.dag.rescue003\n"
+    )
+
+
+def test_force_that_cannot_remove() -> None:
+    Path("t.dag.lib.out").mkdir()
+    with pytest.raises(FileError, match=r"Failed to unlink file t\.dag\.lib\.out"):
+        way(force=True)
+
+
+def test_rescue_file_is_announced_and_the_rest_may_stay(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    touch("t.dag.rescue001", "t.dag.rescue002", "t.dag.condor.sub")
+    way()
+    assert capsys.readouterr().out == "Running rescue DAG 2\n"
+    with pytest.raises(FileError):
+        way(auto_rescue=0)
+
+
+def test_gaps_and_the_highest_number(capsys: pytest.CaptureFixture[str]) -> None:
+    touch("t.dag.rescue001", "t.dag.rescue003", "t.dag.rescue007")
+    way(maximum=3)
+    assert capsys.readouterr().out == (
+        "Warning: Found rescue DAG number 3, but not rescue DAG number 2\n"
+        "Warning: Hit maximum rescue DAG number: 3\n"
+        "Running rescue DAG 3\n"
+    )
+
+
+def test_the_chosen_rescue_file_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    touch("t.dag.rescue001", "t.dag.rescue002")
+    way(do_rescue_from=1)
+    assert capsys.readouterr().out == "Running rescue DAG 1\n"
+
+
+def test_rescue_files_of_several_dags(capsys: pytest.CaptureFixture[str]) -> None:
+    touch("t.dag_multi.rescue001")
+    way(dag_files=("t.dag", "u.dag"))
+    assert capsys.readouterr().out == "Running rescue DAG 1\n"
+
+
+def test_chosen_rescue_file_is_missing() -> None:
+    touch("t.dag.halt")
+    with pytest.raises(FileError) as caught:
+        way(do_rescue_from=3)
+    assert str(caught.value) == (
+        "ERROR: -dorescuefrom 3 specified, but rescue DAG file t.dag.rescue003 does not exist!"
+    )
+    assert "t.dag.halt" in left()
+
+
+def test_rescue_file_of_the_old_kind() -> None:
+    touch("t.dag.rescue")
+    way()
+    with pytest.raises(FileError, match=r'ERROR: "t\.dag\.rescue" already exists\.\n\tYou'):
+        way(auto_rescue=0, force=True)

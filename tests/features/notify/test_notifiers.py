@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.daemon import notifiers
+from condor_pydagman.features.notify import notifiers
 from tests.unit.graph.texts import build_text
 
 OF_DAG = build_text("NOTIFY dag.end PROGRAM ./x a b\n")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters import cedar
-from condor_pydagman.daemon.control import (
+from condor_pydagman.daemon.clients import (
     REPLY_TIMEOUT_S,
     Control,
     parsed_command,

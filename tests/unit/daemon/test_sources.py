@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from condor_pydagman.daemon.signals import Signals
-from condor_pydagman.daemon.sources import Poll
+from condor_pydagman.daemon.sources import Poll, Signals
 from condor_pydagman.engine.inputs import DagRemoved, Shutdown
 from tests.waiting import LIMIT_S
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from condor_pydagman.adapters.schedd_requests import EditOwnAd
-from condor_pydagman.daemon.job_ad import JobAd
+from condor_pydagman.daemon.run import JobAd
 from condor_pydagman.errors import PoolError
 
 NO = PoolError("no answer", transient=True)
