@@ -24,7 +24,10 @@ SOURCES = sorted(
 # stands around it: people's programs, of which a running DAGMan needs none.  Of a feature the files
 # that have a layer of their own are named here, and the others are "features.run".
 DAGMAN = (
-    ("vocabulary", "errors", "names", "printable", "words", "compiled", "named_tuple"),
+    (
+        *("vocabulary", "errors", "names", "printable", "words", "compiled", "named_tuple"),
+        "timers",
+    ),
     ("features",),
     ("config",),
     ("dagfile", "submitfile"),
@@ -74,7 +77,7 @@ STARTED = {
     "condor_pydagman.transfer.data_node",  # the worker of a DATA node
 }
 PURE = (
-    *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "config"),
+    *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "timers", "config"),
     *("features", "features.commands", "features.run", "features.lint", "features.shown"),
     "features.explain",
     *("dagfile", "submitfile", "data_requests"),

@@ -17,6 +17,7 @@ from tools import (
     knob_page,
     man_pages,
     state_diagrams,
+    timers,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,7 @@ def files() -> dict[str, str]:
         "man/condor_pydagman_config.5": knob_page.text(),
         "etc/condor_config.d/50-condor-pydagman.config": config_example.text(),
         "docs/states.md": state_diagrams.text(),
+        "docs/design.md": timers.document(ROOT / "docs/design.md"),
         "docs/decisions.md": decision_table.document(ROOT / "docs/decisions.md"),
         **completion.files(),
     }

@@ -22,8 +22,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-SEND_TIMEOUT_S = 10  # an idle process reads at once
-KILL_TIMEOUT_S = 0.5  # for a killed process to end; one that waits for a disk may take longer
+from condor_pydagman.timers import (
+    FIRST_PROCESS_RETRY_S,
+    KILL_TIMEOUT_S,
+    MAX_PROCESS_RETRY_S,
+    SEND_TIMEOUT_S,
+)
+
 _SEND_TIMEOUT = struct.pack("@ll", SEND_TIMEOUT_S, 0)  # struct timeval
 _BLOCK = 1 << 18  # bytes received at a time
 _IDLE = b'"idle"\n'  # the process leaves; it has taken no request that it has not answered
@@ -223,3 +228,45 @@ def _answer(ours: socket.socket, serve: Callable[[Any], Any], stays: Callable[[]
         else:
             ours.sendall(_IDLE)
             return
+
+
+class ProcessShortage:
+    """Starts a child, or says when to try again, since the machine may have no process for it: too
+    many processes, too many open files, no memory.
+
+    What the child was to do is not refused for that: it would count as a failure of a node, or as a
+    history without the jobs that it has.
+
+    Args:
+        purpose: of the child, for messages.
+        clock: monotonic seconds.
+        warn: told of each try that fails.
+
+    Attributes:
+        retry_at: before that no child is started, monotonic seconds; None if the last one was.
+    """
+
+    def __init__(
+        self, purpose: str, clock: Callable[[], float], warn: Callable[[str], None]
+    ) -> None:
+        self.retry_at: float | None = None
+        self._purpose = purpose
+        self._clock = clock
+        self._warn = warn
+        self._pause_s = FIRST_PROCESS_RETRY_S
+
+    def started(self, start: Callable[[], Child]) -> Child | None:
+        """What `start` returns; None if it raises an OSError, or if it is too early for it."""
+        now = self._clock()
+        if self.retry_at is not None and now < self.retry_at:
+            return None
+        try:
+            child = start()
+        except OSError as error:
+            pause_s = self._pause_s
+            self.retry_at, self._pause_s = now + pause_s, min(2 * pause_s, MAX_PROCESS_RETRY_S)
+            what = f"can't start a process to {self._purpose}: {error.strerror}"
+            self._warn(f"{what}; next try in {pause_s:.0f} s")
+            return None
+        self.retry_at, self._pause_s = None, FIRST_PROCESS_RETRY_S
+        return child

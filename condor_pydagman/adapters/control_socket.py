@@ -29,6 +29,13 @@ from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, KeyPair, Mes
 from condor_pydagman.adapters.knobs import lookup, truth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
+from condor_pydagman.timers import (
+    ACCEPT_RETRY_S,
+    BUSY_CLIENT_TIMEOUT_S,
+    CLIENT_TIMEOUT_S,
+    REPORT_INTERVAL_S,
+    SERVE_SLICE_S,
+)
 
 # The server side of a connection with one client, up to the ClassAd with its command.
 #
@@ -279,12 +286,7 @@ def _offered(wanted: Ad, what: str) -> list[str]:
 
 
 MAX_CLIENTS = 64  # at a time
-CLIENT_TIMEOUT_S = 20.0  # for everything that a client sends (stock: SEC_TCP_SESSION_TIMEOUT)
-BUSY_CLIENT_TIMEOUT_S = 1.0  # the same while others wait
-SERVE_SLICE_S = 0.01  # for all clients in one pass of the loop; one takes less
 MAX_ACCEPTS = 16  # in one pass
-ACCEPT_RETRY_S = 1.0  # no client is accepted for so long after one could not be
-REPORT_INTERVAL_S = 60.0  # between lines about clients that were refused
 _READ_BYTES = 8192  # at a time
 _BACKLOG = 128
 

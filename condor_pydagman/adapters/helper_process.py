@@ -15,8 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from condor_pydagman.adapters.child import Child, watched
-from condor_pydagman.adapters.program_start import ProcessShortage
+from condor_pydagman.adapters.child import Child, ProcessShortage, watched
 from condor_pydagman.errors import PydagmanError
 
 Then = Callable[[Any], None]

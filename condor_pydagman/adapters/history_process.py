@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 from condor_pydagman.adapters import job_history
-from condor_pydagman.adapters.child import Child, watched
-from condor_pydagman.adapters.program_start import ProcessShortage
+from condor_pydagman.adapters.child import Child, ProcessShortage, watched
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_requests import Listing, result_message
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import HISTORY_TIMEOUT_S
 
 Then = Callable[[Any], None]
 
@@ -83,7 +83,7 @@ class HistorySearch:
             child.send(None)
 
     def _fork(self) -> Child:
-        return watched(Child(self._serve, alarm_s=job_history.TIMEOUT_S), self._epoll)
+        return watched(Child(self._serve, alarm_s=HISTORY_TIMEOUT_S), self._epoll)
 
     def _serve(self, _: None) -> dict[str, Any]:
         try:
@@ -101,7 +101,7 @@ class HistorySearch:
             self._end_child()
             reason = "its answer ends in the middle"
             if child.overdue:
-                reason = f"no answer within {job_history.TIMEOUT_S:.0f} s"
+                reason = f"no answer within {HISTORY_TIMEOUT_S:.0f} s"
             self._found(PoolError(reason, transient=True))
             return
         for message in messages:

@@ -15,6 +15,7 @@ from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.ad_attributes import BEGUN
+from condor_pydagman.timers import HISTORY_MARGIN_S
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER
 
 USER_NOTES = "SubmitEventUserNotes"
@@ -34,9 +35,6 @@ ATTRIBUTES = [
     *OWNER,
 ]
 _COMPLETED = 4  # JobStatus
-# Clocks differ, and a schedd that was down moves completed jobs to the history when it is up again.
-_CLOCK_MARGIN_S = 3600
-TIMEOUT_S = 300.0  # for one answer
 MAX_TRIES = 5  # in a row; then the run goes on without the history
 _REFUSED = ("HISTORY undefined", "has been disabled", "DENIED")  # by the configuration
 
@@ -73,7 +71,7 @@ def history_query(cluster: int, own: Mapping[str, Any], owners: Owners) -> Histo
     if not isinstance(born, int):
         return HistoryQuery(which, None, owners)
     at_once = f'JobStatus == {_COMPLETED} && unparse(LeaveJobInQueue) =?= "false"'
-    before = f"ClusterId < {cluster} && EnteredCurrentStatus < {born - _CLOCK_MARGIN_S}"
+    before = f"ClusterId < {cluster} && EnteredCurrentStatus < {born - HISTORY_MARGIN_S}"
     return HistoryQuery(which, f"{at_once} && {before} && {owners.clause}", owners)
 
 

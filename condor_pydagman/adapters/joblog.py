@@ -32,13 +32,10 @@ from condor_pydagman.engine.inputs import LogBroken, LogEvent
 from condor_pydagman.errors import FileError, is_machine_error
 from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.records.own_events import with_info
+from condor_pydagman.timers import TORN_CHECK_S, TORN_TIMEOUT_S
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
-TORN_CHECK_S = 0.2  # between checks of a half-written event
 MAX_BATCH_EVENTS = 500  # in one read, so that other inputs are handled in between
-TORN_TIMEOUT_S = (
-    3.0  # for a half-written event; then it is read as it is, or an event is appended after it
-)
 MAX_ERRORS = 10  # unreadable events in a row before the log counts as broken
 MAX_RAW_BYTES = 65536  # read of an event that the bindings can't read
 BLOCK_BYTES = 262144  # read at a time

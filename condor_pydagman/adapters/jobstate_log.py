@@ -12,9 +12,9 @@ from collections.abc import Callable
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.records.jobstate import History, read
+from condor_pydagman.timers import JOBSTATE_RETRY_S
 
 MAX_KEPT_LINES = 100_000  # lines kept while the file can't be written
-RETRY_INTERVAL_S = 1.0  # between attempts to write them
 
 
 class JobstateLog:
@@ -63,7 +63,7 @@ class JobstateLog:
         try:
             files.append_lines(self._path, self._kept)
         except FileError as error:
-            self._next_try_at = time.monotonic() + RETRY_INTERVAL_S
+            self._next_try_at = time.monotonic() + JOBSTATE_RETRY_S
             self._drop_oldest()
             if str(error) != self._error:
                 self._error = str(error)

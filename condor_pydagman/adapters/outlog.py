@@ -10,9 +10,9 @@ import time
 from condor_pydagman.adapters.files import open_to_append
 from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.log_lines import DEFAULT_LEVEL, Header, level_of
+from condor_pydagman.timers import FILE_CHECK_S
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-FILE_CHECK_S = 1.0  # between checks whether the file still exists
 
 DEFAULT_LOG = "default.dagman.out"  # of a DAGMan that somebody starts by hand
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
-from condor_pydagman.adapters.child import Child
 from condor_pydagman.vocabulary import SECRETS
 
 if TYPE_CHECKING:
@@ -60,45 +59,3 @@ def _environment() -> dict[str, str]:
     """DAGMan's environment without the secret, which a program might print where others can read
     it.  One that controls the DAG gets the secret from the schedd, as any client of the owner."""
     return {name: value for name, value in os.environ.items() if name not in SECRETS}
-
-
-FIRST_RETRY_S = 1.0
-MAX_RETRY_S = 30.0
-
-
-class ProcessShortage:
-    """Starts a child, or says when to try again.
-
-    Args:
-        purpose: of the child, for messages.
-        clock: monotonic seconds.
-        warn: told of each try that fails.
-
-    Attributes:
-        retry_at: before that no child is started, monotonic seconds; None if the last one was.
-    """
-
-    def __init__(
-        self, purpose: str, clock: Callable[[], float], warn: Callable[[str], None]
-    ) -> None:
-        self.retry_at: float | None = None
-        self._purpose = purpose
-        self._clock = clock
-        self._warn = warn
-        self._pause_s = FIRST_RETRY_S
-
-    def started(self, start: Callable[[], Child]) -> Child | None:
-        """What `start` returns; None if it raises an OSError, or if it is too early for it."""
-        now = self._clock()
-        if self.retry_at is not None and now < self.retry_at:
-            return None
-        try:
-            child = start()
-        except OSError as error:
-            pause_s = self._pause_s
-            self.retry_at, self._pause_s = now + pause_s, min(2 * pause_s, MAX_RETRY_S)
-            what = f"can't start a process to {self._purpose}: {error.strerror}"
-            self._warn(f"{what}; next try in {pause_s:.0f} s")
-            return None
-        self.retry_at, self._pause_s = None, FIRST_RETRY_S
-        return child

@@ -12,8 +12,8 @@ from condor_pydagman.adapters import request_socket
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import ANSWER_TIMEOUT_S
 
-TIMEOUT_S = 30.0  # for an answer
 _READ_BYTES = 65536
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -146,7 +146,7 @@ def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
             connection.sendall(json.dumps(request).encode() + b"\n")
             line = _line(connection)
         except socket.timeout:
-            raise FileError(f"DAGMan has not answered for {TIMEOUT_S:.0f} s") from None
+            raise FileError(f"DAGMan has not answered for {ANSWER_TIMEOUT_S:.0f} s") from None
         except OSError as error:
             raise FileError(f"DAGMan closed the connection: {error.strerror or error}") from None
     if not line:
@@ -156,7 +156,7 @@ def _asked(dag: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _connected(dag: str) -> socket.socket:
-    connection = request_socket.connected(dag, TIMEOUT_S)
+    connection = request_socket.connected(dag, ANSWER_TIMEOUT_S)
     if connection is None:
         taken = request_socket.existing(dag, os.geteuid())
         held = "; somebody else's program holds names of its socket" if taken else ""

@@ -24,16 +24,16 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from condor_pydagman.timers import CONNECT_RETRY_S, SERVE_SLICE_S
+
 MAX_NAMES = 4
 _RANDOM_BYTES = 16  # of a name that nobody can foresee
 _ALL_SOCKETS = "/proc/net/unix"
 MAX_CLIENTS = 64
 MAX_ACCEPTS = 16  # in one pass
-SERVE_SLICE_S = 0.01
 MAX_LINE_BYTES = 4 << 20  # some 100,000 names
 MAX_UNREAD_BYTES = 4 << 20  # of answers that a client has not read
 _READ_BYTES = 65536
-_WAITING_S = 0.01  # between tries to connect while too many others wait
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 
@@ -262,7 +262,7 @@ def connected(dag_file: str, timeout_s: float) -> socket.socket | None:
         found = search.first(known) or search.first(existing(dag_file, uid).difference(known))
         if found is not None or not search.are_waiting or time.monotonic() > until:
             return found
-        time.sleep(_WAITING_S)
+        time.sleep(CONNECT_RETRY_S)
 
 
 class _Search:

@@ -27,9 +27,8 @@ from typing import Any, Protocol, TypeVar
 
 from condor_pydagman.adapters import schedd_requests as ask
 from condor_pydagman.adapters import submit_checks
-from condor_pydagman.adapters.child import Child, watched
+from condor_pydagman.adapters.child import Child, ProcessShortage, watched
 from condor_pydagman.adapters.history_process import HistorySearch
-from condor_pydagman.adapters.program_start import ProcessShortage
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_requests import (
     Listing,
@@ -49,13 +48,11 @@ from condor_pydagman.adapters.schedd_requests import (
 from condor_pydagman.adapters.submit_checks import FirstList, remarks_of
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import CHILD_IDLE_S, GIVE_UP_S, LOOK_IDLE_S
 
-IDLE_S = 20.0  # without a request, after which the child leaves
-LOOK_IDLE_S = 0.5  # at least, after a look at DAGMan's job ad; looks do not count, they recur
 MAX_ASKED = 2  # submits handed over to the child: one that it makes, and the next
 MAX_NEXT_LENGTH = 8000  # characters of that one's description: it has to fit into a socket's buffer
 LARGE_BYTES = 150_000_000  # resident memory of a DAGMan whose child stays
-GIVE_UP_S = 10.0  # for what is being asked while the removal of all jobs waits behind it
 
 Then = Callable[[Any], None]
 
@@ -100,7 +97,7 @@ class ScheddProcess:
         self._waiting: deque[_Call] = deque()
         self._results: deque[tuple[Then, Any]] = deque()
         self._give_up_at: float | None = None  # of what the child has been asked
-        self._leaves_at = 0.0  # IDLE_S after the last request that is no look
+        self._leaves_at = 0.0  # CHILD_IDLE_S after the last request that is no look
         self._known: list[Any] = []  # what the child has found out, or has been told
         self._closed = False
         self._search = HistorySearch(adapter, self._epoll, clock)
@@ -195,7 +192,7 @@ class ScheddProcess:
         """Seconds that the child is to wait for another request after this one."""
         now = self._clock()
         if not isinstance(request, ReadLimits):
-            self._leaves_at = now + IDLE_S
+            self._leaves_at = now + CHILD_IDLE_S
         return max(LOOK_IDLE_S, self._leaves_at - now)
 
     def _has_room(self) -> bool:

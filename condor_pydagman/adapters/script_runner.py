@@ -23,13 +23,12 @@ from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import SCRIPT_RETRIES_S, SCRIPT_SLICE_S
 from condor_pydagman.vocabulary import ScriptKind
 
 if TYPE_CHECKING:
     import subprocess
 
-RETRIES_S = (0.1, 0.2, 0.4, 0.8)  # before each further try to start a script
-START_SLICE_S = 0.01  # of starting pending scripts, before the loop continues
 # Temporary errors: no more processes, memory or open files.
 _TRANSIENT_ERRNOS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024  # of one run's output that go into its DEBUG file
@@ -114,7 +113,7 @@ class ScriptRunner:
         """Start pending scripts, for a limited time; returns the ends of those that can't start."""
         answers, self._killed_pending = self._killed_pending, []
         now = self._clock()
-        until = now + START_SLICE_S
+        until = now + SCRIPT_SLICE_S
         while self._pending and self._retry_at <= now < until:
             self._retry_at = now  # of the next one
             answer = self._try(self._pending.popleft())
@@ -132,8 +131,8 @@ class ScriptRunner:
                 start.stderr = self._capture(start.script, "STDERR")
             process = _start_process(start)
         except (OSError, ValueError) as error:
-            if _is_temporary(error) and start.tries < len(RETRIES_S):
-                self._retry_at = self._clock() + RETRIES_S[start.tries]
+            if _is_temporary(error) and start.tries < len(SCRIPT_RETRIES_S):
+                self._retry_at = self._clock() + SCRIPT_RETRIES_S[start.tries]
                 start.tries += 1
                 self._pending.appendleft(start)
                 return None

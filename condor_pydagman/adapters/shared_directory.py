@@ -25,10 +25,10 @@ from condor_pydagman.adapters.inotify import is_remote
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
+from condor_pydagman.timers import DIRECTORY_MAKING_S
 
 OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name has behind it if its usual one was taken
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
-_MAKING_S = 2.0  # seconds between mkdir and chmod, at most
 _PAUSES_S = (0.001, 0.02)  # between looks at a lock that somebody holds for milliseconds
 OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -483,10 +483,10 @@ def _make(path: str, mode: int) -> int:
 
 def _finish(fd: int, mode: int) -> None:
     """Complete a directory that is being made, or whose maker was killed before it was done."""
-    until = time.monotonic() + _MAKING_S
+    until = time.monotonic() + DIRECTORY_MAKING_S
     while True:
         there = os.fstat(fd)
-        if there.st_mode & 0o7777 != 0o700 or time.time() - there.st_ctime > _MAKING_S:
+        if there.st_mode & 0o7777 != 0o700 or time.time() - there.st_ctime > DIRECTORY_MAKING_S:
             return
         if there.st_uid == os.geteuid():
             os.fchmod(fd, mode)

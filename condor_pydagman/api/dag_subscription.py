@@ -10,6 +10,7 @@ from condor_pydagman.adapters.request_client import Events, StrPath
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.timers import ANSWER_TIMEOUT_S
 
 _LOOK_S = 0.5  # between looks whether DAGMan has started
 _STARTING_LOOKS = 20  # until a DAGMan that has started listens; one of stock's never does
@@ -41,7 +42,7 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
 
 
 def _is_served(path: str) -> bool:
-    connection = request_socket.connected(path, request_client.TIMEOUT_S)
+    connection = request_socket.connected(path, ANSWER_TIMEOUT_S)
     if connection is None:
         return False
     connection.close()

@@ -29,10 +29,10 @@ from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features import SERVES_CLIENTS, part
 from condor_pydagman.printable import message
 from condor_pydagman.records.ad_attributes import HALTED, LIMITS, PRIORITY
+from condor_pydagman.timers import REPLY_TIMEOUT_S
 from condor_pydagman.vocabulary import SECRET, DagStatus
 
 _HALT, _RESUME, _THROTTLES = 1, 2, 3  # values of DagCommand
-REPLY_TIMEOUT_S = 3.0  # that the schedd may take before a client is answered
 _MAX_LIMIT = 2**31 - 1  # of a throttle
 
 

@@ -21,13 +21,12 @@ from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records.ad_attributes import ADDRESS
+from condor_pydagman.timers import CONTACT_TIMEOUT_S, SIGNAL_LOOK_S
 from condor_pydagman.vocabulary import SECRET
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
 
-TIMEOUT_S = 20.0  # seconds that the schedd may take; then the DAG begins without
-_LOOK_S = 0.1  # seconds between two looks for a signal
 
 _LACKING = "Warning: no command socket, htcondor dag can't reach this DAGMan"
 
@@ -68,12 +67,12 @@ class Contact:
         """Wait until the job ad has been told, or DAGMan has to leave, or the schedd hangs."""
         if not self._awaited:
             return
-        until = time.monotonic() + TIMEOUT_S
+        until = time.monotonic() + CONTACT_TIMEOUT_S
         poll = select.poll()
         poll.register(schedd.fileno(), select.POLLIN)
         schedd.deliver()
         while self._awaited and time.monotonic() < until and not has_to_leave():
-            poll.poll(_LOOK_S * 1000)
+            poll.poll(SIGNAL_LOOK_S * 1000)
             schedd.deliver()
 
 

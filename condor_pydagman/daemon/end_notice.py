@@ -18,11 +18,14 @@ from condor_pydagman.adapters.schedd_requests import ReadOwnAd
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.engine.inputs import DagRemoved, Input, Shutdown
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import (
+    FIRST_NOTICE_RETRY_S,
+    LEAVE_TIMEOUT_S,
+    MAX_NOTICE_RETRY_S,
+    REMOVAL_TIMEOUT_S,
+)
 
-MAX_RETRY_S = 30.0  # seconds between two tries, at most
 MAX_REFUSALS = 10  # by a schedd that returns DAGMan's job ad and refuses to edit it
-REMOVAL_TIMEOUT_S = 20.0  # seconds that the schedd may take to accept the last removals
-LEAVE_TIMEOUT_S = 0.5  # seconds that pending requests may take when DAGMan leaves
 
 _NO_ANSWER = (
     "Warning: the schedd does not answer; the DAGMan job is removed, and so the schedd removes the"
@@ -99,7 +102,7 @@ class EndNotice:
         self._done = done
         self._finished = False
         self._refusals = 0
-        self._retry_s = 1.0
+        self._retry_s = FIRST_NOTICE_RETRY_S
         self._retry_at: float | None = run.clock.monotonic() + REMOVAL_TIMEOUT_S
         self._deadline = self._retry_at if removed else None
         self._started = False  # whether the notice has been sent once
@@ -176,7 +179,7 @@ class EndNotice:
         )
         run.out.flush()
         self._retry_at = run.clock.monotonic() + self._retry_s
-        self._retry_s = min(2 * self._retry_s, MAX_RETRY_S)
+        self._retry_s = min(2 * self._retry_s, MAX_NOTICE_RETRY_S)
 
     def _finish(self, outcome: Outcome, text: str = "") -> None:
         self._finished, self._retry_at, self._deadline = True, None, None

@@ -25,16 +25,17 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.features import NOTIFIES
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import ad_attributes, run_statistics
+from condor_pydagman.timers import (
+    AD_CHECK_S,
+    MAX_AD_CHECK_S,
+    PARENT_CHECK_S,
+    PUBLISH_OVERDUE_S,
+    START_TIMEOUT_S,
+    SUBMIT_SLICE_S,
+)
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
-
-PARENT_CHECK_S = 60.0  # seconds between checks whether the schedd that started us is alive
-AD_CHECK_S = 15.0  # seconds between checks whether somebody has edited our job ad
-MAX_AD_CHECK_S = 120.0  # the same while nothing happens: thousands of idle DAGMans share one schedd
-START_TIMEOUT_S = 20.0  # seconds that requests before the first node may take
-PUBLISH_OVERDUE_S = 1.0  # seconds by which publishing may be late while inputs are pending
-SUBMIT_SLICE_S = 0.02  # seconds of submitting after which log events and signals are handled
 
 
 class Sources(NamedTuple):

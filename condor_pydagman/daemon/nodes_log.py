@@ -26,15 +26,19 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import run_statistics
 from condor_pydagman.records.run_statistics import Statistics
+from condor_pydagman.timers import (
+    APPEND_RETRY_S,
+    FIRST_APPEND_RETRY_S,
+    LOG_CHECK_S,
+    TORN_CHECK_S,
+    UNDER_WAY_RETRY_S,
+)
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.ports import Clock, LogWatch, NodesLog, Out
 
 MAX_APPEND_TRIES = 60  # then the nodes log counts as unwritable
 MAX_WRITE = 65536  # characters of events that are written at once
-APPEND_RETRY_S = 1.0  # seconds between two tries; the first ones come sooner
-_FIRST_RETRY_S = 0.1
-_UNDER_WAY_RETRY_S = 0.02
 
 
 class _Step(NamedTuple):
@@ -127,7 +131,7 @@ class NodesLogWriter:
                 try:
                     self._log.append("".join(one.text for one in steps))
                 except IncompleteEvent:
-                    self._retry_at = self._clock.monotonic() + _UNDER_WAY_RETRY_S
+                    self._retry_at = self._clock.monotonic() + UNDER_WAY_RETRY_S
                     return
                 except FileError as error:
                     self._retry_later(str(error))
@@ -158,7 +162,7 @@ class NodesLogWriter:
     def _retry_later(self, reason: str) -> None:
         self._out.say(f"ERROR: {reason}; trying again (free some space)", 0)
         self._out.flush()
-        wait = min(APPEND_RETRY_S, _FIRST_RETRY_S * 2**self._tries)
+        wait = min(APPEND_RETRY_S, FIRST_APPEND_RETRY_S * 2**self._tries)
         self._retry_at = self._clock.monotonic() + wait
         self._tries += 1
         if self._tries >= MAX_APPEND_TRIES:
@@ -172,9 +176,6 @@ class NodesLogWriter:
 #
 # The schedd's queue can be compared with the log only when the log has been read to its end after
 # the schedd's reply: events of jobs that have left the queue are in it by then.
-
-LOG_CHECK_S = 60.0  # seconds between reads of the log even with inotify
-TORN_CHECK_S = 0.2  # seconds before a half-written event is read again
 
 
 class LogReader:

@@ -15,12 +15,10 @@ from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.errors import PoolError
 from condor_pydagman.records import ad_attributes, banner, node_status, status_table
 from condor_pydagman.records.run_statistics import Statistics
+from condor_pydagman.timers import AD_RENEW_S, AD_RETRY_S, PUBLISH_DELAY_S
 
 # When each kind of output is to be published next; the caller gives the time.
 
-PUBLISH_DELAY_S = (
-    0.2  # seconds from a change to its publishing, so that many changes make one update
-)
 COST_FACTOR = 10.0  # intervals per duration: one kind of output takes at most a tenth of the time
 
 
@@ -73,10 +71,6 @@ class Timetable:
     def clear(self) -> None:
         """Nothing is planned any more."""
         self._due.clear()
-
-
-AD_RETRY_S = 60.0  # seconds before another try if the schedd could not be told
-AD_RENEW_S = 300.0  # seconds after which DAG_AdUpdateTime is renewed though nothing changed
 
 
 class Publisher:

@@ -30,13 +30,13 @@ from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import CannotPrepare, FileError, PoolError
 from condor_pydagman.graph.model import Variable
 from condor_pydagman.records import job_description, shared_description
+from condor_pydagman.timers import FLUSH_INTERVAL_S
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.data_nodes import DataNodes
 
 MAX_TEMPLATES = 64  # submit files kept in parsed form
-FLUSH_INTERVAL_S = 0.02  # seconds between flushes of `.dagman.out` while nodes are submitted
 
 # Why the first of several nodes do not go together: their lines differ (records.job_description).
 DIFFERENT = (

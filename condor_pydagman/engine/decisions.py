@@ -12,9 +12,9 @@ from enum import Enum, IntFlag
 from condor_pydagman.config import Config
 from condor_pydagman.graph.model import Abort, Retry, Tolerance
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import MAX_RETRY_DELAY_S
 from condor_pydagman.vocabulary import DagStatus
 
-MAX_RETRY_DELAY_S = 30 * 24 * 3600  # without MAX-DELAY
 ALL_EVENTS = -1  # value of DAGMAN_ALLOW_EVENTS that allows everything
 
 

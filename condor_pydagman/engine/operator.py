@@ -14,9 +14,8 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, LogEvent, Resume
 from condor_pydagman.engine.node_states import NEEDS_A_START, Cause, State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.timers import DRAINED_GRACE_S
 from condor_pydagman.vocabulary import SHARED_CLUSTER, JournalRecord
-
-DRAINED_GRACE_S = 2.0  # a halted DAG with nothing in flight ends after that, unless it is resumed
 
 
 def on_halt(run: RunState, halt: Halt) -> None:

@@ -11,12 +11,9 @@ import itertools
 from collections import deque
 
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import REMOVAL_GRACE_S, REMOVAL_RETRY_S
 
 MAX_HOLD_SCRIPTS = 100_000  # waiting scripts; a job may go on hold and off it faster than they run
-REMOVAL_RETRY_S = 10.0  # before a removal that failed is requested again
-# For the rest of a cluster with a failed proc: procs that failed for the same reason end by
-# themselves, and count as what they are.
-REMOVAL_GRACE_S = 1.0
 
 # What a proc does while a clock of TIMEOUT runs.
 QUEUED, RUNNING, TOTAL = "QUEUED", "RUNNING", "TOTAL"

@@ -24,9 +24,8 @@ from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed, Queu
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF
 from condor_pydagman.engine.node_states import UNWANTED, Cause, State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import ALL_PROCS, NOOP_CLUSTER, JournalRecord
-
-CONFIRM_LOST_S = 20.0
 
 _ADOPTABLE = (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN)
 

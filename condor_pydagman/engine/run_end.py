@@ -35,9 +35,8 @@ from condor_pydagman.engine.node_states import (
 )
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+from condor_pydagman.timers import FINAL_TIMEOUT_S
 from condor_pydagman.vocabulary import EXIT_RESTART, DagStatus, JournalRecord
-
-FINAL_TIMEOUT_S = 60.0  # for removed jobs to end when the FINAL node has ended
 
 _SERVICE_REASON = "Removed by DAGMan"
 

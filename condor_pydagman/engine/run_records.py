@@ -16,11 +16,10 @@ from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
 from condor_pydagman.engine.queues import HoldScripts, RetryQueue, ScriptQueue
 from condor_pydagman.engine.throttles import RestartPace
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.timers import CONFIRM_TIMEOUT_S, FIRST_QUERY_DELAY_S, MAX_QUERY_DELAY_S
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_UNMATCHED_EVENTS = 1000
-CONFIRM_TIMEOUT_S = 60.0  # before a record that was not read back is written once more
-MAX_QUERY_DELAY_S = 60.0  # between tries to reach a schedd that does not answer
 
 Records = tuple[do.Action, ...]
 
@@ -268,7 +267,7 @@ class QueueQuery:
         self.at: float | None = None
         self.running = False
         self.asked_about: frozenset[int] = frozenset()
-        self.delay_s = 1.0
+        self.delay_s = FIRST_QUERY_DELAY_S
         self.missing: dict[tuple[int, int], float] = {}
         self.found: dict[int, list[QueuedJob]] = {}
         self.history: dict[int, list[EndedJob]] = {}
@@ -293,7 +292,7 @@ class QueueQuery:
     def answered(self, history: dict[int, list[EndedJob]] | None) -> None:
         """The answer is there; `history` is None if that has nothing new."""
         self.running = False
-        self.delay_s = 1.0
+        self.delay_s = FIRST_QUERY_DELAY_S
         self.found.clear()
         kept = {} if history is not None else self.strangers
         self.strangers = {name: ([], ended) for name, (_, ended) in kept.items() if ended}

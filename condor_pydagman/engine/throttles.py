@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from condor_pydagman.config import Config, effective_limit
 from condor_pydagman.engine.inputs import LimitsWanted
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import FIRST_SUBMIT_BACKOFF_S, MAX_SUBMIT_BACKOFF_S
 
 MINUTE_S = 60.0
 
@@ -173,8 +174,6 @@ class SubmitPace:
     ours stops growing at a minute.
     """
 
-    MAX_BACKOFF_S = 60.0
-
     __slots__ = ("_backoff_s", "_blocked_until", "_count", "_delay_s", "_interval_end")
 
     def __init__(self, delay_s: float = 0.0) -> None:
@@ -213,7 +212,7 @@ class SubmitPace:
         """
         if self._backoff_s and now < self._blocked_until:
             return self._blocked_until - now
-        self._backoff_s = min(2 * self._backoff_s, self.MAX_BACKOFF_S) or 1.0
+        self._backoff_s = min(2 * self._backoff_s, MAX_SUBMIT_BACKOFF_S) or FIRST_SUBMIT_BACKOFF_S
         self._blocked_until = now + self._backoff_s
         return self._backoff_s
 

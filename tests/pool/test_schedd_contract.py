@@ -14,8 +14,8 @@ import pytest
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.config import Config
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
-from condor_pydagman.records.job_description import Workflow, describe, split
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus, EventKind
+from condor_pydagman.records.job_description import AtSubmission, Workflow, describe, split
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind
 from tests import make
 from tests.contract.schedd import Answer, ScheddContract, Wish
 from tests.installation import CHECKOUT
@@ -63,7 +63,7 @@ class RealSide:
         flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
         whole = describe(
             self._dag, self._dag.ids[wish.node], split(text), flow,
-            retry=wish.retry, dag_status=DagStatus.OK, failed_count=0,
+            AtSubmission(wish.retry),
         )  # fmt: skip
         server = self._serve(NOWHERE) if wish.fault == "no schedd" else self._here
         reply = _ask(server, "submit", whole, str(self._work))
@@ -98,7 +98,6 @@ class RealSide:
         flow = Workflow(self._cluster, self._path, Config(), "b", f"{self._cluster}.0")
         whole = describe(
             self._dag, self._dag.ids[node], split(text), flow,
-            retry=0, dag_status=DagStatus.OK, failed_count=0,
         )  # fmt: skip
         return Answer(*_ask(self._here, "submit", whole, str(self._work))["ok"])
 

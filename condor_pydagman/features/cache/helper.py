@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from condor_pydagman.graph.model import Dag
     from condor_pydagman.names import DagPaths
 
-CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an order for which files are read
+CHECKSUM_TIMEOUT_S = 4 * 3600.0  # for an answer for which files are read
 
 
 class LookUp(NamedTuple):

@@ -18,7 +18,7 @@ from condor_pydagman.graph.model import Dag
 if TYPE_CHECKING:
     from condor_pydagman.features.shared_limits.listing import LimitsListing
 
-FRESH_S = 2.0  # what was read is told again
+FRESH_S = 2.0  # for which what was read of the directory is told again
 SHARE = 50  # reading may take one part in so many of the time until the next
 
 

@@ -36,8 +36,8 @@ from condor_pydagman.features.shared_limits.rounds import Demand
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import ScriptKind
 
-PAUSE_S = 0.05  # between two requests, at least
-LOOK_S = 20.0  # who is killed tells nobody: who waits looks from time to time
+PAUSE_S = 0.05  # between two requests for places, at least
+LOOK_S = 20.0  # between two looks of who waits: who is killed tells nobody
 IDLE_LOOK_S = 120.0  # the same for who does not wait, as limits may have been changed
 LINGER_S = 2.0  # for which places without use are kept, if nobody waits for them
 RETRY_S = 5.0  # after the directory could not be asked

@@ -22,7 +22,7 @@ from condor_pydagman.features.sites.states import (
 from condor_pydagman.vocabulary import JournalRecord
 
 OF_GROUP = Kind("what is decided of a group of nodes")  # by group
-FORCE_AGAIN_S = 60.0  # a removal by force is repeated while it has no effect
+FORCE_AGAIN_S = 60.0  # before a removal by force is repeated that had no effect
 
 
 class IllegalGroupMove(Exception):

@@ -22,7 +22,7 @@ from condor_pydagman.vocabulary import JournalRecord
 
 HELPER = "sites"
 FEW_CLAIMS = 100  # that requests may have one right after the other
-_PAUSE_S = 0.0002  # seconds for each claim more
+_PAUSE_S = 0.0002  # between two rounds, for each claim that there is
 MAX_WANTED = 500  # groups with the same policy that one request asks sites for
 
 

@@ -15,7 +15,6 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
 from condor_pydagman.features.brake.run import (
     HOLD_AGAIN_S,
@@ -29,6 +28,7 @@ from condor_pydagman.features.brake.run import (
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     DagStatus,

@@ -8,7 +8,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import UNWANTED, State
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.enough.commands import Enough, EnoughsOfDag
@@ -16,6 +15,7 @@ from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.run_if.run import EvaluateConditions
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.graph.model import Dag, Tolerance
+from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeCommand, ScriptKind
 from tests import make
 from tests.make import QUIET

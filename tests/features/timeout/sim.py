@@ -12,9 +12,10 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.queues import REMOVAL_GRACE_S, Target
+from condor_pydagman.engine.queues import Target
 from condor_pydagman.features.timeout.commands import Timeout, TimeoutsOfDag
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.timers import REMOVAL_GRACE_S
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     HELPER_PROC,

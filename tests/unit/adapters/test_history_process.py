@@ -65,7 +65,9 @@ def test_no_history(
             children.append(self)
 
     monkeypatch.setattr(history_process, "Child", Noted)
-    monkeypatch.setattr(job_history, "TIMEOUT_S", LIMIT_S if history is not hangs else 0.1)
+    monkeypatch.setattr(
+        history_process, "HISTORY_TIMEOUT_S", LIMIT_S if history is not hangs else 0.1
+    )
     bench.adapter.history = history
     error = bench.result(ListQueue(history=True))
     assert isinstance(error, PoolError)

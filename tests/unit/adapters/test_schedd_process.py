@@ -16,7 +16,6 @@ import pytest
 from condor_pydagman.adapters import schedd_process
 from condor_pydagman.adapters.descriptions import Unreadable
 from condor_pydagman.adapters.ownership import Identity, Owners
-from condor_pydagman.adapters.program_start import MAX_RETRY_S
 from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_process import ScheddProcess
 from condor_pydagman.adapters.schedd_requests import (
@@ -39,6 +38,7 @@ from condor_pydagman.adapters.schedd_requests import (
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import MAX_PROCESS_RETRY_S
 from condor_pydagman.vocabulary import DagStatus
 from tests.waiting import ending, readable, until
 
@@ -306,7 +306,7 @@ def test_a_submit_during_which_the_process_dies_is_lost_and_others_fail(bench: B
 def test_a_process_that_left_for_want_of_requests_is_followed_by_another(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedd_process, "IDLE_S", 0.1)
+    monkeypatch.setattr(schedd_process, "CHILD_IDLE_S", 0.1)
     monkeypatch.setattr(schedd_process, "LOOK_IDLE_S", 0.1)
     first = bench.result(ReadAttribute(1, "A"))
     os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)  # it has left, and nobody has looked
@@ -367,7 +367,7 @@ def test_what_an_idle_process_has_not_taken_is_handed_to_the_next(bench: Bench) 
 def test_an_idle_process_leaves_and_is_waited_for(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedd_process, "IDLE_S", 0.1)
+    monkeypatch.setattr(schedd_process, "CHILD_IDLE_S", 0.1)
     pid = bench.result(ReadAttribute(1, "A"))
     while bench.schedd._child is not None:
         readable(bench.schedd, "the end of the idle process")
@@ -388,12 +388,12 @@ def test_looks_do_not_keep_a_process(bench: Bench, monkeypatch: pytest.MonkeyPat
     for request in (ReadLimits(), ReadLimits(), ReadOwnAd(), ReadLimits(), ReadLimits()):
         bench.result(request)
         bench.now += 15
-    brief, usual = schedd_process.LOOK_IDLE_S, schedd_process.IDLE_S
+    brief, usual = schedd_process.LOOK_IDLE_S, schedd_process.CHILD_IDLE_S
     assert sent == [brief, brief, usual, usual - 15, brief]
 
 
 def test_the_process_of_a_large_dagman_stays(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedd_process, "IDLE_S", 0.05)
+    monkeypatch.setattr(schedd_process, "CHILD_IDLE_S", 0.05)
     monkeypatch.setattr(schedd_process, "LOOK_IDLE_S", 0.05)
     monkeypatch.setattr(schedd_process, "LARGE_BYTES", 1)
     pid = bench.result(ReadAttribute(1, "A"))
@@ -471,7 +471,7 @@ def test_what_hangs_is_given_up_also_if_it_had_to_wait_for_a_process(
         submit, removal = bench.ask(SUBMIT), bench.ask(Remove("end"))
         bench.now += schedd_process.GIVE_UP_S
         bench.schedd.deliver()
-    bench.now += MAX_RETRY_S
+    bench.now += MAX_PROCESS_RETRY_S
     bench.schedd.deliver()
     bench.until_asked("submit")
     assert bench.schedd.next_deadline() == bench.now + schedd_process.GIVE_UP_S

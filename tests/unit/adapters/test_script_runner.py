@@ -397,7 +397,7 @@ def test_pending_scripts_are_started_for_a_limited_time_at_once(
     popen = short_machine._popen
 
     def slow(words: Any, **more: Any) -> Any:
-        short_machine.now += script_runner.START_SLICE_S
+        short_machine.now += script_runner.SCRIPT_SLICE_S
         return popen(words, **more)
 
     monkeypatch.setattr(subprocess, "Popen", slow)

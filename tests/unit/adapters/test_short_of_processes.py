@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from condor_pydagman.adapters import job_history
-from condor_pydagman.adapters.program_start import FIRST_RETRY_S, MAX_RETRY_S
 from condor_pydagman.adapters.schedd_requests import (
     Accepted,
     EditOwnAd,
@@ -20,6 +19,7 @@ from condor_pydagman.adapters.schedd_requests import (
     SubmitResult,
 )
 from condor_pydagman.engine.inputs import EndedJob
+from condor_pydagman.timers import FIRST_PROCESS_RETRY_S, MAX_PROCESS_RETRY_S
 from tests.unit.adapters.test_schedd_process import SUBMIT, Bench, bench
 
 __all__ = ["bench"]
@@ -57,13 +57,13 @@ def test_requests_wait_in_their_order_until_there_is_a_process(
 ) -> None:
     bench.schedd.start()
     edit, submit = bench.ask(EditOwnAd({"a": "1"})), bench.ask(SUBMIT)
-    assert bench.schedd.next_deadline() == bench.now + FIRST_RETRY_S
+    assert bench.schedd.next_deadline() == bench.now + FIRST_PROCESS_RETRY_S
     later(bench, 3600)
     assert not edit
     assert not submit
     assert bench.schedd.busy
     no_more_processes.undo()
-    later(bench, MAX_RETRY_S)
+    later(bench, MAX_PROCESS_RETRY_S)
     bench.wait(edit, submit)
     assert submit == [SubmitResult(Accepted(41, 2), [])]
     assert bench.asked() == ["publish [('a', '1')] False", "submit"]
@@ -83,8 +83,8 @@ def test_it_is_told_ever_less_often(bench: Bench, no_more_processes: pytest.Monk
     later(bench, 3600)
     what = f"can't start a process to ask the schedd: {REASON}; next try in"
     assert bench.adapter.warned[:2] == [f"{what} 1 s", f"{what} 2 s"]
-    assert bench.adapter.warned[-1] == f"{what} {MAX_RETRY_S:.0f} s"
-    assert len(bench.adapter.warned) < 3600 / MAX_RETRY_S + 8
+    assert bench.adapter.warned[-1] == f"{what} {MAX_PROCESS_RETRY_S:.0f} s"
+    assert len(bench.adapter.warned) < 3600 / MAX_PROCESS_RETRY_S + 8
 
 
 def test_a_removal_of_all_jobs_waits_as_well(
@@ -93,7 +93,7 @@ def test_a_removal_of_all_jobs_waits_as_well(
     submit, removable = bench.ask(SUBMIT), bench.ask(ListRemovable())
     later(bench, 100)
     no_more_processes.undo()
-    later(bench, MAX_RETRY_S)
+    later(bench, MAX_PROCESS_RETRY_S)
     bench.wait(submit, removable)
     assert bench.asked() == ["submit", "removable 0 False"]
 
@@ -129,7 +129,7 @@ def test_a_process_that_can_not_be_watched_is_ended(
         submit = bench.ask(SUBMIT)
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
-    later(bench, FIRST_RETRY_S)
+    later(bench, FIRST_PROCESS_RETRY_S)
     bench.wait(submit)
 
 
@@ -154,7 +154,7 @@ def test_a_search_of_the_history_waits_and_is_not_given_up(
         f"can't start a process to search the history: {REASON}; next try in 1 s"
     )
     no_more_processes.undo()
-    later(bench, MAX_RETRY_S)
+    later(bench, MAX_PROCESS_RETRY_S)
     bench.wait(*answers)
     assert all(isinstance(found, Listing) and found.ended == ENDED for (found,) in answers)
 

@@ -9,17 +9,12 @@ from typing import Any
 import pytest
 
 from condor_pydagman.adapters import cedar
-from condor_pydagman.daemon.clients import (
-    REPLY_TIMEOUT_S,
-    Control,
-    parsed_command,
-    refused,
-    was_halted,
-)
+from condor_pydagman.daemon.clients import Control, parsed_command, refused, was_halted
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, Resume
 from condor_pydagman.engine.report import Halts
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import REPLY_TIMEOUT_S
 
 SECRET = 'scheduler-universe-7.0#[Encryption="NO";]0123'
 

@@ -124,7 +124,7 @@ def test_an_accepted_notice_ends_the_run(tmp_path: Path) -> None:
 def test_an_unreachable_schedd_is_notified_again_at_growing_intervals(tmp_path: Path) -> None:
     world = World(tmp_path, [UNREACHABLE] * 40 + [ACCEPTS])
     assert world.exit() == (0, False)
-    assert world.waits == [1, 2, 4, 8, 16, *[end_notice.MAX_RETRY_S] * 35]
+    assert world.waits == [1, 2, 4, 8, 16, *[end_notice.MAX_NOTICE_RETRY_S] * 35]
     assert len(world.ends) == 1
     assert "(no answer); next try in 1 s" in world.lines[0]
 

@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from condor_pydagman.daemon.end_notice import LEAVE_TIMEOUT_S, Leaving
+from condor_pydagman.daemon.end_notice import Leaving
 from condor_pydagman.engine.inputs import DagRemoved, Shutdown, Wake
+from condor_pydagman.timers import LEAVE_TIMEOUT_S
 
 
 class Bench:

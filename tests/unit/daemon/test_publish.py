@@ -14,12 +14,13 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.adapters.schedd_requests import EditOwnAd, Request
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import publish
-from condor_pydagman.daemon.publish import COST_FACTOR, PUBLISH_DELAY_S, Publisher, Timetable
+from condor_pydagman.daemon.publish import COST_FACTOR, Publisher, Timetable
 from condor_pydagman.daemon.run import JobAd
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.errors import PoolError
+from condor_pydagman.timers import PUBLISH_DELAY_S
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.make import dag

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.queues import REMOVAL_GRACE_S, REMOVAL_RETRY_S
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
+from condor_pydagman.timers import REMOVAL_GRACE_S, REMOVAL_RETRY_S
 from condor_pydagman.vocabulary import EventKind
 from tests import make
 from tests.features.sites.matched import matched

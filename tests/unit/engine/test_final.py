@@ -11,9 +11,8 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.operator import DRAINED_GRACE_S
-from condor_pydagman.engine.run_end import FINAL_TIMEOUT_S
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.timers import DRAINED_GRACE_S, FINAL_TIMEOUT_S
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord, NodeKind, ScriptKind
 from tests import make
 

@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.operator import DRAINED_GRACE_S
+from condor_pydagman.timers import DRAINED_GRACE_S
 from condor_pydagman.vocabulary import DagStatus, EventKind, ScriptKind
 from tests import make
 from tests.make import QUIET

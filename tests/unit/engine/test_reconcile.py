@@ -10,7 +10,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF
-from condor_pydagman.engine.reconcile import CONFIRM_LOST_S
+from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
 

@@ -12,7 +12,7 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.operator import DRAINED_GRACE_S
+from condor_pydagman.timers import DRAINED_GRACE_S
 from condor_pydagman.vocabulary import DagStatus
 from tests import make
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S, Journal, Kind
+from condor_pydagman.engine.run_records import Journal, Kind
+from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import JournalRecord
 
 RECORD = do.AppendJournalRecord(JournalRecord.CONDITION, 1, 0)

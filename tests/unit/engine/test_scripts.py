@@ -11,10 +11,10 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, queues
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.queues import ScriptQueue
-from condor_pydagman.engine.run_records import CONFIRM_TIMEOUT_S
 from condor_pydagman.engine.script_words import NOT_IN_PRE, MacroError, exit_code_macros, expand
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Tolerance
+from condor_pydagman.timers import CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
     RETURN_PRE_FAILED,
     DagStatus,

@@ -9,8 +9,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob, QueueListed
 from condor_pydagman.engine.node_states import State
-from condor_pydagman.engine.reconcile import CONFIRM_LOST_S
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import ALL_PROCS, EventKind, JournalRecord
 from tests import make
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -69,11 +68,9 @@ def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
     return bench.tally(text)
 
 
-def seen(
-    tally: Tally, *, exact: bool = True, subdags: Sequence[Overview] = (), **dagman: Any
-) -> Overview:
-    of = Dagman("running", **dagman)
-    return overview("t.dag", of, tally, NOW, exact=exact, subdags=subdags)
+def seen(tally: Tally, **how: Any) -> Overview:
+    of = {name: how.pop(name) for name in Dagman._fields if name in how}
+    return overview("t.dag", Dagman("running", **of), tally, NOW, **{"exact": True, **how})
 
 
 def test_counts() -> None:

@@ -30,7 +30,7 @@ from tests.waiting import LIMIT_S
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(placement_directory, "DEFAULT", str(tmp_path / "default"))
-    monkeypatch.setattr(shared_directory, "_MAKING_S", 0.05)
+    monkeypatch.setattr(shared_directory, "DIRECTORY_MAKING_S", 0.05)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
 
@@ -54,7 +54,8 @@ def test_the_first_worker_makes_the_default(home: Path) -> None:
 def test_one_whose_maker_was_killed_is_completed(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shared_directory, "_MAKING_S", 3600.0)  # by oneself it is not waited for
+    # By oneself it is not waited for.
+    monkeypatch.setattr(shared_directory, "DIRECTORY_MAKING_S", 3600.0)
     (home / "default").mkdir(mode=0o700)
     assert opened("") == (str(home / "default"), [])
     assert (home / "default").stat().st_mode & 0o7777 == 0o1777

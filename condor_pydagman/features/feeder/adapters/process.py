@@ -18,8 +18,8 @@ from condor_pydagman.vocabulary import FEEDER_NO_MORE
 if TYPE_CHECKING:
     import subprocess
 
-FIRST_POLL_S = 0.005
-MAX_POLL_S = 0.25
+FIRST_POLL_S = 0.005  # before the program's output is looked at again; it grows while there is none
+MAX_POLL_S = 0.25  # the same, at most
 READ_BYTES = 65536
 STEP_BYTES = 1 << 20  # that are read before the loop has its turn
 MAX_TOLD_BYTES = 2000  # of the standard error, that are told if the program fails

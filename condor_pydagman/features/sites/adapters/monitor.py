@@ -22,8 +22,8 @@ from condor_pydagman.features.sites.adapters.ads import MY_TYPE, value_of
 from condor_pydagman.features.sites.adapters.files import Described, ad_of, read_sites
 from condor_pydagman.named_tuple import NamedTuple
 
-INTERVAL_S = 120.0
-PROBE_TIMEOUT_S = 20.0
+INTERVAL_S = 120.0  # between two rounds of probes
+PROBE_TIMEOUT_S = 20.0  # for a probe to say how its site is
 _PROBES_AT_ONCE = 16
 _LIFETIMES = 3  # rounds after which an ad that is not renewed vanishes
 
