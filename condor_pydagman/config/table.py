@@ -24,245 +24,13 @@ from condor_pydagman.config.knob import (
 )
 from condor_pydagman.errors import ConfigError
 
-# The knobs of data placement: the workers of DATA nodes and `condor_pydagman transfer` obey them.
-#
-# DAGMan reads them with its own, a DAG's CONFIG file included, and passes them on to its workers.
-
-_MORE: dict[str, Any] = {"programs": (DAGMAN, TRANSFER), "label": ""}
-
-
-class PlacementKnobs:
-    """The rows of the table that are about data placement.  Times in seconds."""
-
-    placement_ways: str = text(
-        "PYDAGMAN_PLACEMENT_WAYS",
-        "Which ways from one URL to another are looked at, in order.",
-        default="module, direct, plugin, cache",
-        **_MORE,
-    )
-    placement_modules: str = text(
-        "PYDAGMAN_PLACEMENT_MODULES",
-        "Directories of the site's modules, stork.transfer.http-file and the like; default:"
-        " HTCondor's LIBEXEC.",
-        **_MORE,
-    )
-    placement_dir: str = text(
-        "PYDAGMAN_PLACEMENT_DIR",
-        "Directory (mode 1777) that all users of the access point share, for the limits on"
-        " placements and the ledgers of allocations; default: one in /var/tmp.",
-        **_MORE,
-    )
-    placement_max: int = integer(
-        "PYDAGMAN_PLACEMENT_MAX",
-        10,
-        "Placements at once, over all DAGs and users of the access point; 0 is no limit.",
-        0,
-        **_MORE,
-    )
-    placement_max_per_host: int = integer(
-        "PYDAGMAN_PLACEMENT_MAX_PER_HOST",
-        0,
-        "Of these, how many with the same host; 0 is no limit.",
-        0,
-        **_MORE,
-    )
-    placement_max_per_protocol: int = integer(
-        "PYDAGMAN_PLACEMENT_MAX_PER_PROTOCOL",
-        0,
-        "Of these, how many with the same protocol; 0 is no limit.",
-        0,
-        **_MORE,
-    )
-    placement_limits: str = text(
-        "PYDAGMAN_PLACEMENT_LIMITS",
-        "Limits of single hosts and protocols: data.example.org=4, s3=2.",
-        **_MORE,
-    )
-    placement_streams: int = integer(
-        "PYDAGMAN_PLACEMENT_STREAMS",
-        4,
-        "Placements of one request file at once.",
-        1,
-        high=64,
-        **_MORE,
-    )
-    placement_max_retries: int = integer(
-        "PYDAGMAN_PLACEMENT_MAX_RETRIES",
-        10,
-        "Attempts of a placement after its first, for faults that may pass.",
-        0,
-        high=1000,
-        **_MORE,
-    )
-    placement_first_delay: int = integer(
-        "PYDAGMAN_PLACEMENT_FIRST_DELAY",
-        1,
-        "Delay before the second attempt; it doubles each time.",
-        0,
-        unit="seconds",
-        **_MORE,
-    )
-    placement_max_delay: int = integer(
-        "PYDAGMAN_PLACEMENT_MAX_DELAY",
-        600,
-        "Longest delay before an attempt, and longest rest of a host that fails.",
-        0,
-        unit="seconds",
-        **_MORE,
-    )
-    placement_connect_timeout: int = integer(
-        "PYDAGMAN_PLACEMENT_CONNECT_TIMEOUT",
-        20,
-        "How long a server may take to accept a connection.",
-        1,
-        unit="seconds",
-        **_MORE,
-    )
-    placement_stall_timeout: int = integer(
-        "PYDAGMAN_PLACEMENT_STALL_TIMEOUT",
-        60,
-        "A connection that moves no data for so long is broken off.",
-        1,
-        unit="seconds",
-        **_MORE,
-    )
-    placement_module_timeout: int = integer(
-        "PYDAGMAN_PLACEMENT_MODULE_TIMEOUT",
-        86400,
-        "A module or plugin that takes longer is killed; 0 is no limit.",
-        0,
-        unit="seconds",
-        **_MORE,
-    )
-    placement_host_rest: int = integer(
-        "PYDAGMAN_PLACEMENT_HOST_REST",
-        10,
-        "For how long a host that fails is left alone by all placements, at first.",
-        0,
-        unit="seconds",
-        **_MORE,
-    )
-    placement_cache_dir: str = text(
-        "PYDAGMAN_PLACEMENT_CACHE_DIR",
-        "Directory for transfers in two steps; default: one of the user's in /var/tmp.",
-        **_MORE,
-    )
-    placement_cache_size: str = text(
-        "PYDAGMAN_PLACEMENT_CACHE_SIZE",
-        "How much a user's transfers in two steps may hold there.",
-        default="10 GB",
-        **_MORE,
-    )
-    placement_capacity: str = text(
-        "PYDAGMAN_PLACEMENT_CAPACITY",
-        "Space that can be allocated, by host, URL or directory: /scratch=500 GB, s3://out=1 TB.",
-        **_MORE,
-    )
-    placement_fsync: bool = boolean(
-        "PYDAGMAN_PLACEMENT_FSYNC",
-        False,
-        "A placement counts as done only when its file is on the disk (fsync).",
-        **_MORE,
-    )
-
-
-# The knobs of site matching: groups of nodes that run at one site.
-
-
-class SiteKnobs:
-    """The rows of the table that are about sites.  Times in seconds."""
-
-    sites_interval: int = integer(
-        "PYDAGMAN_SITES_INTERVAL",
-        60,
-        "How often the collector is asked for sites at most, for all groups of a DAG together; and"
-        " how long a site rests at first that a group has left by its SITE_POLICY.",
-        1,
-        unit="seconds",
-        label="",
-    )
-    sites_dir: str = text(
-        "PYDAGMAN_SITES_DIR",
-        "Directory (mode 1777) that all users of the access point share, for the claims of sites;"
-        " default: one in /var/tmp.",
-    )
-
-
-# The knobs of limits that DAGs share, and of the pace of one DAG.
-
-
-class LimitKnobs:
-    """The rows of the table that are about them."""
-
-    shared_limits: str = text(
-        "PYDAGMAN_SHARED_LIMITS",
-        "Limits that DAGs of all users of the access point share, for SHARED_LIMIT in DAG files:"
-        " NAME = JOBS <n> IDLE <n> PRE <n> POST <n> STARTS-PER-MINUTE <n>; several with semicolons"
-        " between them. It counts as the administrator sets it, not as a DAG does.",
-    )
-    limits_dir: str = text(
-        "PYDAGMAN_LIMITS_DIR",
-        "Directory (mode 1777) that all users of the access point share, for what their DAGs have"
-        " taken of shared limits; default: one in /var/tmp.",
-    )
-    max_starts_per_minute: int = integer(
-        "PYDAGMAN_MAX_STARTS_PER_MINUTE",
-        0,
-        "Nodes of one DAG submitted in a minute, retries included, at most; 0 is no limit.",
-        0,
-        high=10**7,
-        refused=True,
-        label="",
-    )
-    all_restart_pre_rate: int = integer(
-        "PYDAGMAN_ALL_PRE_SCRIPTS_PER_SECOND",
-        0,
-        "PRE scripts started in a second after a restart, over all DAGs of the access point"
-        " together, at most; 0 is no limit. It counts as the administrator sets it.",
-        0,
-        high=10**5,
-        refused=True,
-        label="",
-    )
-
-
-# The knobs of DAGs that grow while they run.
-
-
-class GrowthKnobs:
-    """The rows of the table that are about what is added to a DAG that runs."""
-
-    max_grown_nodes: int = integer(
-        "PYDAGMAN_MAX_GROWN_NODES",
-        2_000_000,
-        "How many nodes a DAG can grow to while it runs; 0: no limit. See docs/growth.md.",
-        0,
-        label="",
-    )
-    kept_grown_nodes: int = integer(
-        "PYDAGMAN_KEPT_GROWN_NODES",
-        100_000,
-        "How many nodes are kept that were added to a DAG while it runs and are done; when there"
-        " are more, the first of them are let go. 0: all are kept. See docs/growth.md.",
-        0,
-        label="",
-    )
-    max_piece_mb: int = integer(
-        "PYDAGMAN_MAX_PIECE_MB",
-        200,
-        "How large a text can be that is added to a DAG at once, with all files that it names.",
-        1,
-        unit="MB",
-        label="",
-    )
-
-
+_OF_PLACEMENT: dict[str, Any] = {"programs": (DAGMAN, TRANSFER), "label": ""}
 FORMER = frozenset({"DAGMAN_COPY_TO_SPOOL"})  # HTCondor up to 25.0 has a default of them
 MAX_SUBMITS = "DAGMAN_MAX_SUBMITS_PER_INTERVAL"
 _BINDINGS_ONLY = "node jobs are submitted and removed through HTCondor's Python bindings only"
 
 
-class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
+class Config:
     """Values of all knobs in force.  Times in seconds; throttles: 0 means no limit.
 
     `explicit` are names of knobs that are set, if their defaults mean another thing than
@@ -693,6 +461,212 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         programs=(SUBMIT,),
     )
 
+    # The knobs of data placement: the workers of DATA nodes and `condor_pydagman transfer` obey
+    # them.  DAGMan reads them with its own, a DAG's CONFIG file included, and passes them on.
+    placement_ways: str = text(
+        "PYDAGMAN_PLACEMENT_WAYS",
+        "Which ways from one URL to another are looked at, in order.",
+        default="module, direct, plugin, cache",
+        **_OF_PLACEMENT,
+    )
+    placement_modules: str = text(
+        "PYDAGMAN_PLACEMENT_MODULES",
+        "Directories of the site's modules, stork.transfer.http-file and the like; default:"
+        " HTCondor's LIBEXEC.",
+        **_OF_PLACEMENT,
+    )
+    placement_dir: str = text(
+        "PYDAGMAN_PLACEMENT_DIR",
+        "Directory (mode 1777) that all users of the access point share, for the limits on"
+        " placements and the ledgers of allocations; default: one in /var/tmp.",
+        **_OF_PLACEMENT,
+    )
+    placement_max: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX",
+        10,
+        "Placements at once, over all DAGs and users of the access point; 0 is no limit.",
+        0,
+        **_OF_PLACEMENT,
+    )
+    placement_max_per_host: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_PER_HOST",
+        0,
+        "Of these, how many with the same host; 0 is no limit.",
+        0,
+        **_OF_PLACEMENT,
+    )
+    placement_max_per_protocol: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_PER_PROTOCOL",
+        0,
+        "Of these, how many with the same protocol; 0 is no limit.",
+        0,
+        **_OF_PLACEMENT,
+    )
+    placement_limits: str = text(
+        "PYDAGMAN_PLACEMENT_LIMITS",
+        "Limits of single hosts and protocols: data.example.org=4, s3=2.",
+        **_OF_PLACEMENT,
+    )
+    placement_streams: int = integer(
+        "PYDAGMAN_PLACEMENT_STREAMS",
+        4,
+        "Placements of one request file at once.",
+        1,
+        high=64,
+        **_OF_PLACEMENT,
+    )
+    placement_max_retries: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_RETRIES",
+        10,
+        "Attempts of a placement after its first, for faults that may pass.",
+        0,
+        high=1000,
+        **_OF_PLACEMENT,
+    )
+    placement_first_delay: int = integer(
+        "PYDAGMAN_PLACEMENT_FIRST_DELAY",
+        1,
+        "Delay before the second attempt; it doubles each time.",
+        0,
+        unit="seconds",
+        **_OF_PLACEMENT,
+    )
+    placement_max_delay: int = integer(
+        "PYDAGMAN_PLACEMENT_MAX_DELAY",
+        600,
+        "Longest delay before an attempt, and longest rest of a host that fails.",
+        0,
+        unit="seconds",
+        **_OF_PLACEMENT,
+    )
+    placement_connect_timeout: int = integer(
+        "PYDAGMAN_PLACEMENT_CONNECT_TIMEOUT",
+        20,
+        "How long a server may take to accept a connection.",
+        1,
+        unit="seconds",
+        **_OF_PLACEMENT,
+    )
+    placement_stall_timeout: int = integer(
+        "PYDAGMAN_PLACEMENT_STALL_TIMEOUT",
+        60,
+        "A connection that moves no data for so long is broken off.",
+        1,
+        unit="seconds",
+        **_OF_PLACEMENT,
+    )
+    placement_module_timeout: int = integer(
+        "PYDAGMAN_PLACEMENT_MODULE_TIMEOUT",
+        86400,
+        "A module or plugin that takes longer is killed; 0 is no limit.",
+        0,
+        unit="seconds",
+        **_OF_PLACEMENT,
+    )
+    placement_host_rest: int = integer(
+        "PYDAGMAN_PLACEMENT_HOST_REST",
+        10,
+        "For how long a host that fails is left alone by all placements, at first.",
+        0,
+        unit="seconds",
+        **_OF_PLACEMENT,
+    )
+    placement_cache_dir: str = text(
+        "PYDAGMAN_PLACEMENT_CACHE_DIR",
+        "Directory for transfers in two steps; default: one of the user's in /var/tmp.",
+        **_OF_PLACEMENT,
+    )
+    placement_cache_size: str = text(
+        "PYDAGMAN_PLACEMENT_CACHE_SIZE",
+        "How much a user's transfers in two steps may hold there.",
+        default="10 GB",
+        **_OF_PLACEMENT,
+    )
+    placement_capacity: str = text(
+        "PYDAGMAN_PLACEMENT_CAPACITY",
+        "Space that can be allocated, by host, URL or directory: /scratch=500 GB, s3://out=1 TB.",
+        **_OF_PLACEMENT,
+    )
+    placement_fsync: bool = boolean(
+        "PYDAGMAN_PLACEMENT_FSYNC",
+        False,
+        "A placement counts as done only when its file is on the disk (fsync).",
+        **_OF_PLACEMENT,
+    )
+
+    # The knobs of site matching: groups of nodes that run at one site.
+    sites_interval: int = integer(
+        "PYDAGMAN_SITES_INTERVAL",
+        60,
+        "How often the collector is asked for sites at most, for all groups of a DAG together; and"
+        " how long a site rests at first that a group has left by its SITE_POLICY.",
+        1,
+        unit="seconds",
+        label="",
+    )
+    sites_dir: str = text(
+        "PYDAGMAN_SITES_DIR",
+        "Directory (mode 1777) that all users of the access point share, for the claims of sites;"
+        " default: one in /var/tmp.",
+    )
+
+    # The knobs of limits that DAGs share, and of the pace of one DAG.
+    shared_limits: str = text(
+        "PYDAGMAN_SHARED_LIMITS",
+        "Limits that DAGs of all users of the access point share, for SHARED_LIMIT in DAG files:"
+        " NAME = JOBS <n> IDLE <n> PRE <n> POST <n> STARTS-PER-MINUTE <n>; several with semicolons"
+        " between them. It counts as the administrator sets it, not as a DAG does.",
+    )
+    limits_dir: str = text(
+        "PYDAGMAN_LIMITS_DIR",
+        "Directory (mode 1777) that all users of the access point share, for what their DAGs have"
+        " taken of shared limits; default: one in /var/tmp.",
+    )
+    max_starts_per_minute: int = integer(
+        "PYDAGMAN_MAX_STARTS_PER_MINUTE",
+        0,
+        "Nodes of one DAG submitted in a minute, retries included, at most; 0 is no limit.",
+        0,
+        high=10**7,
+        refused=True,
+        label="",
+    )
+    all_restart_pre_rate: int = integer(
+        "PYDAGMAN_ALL_PRE_SCRIPTS_PER_SECOND",
+        0,
+        "PRE scripts started in a second after a restart, over all DAGs of the access point"
+        " together, at most; 0 is no limit. It counts as the administrator sets it.",
+        0,
+        high=10**5,
+        refused=True,
+        label="",
+    )
+
+    # The knobs of DAGs that grow while they run.
+    max_grown_nodes: int = integer(
+        "PYDAGMAN_MAX_GROWN_NODES",
+        2_000_000,
+        "How many nodes a DAG can grow to while it runs; 0: no limit. See docs/growth.md.",
+        0,
+        label="",
+    )
+    kept_grown_nodes: int = integer(
+        "PYDAGMAN_KEPT_GROWN_NODES",
+        100_000,
+        "How many nodes are kept that were added to a DAG while it runs and are done; when there"
+        " are more, the first of them are let go. 0: all are kept. See docs/growth.md.",
+        0,
+        label="",
+    )
+    max_piece_mb: int = integer(
+        "PYDAGMAN_MAX_PIECE_MB",
+        200,
+        "How large a text can be that is added to a DAG at once, with all files that it names.",
+        1,
+        unit="MB",
+        label="",
+    )
+
     explicit: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
@@ -739,8 +713,7 @@ class Config(PlacementKnobs, SiteKnobs, LimitKnobs, GrowthKnobs):
         return MAX_SUBMITS in self.explicit or self.max_submits_per_interval != 100
 
 
-_ROWS = {name: row for kind in Config.__mro__ for name, row in vars(kind).items()}
-_TABLE = {name: row for name, row in _ROWS.items() if isinstance(row, Knob)}
+_TABLE = {name: row for name, row in vars(Config).items() if isinstance(row, Knob)}
 _DEFAULTS: dict[str, Any] = {name: knob.default for name, knob in _TABLE.items()}
 _DECIDING = [name for name, knob in _TABLE.items() if knob.decides_states]
 _DEFAULTS.update(explicit=Config.explicit, remarks=Config.remarks)

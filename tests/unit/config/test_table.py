@@ -102,3 +102,22 @@ def test_the_example_file_can_be_read_with_every_line_in_force(tmp_path: Path) -
 def test_remarks_are_no_knob() -> None:
     assert "remarks" not in {name.lower() for name in NAMES}
     assert Config().remarks == ()
+
+
+def test_knobs_of_data_placement_are_for_its_workers_too() -> None:
+    ours = [row for name, row in NAMES.items() if name.startswith("PYDAGMAN_PLACEMENT_")]
+    assert len(ours) > 15
+    for row in ours:
+        assert TRANSFER in row.programs
+        assert not row.label  # `.dagman.out` stays as it is for DAGs without DATA nodes
+    assert Config().placement_max == 10
+    assert Config().but(placement_max=3).placement_max == 3
+
+
+def test_what_features_do_unless_their_knobs_are_set() -> None:
+    found = Config()
+    assert (found.sites_interval, found.sites_dir) == (60, "")
+    assert (found.max_grown_nodes, found.kept_grown_nodes) == (2_000_000, 100_000)
+    assert found.max_piece_mb == 200
+    limits = (found.shared_limits, found.limits_dir)
+    assert not any((*limits, found.max_starts_per_minute, found.all_restart_pre_rate))
