@@ -98,8 +98,7 @@ class Poll:
 
 def make_sources(run: DagRun, signals: Signals) -> Sources:
     """The sources of a run."""
-    from condor_pydagman.adapters.halt_file import HaltFile
-    from condor_pydagman.adapters.inotify import FileWatch
+    from condor_pydagman.adapters.inotify import FileWatch, HaltFile
     from condor_pydagman.daemon.clients import Clients
     from condor_pydagman.daemon.loop import Sources
 

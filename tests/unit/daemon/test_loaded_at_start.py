@@ -73,7 +73,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
         " from condor_pydagman.features.shared_limits import helper;"
         " from condor_pydagman.features.sites import helper;"
         " from condor_pydagman.daemon import startup, sources;"
-        " from condor_pydagman.adapters import config_file, halt_file;"
+        " from condor_pydagman.adapters import config_file;"
         " from condor_pydagman.dagman_job import nested_dags;"
         " print(*sys.modules)"
     )
