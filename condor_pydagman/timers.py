@@ -222,3 +222,14 @@ in one pass of its loop."""
 DIRECTORY_MAKING_S = 2.0
 """Between mkdir and chmod of a directory that users share, at most.  Who finds it in between waits;
 then it is not ours."""
+
+CLAIMS_LOCK_TIMEOUT_S = 20.0
+"""For other DAGMans to decide in a directory of claims.  A round takes milliseconds; a queue of
+hundreds of DAGMans has its turn."""
+
+FIRST_LOCK_LOOK_S = 0.001
+"""Between the first looks at a lock of a directory that users share; then longer each time.  Who
+holds it does so for milliseconds."""
+
+MAX_LOCK_LOOK_S = 0.02
+"""Between later looks.  Hundreds that wait for one lock take little of a processor."""

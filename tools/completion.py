@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from condor_pydagman.cli import dag_checker
+from condor_pydagman.cli import checker_options
 from condor_pydagman.dagman_job.options import LETTERS, OPTIONS, WAIT_FOR_DEBUG
 from tools import bash_completion, command_tables
 from tools.command_tables import Word
@@ -50,8 +50,8 @@ def files() -> dict[str, str]:
 
 def commands() -> dict[str, list[Word]]:
     """The options of each command that has no subcommands."""
-    rows = dag_checker._OPTIONS
-    usage = dag_checker.USAGE.replace("-[No]JoinNodes", "-JoinNodes -NoJoinNodes")
+    rows = checker_options._OPTIONS
+    usage = checker_options.USAGE.replace("-[No]JoinNodes", "-JoinNodes -NoJoinNodes")
     spelled = {word.lower(): word for word in usage.replace("/", " ").split() if word[0] == "-"}
     checker = [Word((spelled["-" + row.name],), "", (), "") for row in rows]
     return {

@@ -28,7 +28,7 @@ from functools import cache
 from pathlib import Path
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import dag_checker
+from condor_pydagman.cli import checker_options
 from condor_pydagman.dagfile.language import manual
 from condor_pydagman.dagman_job.options import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
 from condor_pydagman.lint.findings import CODES
@@ -188,7 +188,7 @@ _ROWS: dict[str, Callable[[], dict[str, Row]]] = {
         [*(option for option in OPTIONS if option.daemon), WAIT_FOR_DEBUG]
     ),
     # The part says how these are spelled, and everything else.
-    "condor_dag_checker.1": lambda: {row.name: ("", "") for row in dag_checker._OPTIONS},
+    "condor_dag_checker.1": lambda: {row.name: ("", "") for row in checker_options._OPTIONS},
 }
 
 
@@ -254,7 +254,9 @@ def _parser_rows(parser: tables.Parser) -> list[Row]:
 _LISTS: dict[str, Callable[[], Iterator[str]]] = {
     "handed-on": lambda: _enumeration(row.name for row in OPTIONS if row.reach is Reach.DEEP),
     "ignored": lambda: _enumeration(row.name for row in OPTIONS if not row.daemon),
-    "shortest": lambda: _enumeration(row.name[: row.min_length] for row in dag_checker._OPTIONS),
+    "shortest": lambda: _enumeration(
+        row.name[: row.min_length] for row in checker_options._OPTIONS
+    ),
     "findings": _findings,
     "language": _language,
     "conditions": _conditions,

@@ -25,9 +25,9 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.timers import CLAIMS_LOCK_TIMEOUT_S
 
 BY_HAND = "processes"  # stands for a queue, if a DAGMan has no job: its number is its process's
-LOCK_TIMEOUT_S = 20.0  # for others to decide
 # Claims that can't be read because of these must not count as none; other reasons, as a lease on a
 # file, are its owner's doing.
 _FAULTS = frozenset((errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE))
@@ -122,7 +122,7 @@ class JobClaims:
             FileError: others did not finish in time, or the directory can't be used.
         """
         try:
-            with self.directory.locked(LOCK_TIMEOUT_S):
+            with self.directory.locked(CLAIMS_LOCK_TIMEOUT_S):
                 yield
         except OSError as error:
             raise FileError(failure(self.directory.path, error), transient=True) from None

@@ -25,11 +25,10 @@ from condor_pydagman.adapters.inotify import is_remote
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.timers import DIRECTORY_MAKING_S
+from condor_pydagman.timers import DIRECTORY_MAKING_S, FIRST_LOCK_LOOK_S, MAX_LOCK_LOOK_S
 
 OTHER_NAME = r"(?:\.[0-9a-f]{16})?"  # what a name has behind it if its usual one was taken
 MAX_ENTRIES = 20_000  # names; more of them are an attack, or a directory for something else
-_PAUSES_S = (0.001, 0.02)  # between looks at a lock that somebody holds for milliseconds
 OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -211,14 +210,14 @@ class SharedDirectory:
             Unusable: others did not give it back in time.
             OSError: it can't be opened or locked.
         """
-        until, pause = time.monotonic() + timeout_s, _PAUSES_S[0]
+        until, pause = time.monotonic() + timeout_s, FIRST_LOCK_LOOK_S
         while (fd := self.try_lock(name())) < 0:
             if time.monotonic() > until:
                 raise Unusable(
                     f"{self.path} has been locked by another process for {timeout_s:.0f} s"
                 )
             wait(spread(pause))
-            pause = min(pause * 1.5, _PAUSES_S[1])
+            pause = min(pause * 1.5, MAX_LOCK_LOOK_S)
         try:
             yield
         finally:

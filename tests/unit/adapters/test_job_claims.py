@@ -117,12 +117,12 @@ def test_a_lock_that_somebody_keeps(place: Place, monkeypatch: pytest.MonkeyPatc
     with place.seen().locked(), pytest.raises(BlockingIOError):  # as of the version before
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     fcntl.flock(fd, fcntl.LOCK_EX)
-    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(job_claims, "CLAIMS_LOCK_TIMEOUT_S", 0.05)
     told = pytest.raises(FileError, match=f"^{place.path} has been locked by another process")
     with told as error, place.seen().locked():
         pass
     assert error.value.transient
-    monkeypatch.setattr(job_claims, "LOCK_TIMEOUT_S", LIMIT_S)
+    monkeypatch.setattr(job_claims, "CLAIMS_LOCK_TIMEOUT_S", LIMIT_S)
     timer = threading.Timer(0.1, os.close, [fd])
     timer.start()
     with place.seen().locked():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.cli.dag_checker import parse_checker
+from condor_pydagman.cli.checker_options import parse_checker
 from condor_pydagman.dagman_job.options import OPTIONS, parse_submit
 from tools import command_tables, completion
 
