@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     )
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
     from condor_pydagman.features.timeout.commands import Timeout
+    from condor_pydagman.follow.dag_events import DagEvent
+    from condor_pydagman.follow.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.graph.model import (
         Abort,
         Retry,
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     )
     from condor_pydagman.lint.findings import Severity
     from condor_pydagman.monitor.found_state import DagState
-    from condor_pydagman.trace.dag_events import DagEvent
-    from condor_pydagman.trace.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
 
 __version__ = "0.1.0"
@@ -175,8 +175,8 @@ _HOMES = {
         "Variable",
     ),
     "monitor.found_state": ("DagState",),
-    "trace.dag_events": ("DagEvent",),
-    "trace.run_history": (
+    "follow.dag_events": ("DagEvent",),
+    "follow.run_history": (
         "Attempt",
         "Hold",
         "NodeRun",

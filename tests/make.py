@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from condor_pydagman.config import Config
-from condor_pydagman.dagfile.language import WORDS
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import engine as engine_module
 from condor_pydagman.engine import inputs
@@ -20,6 +19,7 @@ from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.steering.run import NodesSteered, PriorityWanted
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.keywords import WORDS
 from condor_pydagman.vocabulary import (
     NOOP_PROC,
     SHARED_CLUSTER,

@@ -1,4 +1,4 @@
-"""Commands of features by chance, from their rows (`condor_pydagman.dagfile.rows`)."""
+"""Commands of features by chance, from their rows (`condor_pydagman.language.rows`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile import rows
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import Words, name_word, node_word
+from condor_pydagman.language import rows
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.lexer import Words, name_word, node_word
 
 # Words that can stand in a line as they are, and words that need care.
 TEXT = st.text(alphabet="abZ9.{}@=+#/%\u00e9\u00a0\udcff\"' \\\t", min_size=1, max_size=8)

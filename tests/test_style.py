@@ -30,7 +30,7 @@ DAGMAN = (
     ),
     ("features",),
     ("config",),
-    ("dagfile", "submitfile"),
+    ("language",),
     ("data_requests",),
     ("graph",),
     ("features.commands",),
@@ -42,9 +42,9 @@ DAGMAN = (
     ("daemon", "features.helper", "features.clients"),
 )
 OUTER = (
-    ("lint", "pool", "placement"),
+    ("lint", "pool", "transfer.rules"),
     ("features.lint",),
-    ("trace",),
+    ("follow",),
     ("notices",),
     ("picture", "report"),
     ("features.shown",),
@@ -80,9 +80,9 @@ PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "timers", "config"),
     *("features", "features.commands", "features.run", "features.lint", "features.shown"),
     "features.explain",
-    *("dagfile", "submitfile", "data_requests"),
+    *("language", "data_requests"),
     *("graph", "engine", "records"),
-    *("lint", "picture", "placement", "trace", "notices", "report", "diagnosis"),
+    *("lint", "picture", "transfer.rules", "follow", "notices", "report", "diagnosis"),
 )
 
 # Modules of pure layers that fetch what the others are given, and why they are beside them.
@@ -162,6 +162,8 @@ def room(parts: tuple[str, ...]) -> str:
     """What LAYERS and PURE call the place of a module `condor_pydagman.<parts>`."""
     if "/".join(parts[:3]) in OF_FEATURES:
         return OF_FEATURES["/".join(parts[:3])]
+    if parts[:2] == ("transfer", "rules"):
+        return "transfer.rules"
     if parts[:1] == ("features",) and len(parts) > 2 and parts[2] != "__init__":
         name = f"features.{parts[2]}"
         return name if any(name in layer for layer in LAYERS) else "features.run"

@@ -29,8 +29,8 @@ from pathlib import Path
 
 from condor_pydagman import __version__
 from condor_pydagman.cli import checker_options
-from condor_pydagman.dagfile.language import manual
 from condor_pydagman.dagman_job.options import OPTIONS, WAIT_FOR_DEBUG, Option, Reach
+from condor_pydagman.language.keywords import manual
 from condor_pydagman.lint.findings import CODES
 from tools import command_tables as tables
 from tools import decision_table

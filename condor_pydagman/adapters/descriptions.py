@@ -20,8 +20,8 @@ import classad2
 import htcondor2
 
 from condor_pydagman.adapters import macros
-from condor_pydagman.dagfile.lexer import ITEM_DOLLAR
 from condor_pydagman.errors import PoolError
+from condor_pydagman.language.lexer import ITEM_DOLLAR
 from condor_pydagman.printable import printable
 from condor_pydagman.records.job_description import NOTHING, split
 

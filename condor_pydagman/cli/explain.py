@@ -19,10 +19,10 @@ from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.diagnosis.fact_collection import collect_facts
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, printable
-from condor_pydagman.trace.notice import Evidence, Notice
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -22,6 +22,10 @@ from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
 from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.follow.follower import Plan, unknown_plan
+from condor_pydagman.follow.local_times import LocalTimes
+from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.past_runs import PastRuns
+from condor_pydagman.follow.run_history import Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
@@ -40,10 +44,6 @@ from condor_pydagman.report.all_runs import AllRuns, all_runs
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 from condor_pydagman.report.wfformat import NOT_DESCRIBED, TaskDescription, wfformat_text
-from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.past_runs import PastRuns
-from condor_pydagman.trace.run_history import Run
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

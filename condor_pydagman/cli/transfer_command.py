@@ -20,13 +20,13 @@ from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import masked_text, parse_url
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.placement.faults import FaultKind, exit_code
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.records.placement_event import COMPLETED
 from condor_pydagman.transfer.attempt_lines import attempt_line, name_of, rate_text
 from condor_pydagman.transfer.configured_settings import configured_settings
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.progress_sum import ProgressSum
+from condor_pydagman.transfer.rules.faults import FaultKind, exit_code
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses

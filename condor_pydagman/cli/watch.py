@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.which_dag import my_dags
+from condor_pydagman.follow.notice import Weight
+from condor_pydagman.follow.overview import Overview
+from condor_pydagman.follow.run_history import DagState
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.outside_facts import watchers
 from condor_pydagman.monitor.watched_dag import WatchedDag
@@ -25,9 +28,6 @@ from condor_pydagman.report.overview_text import (
     summary,
     troubles,
 )
-from condor_pydagman.trace.notice import Weight
-from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import DagState
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

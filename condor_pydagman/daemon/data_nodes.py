@@ -16,7 +16,6 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.work_orders import SUFFIX
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.data_requests.knob_settings import OF_HTCONDOR, settings_of
 from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.data_requests.request_macros import Macros, variables_named
@@ -26,6 +25,7 @@ from condor_pydagman.data_requests.work_order import WorkOrder, file_stem, passe
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
+from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description, placement_job
 from condor_pydagman.records.placement_job import WorkerCommand

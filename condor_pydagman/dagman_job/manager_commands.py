@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters.files import read_text
-from condor_pydagman.dagfile.language import concerns_submit_dag
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.errors import ConfigError, FileError
+from condor_pydagman.language.keywords import concerns_submit_dag
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from condor_pydagman.dagfile.commands import Command
+    from condor_pydagman.language.commands import Command
 
 
 class ManagerFacts(NamedTuple):
@@ -41,7 +41,7 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
 
     Raises:
         FileError: a DAG file can't be read.
-        DagFileError: a line is wrong, see `dagfile.parser.manager_commands`.
+        DagFileError: a line is wrong, see `language.parser.manager_commands`.
         ConfigError: more than one configuration file is named.
     """
     configs: list[str] = []
@@ -49,7 +49,7 @@ def read_dag_files(options: SubmitOptions) -> ManagerFacts:
     env: dict[bool, list[str]] = {True: [], False: []}
     for path in options.dag_files:
         for command in _manager_commands(read_dag(path), path):
-            from condor_pydagman.dagfile import commands
+            from condor_pydagman.language import commands
 
             if isinstance(command, commands.ConfigFile):
                 name = _config_path(command.file, path if options.use_dag_dir else "")
@@ -91,7 +91,7 @@ def _manager_commands(text: str, path: str) -> Sequence[Command]:
     """As `manager_commands`, which takes longer to import than most DAG files take to be read."""
     if len(text) < _MAX_SCANNED_LENGTH and not concerns_submit_dag(text):
         return ()
-    from condor_pydagman.dagfile.parser import manager_commands
+    from condor_pydagman.language.parser import manager_commands
 
     return manager_commands(text, path)
 

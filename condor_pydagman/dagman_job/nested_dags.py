@@ -16,9 +16,6 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.dagfile.commands import Subdag
-from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.dagman_job import dagman_submit_file
 from condor_pydagman.dagman_job.dagman_submit_file import Output
 from condor_pydagman.dagman_job.manager_commands import read_dag
@@ -30,6 +27,9 @@ from condor_pydagman.dagman_job.options import (
     deep_arguments,
 )
 from condor_pydagman.errors import CannotPrepare, DagFileError, FileError, PydagmanError
+from condor_pydagman.language.commands import Subdag
+from condor_pydagman.language.lines import in_blocks
+from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
 from condor_pydagman.records.condor_sub import shown_arguments

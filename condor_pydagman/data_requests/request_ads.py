@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import NoReturn
 
-from condor_pydagman.dagfile.lexer import excerpt
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.language.lexer import excerpt
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_LENGTH = 64 * 1024**2  # characters of a request file

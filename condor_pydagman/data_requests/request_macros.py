@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from condor_pydagman.dagfile.hints import nearest
+from condor_pydagman.language.hints import nearest
 
 MAX_DEPTH = 20
 MAX_VALUE_LENGTH = 100_000  # characters
@@ -37,7 +37,7 @@ class Macros:
 
     def __init__(self, values: Mapping[str, str] = {}, environment: Mapping[str, str] = {}) -> None:
         self._values = {name.lower(): value for name, value in values.items()}
-        self._values["dagman_dollar"] = "$(DOLLAR)"  # see `dagfile.lexer.item_text`
+        self._values["dagman_dollar"] = "$(DOLLAR)"  # see `language.lexer.item_text`
         self._names = list(values)
         self._environment = environment
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.data_requests.request_ads import TYPE_KEY, Ad, RequestText, Value, read_ads
 from condor_pydagman.data_requests.request_keys import (
     ALLOCATE,
@@ -22,6 +21,7 @@ from condor_pydagman.data_requests.request_macros import Macros, UndefinedMacro
 from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
 from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.errors import DagFileError
+from condor_pydagman.language.hints import nearest
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_ERRORS = 20  # of a file that are told

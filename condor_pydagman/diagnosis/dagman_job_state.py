@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.diagnosis.feature_findings import going_on, is_failure_explained
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.run_history import DagState, Run
 from condor_pydagman.notices.phrases import capitalized, nodes_named
 from condor_pydagman.printable import message, number_of, printable
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import DagState, Run
 from condor_pydagman.vocabulary import (
     EXIT_RESTART,
     MAX_FINAL_EXIT_CODE,

@@ -20,15 +20,15 @@ from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.load import known_of, retry_delay_left
 from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
+from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
+from condor_pydagman.follow.run_history import Attempt, NodeRun, ScriptRun
+from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.notices.held_jobs import held_job_notices
 from condor_pydagman.notices.known import IDLE
 from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import message, number_of
-from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
-from condor_pydagman.trace.run_history import Attempt, NodeRun, ScriptRun
-from condor_pydagman.trace.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import duration, result
 

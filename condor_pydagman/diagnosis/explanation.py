@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.trace.notice import Notice, Weight
 
 
 class Moment(NamedTuple):

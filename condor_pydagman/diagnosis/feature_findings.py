@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from condor_pydagman import features
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.run_history import NodeRun
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import NodeRun
 
 
 def feature_findings(facts: Facts, state: GraphState | None) -> Iterator[Notice]:

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from condor_pydagman import features
+from condor_pydagman.follow.run_history import NodeRun, Run
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
-from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 
 _WAIT = (NodeStatus.NOT_READY, NodeStatus.FUTILE)

@@ -7,10 +7,10 @@ import fnmatch
 import re
 from collections.abc import Iterable, Mapping
 
-from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.hints import nearest
 from condor_pydagman.vocabulary import STATE_WORDS
 
 MAX_NAME = 200  # characters of one that is not there

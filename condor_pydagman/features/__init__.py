@@ -3,7 +3,7 @@
 `FEATURES` is the one place outside of its folder that names a feature.  Nothing of it is imported
 but for a DAG that wants it.  The modules of a folder that the core asks for:
 
-- `commands`: its commands, as rows (`dagfile.rows`); what a Dag holds of it, and how its commands
+- `commands`: its commands, as rows (`language.rows`); what a Dag holds of it, and how its commands
   are applied (`graph.apply`).
 - `lint`: what the checker finds in it.
 - `run`: its class for the engine (`engine.feature`).
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
             `features`.
         with_others: features of which the DAG holds something if it wants this one, beside itself.
         uses: its command words that are applied when all nodes of their file are defined.
-        defines: those that are applied before, see `dagfile.language`.
+        defines: those that are applied before, see `language.keywords`.
         records: names of journal records that the log of any DAG may have, since a person may
             ask for the feature while the DAG runs.
         restored: of its words, those whose lines in a rescue file are applied before all others, by

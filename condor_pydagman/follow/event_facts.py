@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from operator import add
 
+from condor_pydagman.follow.run_history import Usage
 from condor_pydagman.names import logged_name
-from condor_pydagman.trace.run_history import Usage
 
 _NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')
 _ESCAPE = re.compile(r"(?:\\[0-3][0-7]{2})+|\\(.)")  # of a ClassAd; bytes beyond ASCII are octal

@@ -20,8 +20,10 @@ from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.history import History, Observer
 from condor_pydagman.follow.nodes_log import NodesLogEvent
+from condor_pydagman.follow.run_history import NodeRun, Run, Start
 from condor_pydagman.follow.unknown_dag import (
     add_nodes,
     begin_anew,
@@ -33,8 +35,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import PAUSED, OutKind, OutLine, knobs_of
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodeRun, Run, Start
 from condor_pydagman.vocabulary import DagStatus, EventKind, JournalRecord
 from condor_pydagman.words import result
 

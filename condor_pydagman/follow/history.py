@@ -18,15 +18,15 @@ from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.follow import event_facts
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.node_placements import NodePlacements, event_fields
 from condor_pydagman.follow.nodes_log import NodesLogEvent
+from condor_pydagman.follow.run_history import REMOVAL_S, Attempt, Hold, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED, parse_event
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.node_placements import NodePlacements, event_fields
-from condor_pydagman.trace.run_history import REMOVAL_S, Attempt, Hold, NodeRun, Run, ScriptRun
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord, NodeStatus
 
 _PLACEMENT_EVENTS = {COMPLETED: "data.done", RESCHEDULED: "data.retry", FAILED: "data.fail"}

@@ -14,8 +14,8 @@ from typing import Any, Optional
 
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.follow import event_facts
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.records.own_events import with_info
-from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.vocabulary import NOOP_PROC, RETURN_JOB_ABORTED, SHARED_CLUSTER, EventKind
 
 _END = b"\n...\n"

@@ -10,14 +10,14 @@ from functools import cache, partial
 from itertools import chain, repeat
 from typing import Any, cast
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.bulk import SimpleLines
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.features import home, part
 from condor_pydagman.graph import define, modify
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.edges import ascending
 from condor_pydagman.graph.model import Retry, Script
+from condor_pydagman.language import commands
+from condor_pydagman.language.bulk import SimpleLines
+from condor_pydagman.language.commands import Command
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ScriptKind
 

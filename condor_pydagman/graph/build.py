@@ -11,13 +11,6 @@ from itertools import chain, islice
 from operator import ne
 from typing import TypeVar, Union
 
-from condor_pydagman.dagfile import bulk, commands, hints
-from condor_pydagman.dagfile.bulk import SimpleLines
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.language import DEFINING, USING
-from condor_pydagman.dagfile.lexer import excerpt
-from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph import define
 from condor_pydagman.graph.apply import NotSimple, apply, apply_many, define_jobs
@@ -26,6 +19,13 @@ from condor_pydagman.graph.file_cache import FileCache, Player, Recorder
 from condor_pydagman.graph.model import Dag, Splice
 from condor_pydagman.graph.problems import DagFileErrors, Errors, ProcessingError
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.language import bulk, commands, hints
+from condor_pydagman.language.bulk import SimpleLines
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.keywords import DEFINING, USING
+from condor_pydagman.language.lexer import excerpt
+from condor_pydagman.language.lines import in_blocks
+from condor_pydagman.language.parser import MAX_LOST_ERRORS, CommandReader, Reading
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import NodeKind

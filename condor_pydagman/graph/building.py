@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, NoReturn, TypeVar
 
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.graph.model import JOIN_NAME, Dag
 from condor_pydagman.graph.problems import Errors, ProcessingError
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.language.commands import Command
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind

@@ -6,7 +6,6 @@ import os.path
 from collections.abc import Sequence
 from typing import NoReturn
 
-from condor_pydagman.dagfile import commands
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import (
     ALL_NODES,
@@ -20,6 +19,7 @@ from condor_pydagman.graph.model import StatusFile
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.language import commands
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind
 
 SUBDAG_SUFFIX = ".condor.sub"

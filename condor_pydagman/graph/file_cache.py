@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Union
 
-from condor_pydagman.dagfile.bulk import SimpleLines
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import CommandReader, Reading
+from condor_pydagman.language.bulk import SimpleLines
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.parser import CommandReader, Reading
 
 MAX_LINES = 50_000  # of all kept files together
 

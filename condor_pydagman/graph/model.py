@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.features import FEATURES, home
 from condor_pydagman.graph.edges import Edges
@@ -28,6 +27,7 @@ from condor_pydagman.graph.places import Places
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.graph.variable_table import Variable, VariableTable
+from condor_pydagman.language.commands import Command
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NO_NODE, NodeKind, ScriptKind
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from condor_pydagman.dagfile import commands
 from condor_pydagman.graph import model
 from condor_pydagman.graph.building import (
     ALL_NODES,
@@ -21,6 +20,7 @@ from condor_pydagman.graph.building import (
 )
 from condor_pydagman.graph.model import Retry, Script, Tolerance
 from condor_pydagman.graph.variable_table import Variable, in_order
+from condor_pydagman.language import commands
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 

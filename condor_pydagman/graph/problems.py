@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman import printable
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, PydagmanError
+from condor_pydagman.language.commands import Command
 
 MAX_ERRORS = 1000
 MAX_SHOWN = 20

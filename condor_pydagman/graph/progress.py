@@ -15,19 +15,19 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Union
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.language import about, manual
-from condor_pydagman.dagfile.lexer import node_word
-from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.dagfile.syntax import of_class, of_word
 from condor_pydagman.features import FEATURES, part
 from condor_pydagman.graph.apply import applied, apply
 from condor_pydagman.graph.build import placed
 from condor_pydagman.graph.building import Building, BuildOptions, fail
 from condor_pydagman.graph.model import Dag, Retry, Variable
 from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, ProcessingError
+from condor_pydagman.language import commands
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.keywords import about, manual
+from condor_pydagman.language.lexer import node_word
+from condor_pydagman.language.lines import in_blocks
+from condor_pydagman.language.parser import CommandReader, Reading
+from condor_pydagman.language.syntax import of_class, of_word
 from condor_pydagman.named_tuple import NamedTuple
 
 # What a person sets for nodes (docs/steering.md).

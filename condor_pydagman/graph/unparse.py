@@ -18,9 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import gt, lt
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.graph.model import (
     DONE,
     LEFT_OUT,
@@ -30,6 +27,9 @@ from condor_pydagman.graph.model import (
     FeatureData,
     Retry,
 )
+from condor_pydagman.language import commands
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.parser import lines_of
 from condor_pydagman.vocabulary import NodeKind
 
 _NO_LINE = 0

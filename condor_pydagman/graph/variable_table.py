@@ -9,8 +9,8 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 
-from condor_pydagman.dagfile.bulk import simple_pairs
 from condor_pydagman.graph.stepwise import Steps, mapped
+from condor_pydagman.language.bulk import simple_pairs
 from condor_pydagman.named_tuple import NamedTuple
 
 _NONE = -1

@@ -12,13 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from condor_pydagman.graph.model import DONE, Dag, Variable
+from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.findings import FileKind, Findings, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.value_rules import Get, first_of
-from condor_pydagman.submitfile.submit_file import SPECIAL, SubmitText, expand
 
 VALUE, FILE, NEEDED = "DAG310", "DAG311", "DAG312"
 _INPUTS = ("transfer_input_files", "transferinputfiles", "transfer_input", "transferin")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os.path
 
-from condor_pydagman.dagfile import commands
 from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.errors import FileError
+from condor_pydagman.language import commands
 from condor_pydagman.lint.findings import FileKind, World
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS, NodeKind

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.dagfile.commands import ConfigFile
-from condor_pydagman.dagfile.hints import odd_character
-from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.errors import FileError
 from condor_pydagman.features import part
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag
+from condor_pydagman.language.commands import ConfigFile
+from condor_pydagman.language.hints import odd_character
+from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.named_tuple import NamedTuple

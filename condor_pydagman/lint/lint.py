@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.features import home, part
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ProcessingError, build
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.language import commands
+from condor_pydagman.language.commands import Command
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
 from condor_pydagman.lint.findings import Finding, Findings, World

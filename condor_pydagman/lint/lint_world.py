@@ -15,10 +15,10 @@ from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.submit_file import SubmitText, parse
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.findings import FileKind
 from condor_pydagman.names import DagPaths
-from condor_pydagman.submitfile.submit_file import SubmitText, parse
 
 _UNIVERSE_NAMES = """
 vanilla local scheduler grid java parallel vm docker container standard mpi globus pvm

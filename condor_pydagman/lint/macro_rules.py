@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
-from condor_pydagman.lint.description_rules import DescriptionRules
-from condor_pydagman.lint.findings import FileKind, Findings, World
-from condor_pydagman.lint.unused_line_rules import UnusedLineRules
-from condor_pydagman.submitfile.submit_file import (
+from condor_pydagman.language.submit_file import (
     KEYWORDS,
     SPECIAL,
     SubmitText,
@@ -21,6 +18,9 @@ from condor_pydagman.submitfile.submit_file import (
     mentioned,
     parse,
 )
+from condor_pydagman.lint.description_rules import DescriptionRules
+from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.lint.unused_line_rules import UnusedLineRules
 from condor_pydagman.vocabulary import NodeKind
 
 _OUTPUTS = (("output", "out", "stdout"), ("error", "err", "stderr"))

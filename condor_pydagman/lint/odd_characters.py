@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.dagfile.hints import odd_character
 from condor_pydagman.graph.model import DONE, Dag
+from condor_pydagman.language.hints import odd_character
 from condor_pydagman.lint.findings import Findings
 
 CODE = "DAG420"

@@ -20,12 +20,6 @@ from functools import cache
 from itertools import repeat
 from typing import Any, Union
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.bulk import KINDS, USES, SimpleLines, kind_of
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.language import USING, manual
-from condor_pydagman.dagfile.parser import CommandReader, Reading
-from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.errors import DagFileError, FileError, UsageError
 from condor_pydagman.features import home, part
 from condor_pydagman.graph import define
@@ -35,6 +29,12 @@ from condor_pydagman.graph.building import ALL_NODES, Building, BuildOptions
 from condor_pydagman.graph.model import JOIN, JOIN_NAME, Dag
 from condor_pydagman.graph.problems import Errors
 from condor_pydagman.graph.scope import Scope
+from condor_pydagman.language import commands
+from condor_pydagman.language.bulk import KINDS, USES, SimpleLines, kind_of
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.keywords import USING, manual
+from condor_pydagman.language.parser import CommandReader, Reading
+from condor_pydagman.language.syntax import of_class
 from condor_pydagman.lint.external import NO_DESCRIPTION, External, OutlineOptions
 from condor_pydagman.lint.findings import FileKind, World
 from condor_pydagman.named_tuple import NamedTuple

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.language import DEFINING, WORDS
 from condor_pydagman.graph.build import ReadText, build_with
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import Errors, ProcessingError
+from condor_pydagman.language import commands
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.keywords import DEFINING, WORDS
 
 _USES = WORDS - DEFINING  # commands that define nothing
 _UNENDED = "Missing inline description closing token"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.hints import nearest
+from condor_pydagman.language.submit_file import KEYWORDS, SubmitText, mentioned
+from condor_pydagman.language.submit_remarks import unused_lines
 from condor_pydagman.lint.findings import Findings
-from condor_pydagman.submitfile.submit_file import KEYWORDS, SubmitText, mentioned
-from condor_pydagman.submitfile.submit_remarks import unused_lines
 
 CODE = "DAG422"
 MAX_VALUE_LENGTH = 60

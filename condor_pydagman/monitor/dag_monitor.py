@@ -12,8 +12,11 @@ from typing import Any, Union
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, is_start_of_post, order, unknown_plan
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, NodesLogEvent, log_events
+from condor_pydagman.follow.run_history import NodeRun, Run
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
@@ -27,9 +30,6 @@ from condor_pydagman.records.dagman_out import (
     OutLine,
     out_lines,
 )
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
 
 ALL = 1 << 30  # more events than an entry has

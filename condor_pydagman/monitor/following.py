@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from condor_pydagman.errors import PoolError
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.trace.dag_events import DagEvent
 
 INTERVAL_S = 0.5  # between looks at the logs, which cost two calls of the system each
 ASK_S = 15.0  # between questions whether a job that has not started is still in the queue

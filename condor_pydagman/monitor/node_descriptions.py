@@ -9,6 +9,7 @@ from condor_pydagman.adapters.files import read_text
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language import submit_file
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import (
@@ -18,7 +19,6 @@ from condor_pydagman.records.job_description import (
     may_run_commands,
     split,
 )
-from condor_pydagman.submitfile import submit_file
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_DESCRIPTION_BYTES = 1 << 20

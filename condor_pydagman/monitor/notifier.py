@@ -26,13 +26,13 @@ from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.errors import PydagmanError, UsageError
+from condor_pydagman.follow.dag_events import DagEvent, EventFilter
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_small_plan
 from condor_pydagman.monitor.position import parse_position
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
-from condor_pydagman.trace.dag_events import DagEvent, EventFilter
 
 FIRST_DELAY_S, MAX_DELAY_S = 1.0, 60.0  # before a try after a failure
 GIVE_UP_S = 3600.0  # after which an event is given up while the DAG runs

@@ -13,6 +13,7 @@ from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features import Given
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown
 from condor_pydagman.follow.follower import Plan, unknown_plan
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, log_events
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph.build import BuildOptions, build
@@ -24,7 +25,6 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag
 from condor_pydagman.monitor.node_descriptions import SubmittedOnHold
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, OutKind, OutLine, knobs_of, out_lines
-from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.vocabulary import JournalRecord
 
 MAX_SMALL_BYTES = 4 << 20  # of DAG files and what was added; they are read in half a second

@@ -11,7 +11,11 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
+from condor_pydagman.follow.overview import Dagman, Overview, overview
+from condor_pydagman.follow.run_history import DagState, NodeRun, Run
+from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.dag_monitor import DagMonitor
@@ -24,10 +28,6 @@ from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.notices.known import Known, Load, Nodes, Throttled
 from condor_pydagman.notices.phrases import MAX_NAMES
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.overview import Dagman, Overview, overview
-from condor_pydagman.trace.run_history import DagState, NodeRun, Run
-from condor_pydagman.trace.tally import Tally
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a second

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from condor_pydagman import features
+from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
+from condor_pydagman.follow.overview import failure_of
+from condor_pydagman.follow.tally import stalled_s
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.notices.held_jobs import held_job_notices
 from condor_pydagman.notices.known import Known, Nodes, Throttled
 from condor_pydagman.notices.phrases import capitalized, some_nodes
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.trace.notice import Evidence, Notice, Weight, in_order
-from condor_pydagman.trace.overview import failure_of
-from condor_pydagman.trace.tally import stalled_s
 from condor_pydagman.words import duration, result
 
 

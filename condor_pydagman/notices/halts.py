@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Iterator
 
 from condor_pydagman import features
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.run_history import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.notices.held_jobs import hold_code
 from condor_pydagman.notices.known import HaltedBy, Known
 from condor_pydagman.notices.phrases import capitalized, nodes_named
 from condor_pydagman.printable import message
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import MAX_FINAL_EXIT_CODE, NodeKind, NodeStatus
 from condor_pydagman.words import duration
 

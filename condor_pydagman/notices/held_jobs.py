@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.run_history import DagState, NodeRun
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import HELD, Known, QueuedJob
 from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import DagState, NodeRun
 from condor_pydagman.words import duration
 
 _BY_STEER = "(condor_pydagman steer)"  # in HoldReason

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from condor_pydagman.features.run_if.commands import conditions_of
+from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.shapes import amount_words
 from condor_pydagman.picture.sketch import Box, Fold
 from condor_pydagman.picture.states import States
 from condor_pydagman.picture.text import number, plain, shortened
-from condor_pydagman.trace.shown_states import LOOKS, Shown
 from condor_pydagman.vocabulary import NodeKind
 
 _MAX_LINE = 200

@@ -10,11 +10,11 @@ import re
 from array import array
 from collections.abc import Callable, Hashable, Sequence
 
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import AFTER_ALL, AT_ONCE, JOIN, Splice
 from condor_pydagman.picture.grouping import KINDS, LOOKS, Grouping, Traits, fits, group_items
 from condor_pydagman.picture.network import Foldable, Network, knots, layers
 from condor_pydagman.picture.sketch import Box, Edge, Fold, Line, Sketch
-from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_MEMBERS = 20

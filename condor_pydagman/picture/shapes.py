@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture.sketch import Box, Edge, Fold, Sketch
 from condor_pydagman.picture.text import number, shortened, width
-from condor_pydagman.trace.shown_states import LOOKS, Shown
 from condor_pydagman.vocabulary import NodeKind
 
 TEXT = 12.0  # size of names

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
-from condor_pydagman.trace.shown_states import Shown
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.trace.shown_states import paints
+from condor_pydagman.follow.shown_states import paints
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 INK, DARK_INK = "#1b1f24", "#e8eaed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from condor_pydagman.follow.shown_states import LOOKS, Shown, class_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture import style
@@ -14,7 +15,6 @@ from condor_pydagman.picture.site_marks import colours_of, count_sites, site_leg
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.states import States
 from condor_pydagman.picture.text import escaped, number, shortened, width
-from condor_pydagman.trace.shown_states import LOOKS, Shown, class_of
 
 MARGIN = 24.0
 _HEAD = 64.0

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
-from condor_pydagman.dagfile.lexer import item_text
+from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 

@@ -10,16 +10,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.lexer import name_word, node_word
-from condor_pydagman.dagfile.modifier_lines import retry_options
-from condor_pydagman.dagfile.parser import lines_of, parse
-from condor_pydagman.dagfile.syntax import of_class, of_word
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings, retry_in_force
 from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
 from condor_pydagman.graph.unparse import retry_line
+from condor_pydagman.language import commands
+from condor_pydagman.language.lexer import name_word, node_word
+from condor_pydagman.language.modifier_lines import retry_options
+from condor_pydagman.language.parser import lines_of, parse
+from condor_pydagman.language.syntax import of_class, of_word
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.vocabulary import NodeKind, NodeStatus

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.report import feature_words
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.trace.dag_events import DagEvent
 from condor_pydagman.words import result
 
 

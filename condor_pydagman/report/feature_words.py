@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from condor_pydagman import features
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.overview import Overview
+from condor_pydagman.follow.run_history import Run
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import Run
 
 Piece = tuple[str, str]  # text, style
 SPACE = "  "

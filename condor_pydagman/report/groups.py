@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from condor_pydagman.follow.overview import failure_of
+from condor_pydagman.follow.run_history import NodeRun, Run, Usage
+from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import Span
-from condor_pydagman.trace.overview import failure_of
-from condor_pydagman.trace.run_history import NodeRun, Run, Usage
-from condor_pydagman.trace.shown_states import Shown, shown_state
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind
 from condor_pydagman.words import result
 

@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
+from condor_pydagman.follow.run_history import Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.printable import printable
 from condor_pydagman.report.critical_path import Step
 from condor_pydagman.report.spans import Span
-from condor_pydagman.trace.run_history import Run
 
 _IN_QUEUE = ("idle", "held", "run")
 # Throttles by their names in the job ad: what people call them, and which parts count for them.

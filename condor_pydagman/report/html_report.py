@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 
+from condor_pydagman.follow.node_placements import total
+from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.run_history import Intervention, NodeRun, Run
+from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of, printable, size_text
@@ -22,10 +26,6 @@ from condor_pydagman.report.groups import (
 from condor_pydagman.report.held_back import held_back
 from condor_pydagman.report.spans import PARTS, Span, TimeAxis, concurrency, spans, time_axis
 from condor_pydagman.report.style_sheet import STYLE
-from condor_pydagman.trace.node_placements import total
-from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import Intervention, NodeRun, Run
-from condor_pydagman.trace.shown_states import LOOKS, shown_state
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration, number
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unicodedata import east_asian_width
 
+from condor_pydagman.follow.notice import Notice, Weight
+from condor_pydagman.follow.overview import Overview
+from condor_pydagman.follow.shown_states import BAR, COUNTED, LOOKS, Look, in_words
+from condor_pydagman.follow.tally import WINDOW_S
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.report.feature_words import SPACE, Clock, Piece, overview_flows
-from condor_pydagman.trace.notice import Notice, Weight
-from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.shown_states import BAR, COUNTED, LOOKS, Look, in_words
-from condor_pydagman.trace.tally import WINDOW_S
 from condor_pydagman.words import duration, number, rate, result
 
 Line = Sequence[Piece]

@@ -1,6 +1,6 @@
 """The style sheet of a report: light, dark and print, without anything from elsewhere."""
 
-from condor_pydagman.trace.shown_states import LOOKS, Shown
+from condor_pydagman.follow.shown_states import LOOKS, Shown
 
 _PARTS = {
     "pre": Shown.PRE,

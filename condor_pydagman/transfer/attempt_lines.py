@@ -5,9 +5,9 @@ from __future__ import annotations
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.units import duration_text
 from condor_pydagman.data_requests.urls import masked_text
-from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.printable import size_text
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
+from condor_pydagman.transfer.rules.faults import FaultKind
 from condor_pydagman.transfer.worker import AttemptEnd
 
 WORTH_A_RATE = 1 << 20  # bytes; of fewer, the rate tells how long it takes to begin

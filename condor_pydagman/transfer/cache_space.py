@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.local_part import guarded
 from condor_pydagman.transfer.private_places import locked, make_private
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress
 
 DEFAULT_PLACE = "/var/tmp"  # keeps its files when the machine starts anew

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from condor_pydagman.data_requests.requests import OVERWRITE, Transfer
 from condor_pydagman.data_requests.settings import CACHE
 from condor_pydagman.data_requests.urls import LOCAL, Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.cache_space import Cache, CacheEntry
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings, Way
 
 REUSE_S = 3600  # for so long a fetched file is used again, as the source may have changed since

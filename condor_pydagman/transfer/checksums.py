@@ -6,7 +6,7 @@ import hashlib
 import zlib
 from typing import Protocol
 
-from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 
 class Hash(Protocol):

@@ -22,8 +22,8 @@ from typing import IO, BinaryIO
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import child_supervisor
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress
 
 KEPT_BYTES = 4096  # of each stream's beginning and of its end

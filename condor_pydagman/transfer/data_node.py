@@ -16,8 +16,6 @@ from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.errors import DagFileError, FileError
-from condor_pydagman.placement.faults import FaultKind, exit_code
-from condor_pydagman.placement.journal_text import Done
 from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent
 from condor_pydagman.transfer.attempt_lines import attempt_line, ends_of
@@ -31,6 +29,8 @@ from condor_pydagman.transfer.placement_ad import (
     own_job,
 )
 from condor_pydagman.transfer.progress_sum import ProgressSum
+from condor_pydagman.transfer.rules.faults import FaultKind, exit_code
+from condor_pydagman.transfer.rules.journal_text import Done
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses

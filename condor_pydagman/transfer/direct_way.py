@@ -18,12 +18,12 @@ from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP, Transf
 from condor_pydagman.data_requests.settings import DIRECT
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.checksums import same_digits
 from condor_pydagman.transfer.endpoints import choose
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.transfer.endpoints.local_files import mode_of
 from condor_pydagman.transfer.placement_directory import DestinationLocks
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.stream_copy import StreamCopy, known_checksum
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 

@@ -7,7 +7,7 @@ import threading
 
 from condor_pydagman.adapters import files
 from condor_pydagman.data_requests.requests import Allocate, Placement, Transfer
-from condor_pydagman.placement.journal_text import Done, complete_line, done_line, read_done
+from condor_pydagman.transfer.rules.journal_text import Done, complete_line, done_line, read_done
 
 MAX_BYTES = 256 * 1024**2  # of a journal that is read
 

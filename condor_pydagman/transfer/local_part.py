@@ -26,9 +26,9 @@ from collections.abc import Iterator
 
 from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.checksums import new_hash, same_digits
 from condor_pydagman.transfer.endpoints.local_files import mode_of
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 WAIT_S = 1.0  # between looks at whether another placement has ended

@@ -21,8 +21,8 @@ from typing import Union
 
 from condor_pydagman.data_requests.requests import Allocate, Release
 from condor_pydagman.data_requests.urls import LOCAL, Url, parse_url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import child_process, site_modules
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 _WORDS = {Allocate: ("allocate", "reserve"), Release: ("release",)}

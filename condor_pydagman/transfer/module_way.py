@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import MODULE
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import child_process, local_part, site_modules
 from condor_pydagman.transfer.child_process import Streams
 from condor_pydagman.transfer.local_part import grown, local_size
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 

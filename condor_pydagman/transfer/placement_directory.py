@@ -17,8 +17,8 @@ from condor_pydagman.adapters.shared_directory import (
     label,
     open_safe,
 )
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import printable
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and never trusted

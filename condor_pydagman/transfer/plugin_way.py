@@ -23,14 +23,14 @@ from condor_pydagman.data_requests.settings import PLUGIN
 from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement import plugin_ads, plugin_results
-from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.plugin_ads import Ad
-from condor_pydagman.placement.plugin_results import Ability
 from condor_pydagman.printable import message
 from condor_pydagman.transfer import child_process, local_part, site_modules
 from condor_pydagman.transfer.local_part import grown, local_size
 from condor_pydagman.transfer.private_places import scratch_directory
+from condor_pydagman.transfer.rules import plugin_ads, plugin_results
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.plugin_ads import Ad
+from condor_pydagman.transfer.rules.plugin_results import Ability
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 _NOT_THERE = " is not there"

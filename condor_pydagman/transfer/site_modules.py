@@ -32,9 +32,9 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import quote, unquote
 
 from condor_pydagman.data_requests.urls import MASK, Url, masked_text
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import message
 from condor_pydagman.transfer.child_process import Ended, last_line
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.vocabulary import SECRETS
 

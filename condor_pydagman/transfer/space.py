@@ -24,12 +24,12 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.placement import space_rules as rules
-from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.space_rules import Allocation, DamagedLedger
 from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.endpoints.disk_faults import FULL
 from condor_pydagman.transfer.placement_directory import open_shared, private_directory
+from condor_pydagman.transfer.rules import space_rules as rules
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.space_rules import Allocation, DamagedLedger
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 LEDGER = "ledger"

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from condor_pydagman.data_requests.requests import FAIL, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.checksums import Hash, new_hash, same_digits
 from condor_pydagman.transfer.endpoints.disk_faults import writing
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry, Reader, Writer
@@ -22,6 +21,7 @@ from condor_pydagman.transfer.endpoints.local_files import (
     LocalWriter,
 )
 from condor_pydagman.transfer.partial_name import is_older_part, partial_name
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 BUFFER_BYTES = 1 << 20

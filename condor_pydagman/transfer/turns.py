@@ -26,8 +26,9 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.rest_rules import (
+from condor_pydagman.transfer.placement_directory import open_own, open_shared
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.rest_rules import (
     Rest,
     forgotten_after_s,
     newest,
@@ -35,7 +36,7 @@ from condor_pydagman.placement.rest_rules import (
     read_rest_name,
     rest_name,
 )
-from condor_pydagman.placement.turn_rules import (
+from condor_pydagman.transfer.rules.turn_rules import (
     Ticket,
     Verdict,
     as_others_see_it,
@@ -48,7 +49,6 @@ from condor_pydagman.placement.turn_rules import (
     ticket_name,
     verdict,
 )
-from condor_pydagman.transfer.placement_directory import open_own, open_shared
 from condor_pydagman.transfer.way import Progress
 
 _LOCK_S = 20.0  # the lock of the directory is held for milliseconds

@@ -9,7 +9,7 @@ from typing import Protocol
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 
 class Progress:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.data_requests.requests import Placement
-from condor_pydagman.placement.attempts import Candidate
+from condor_pydagman.transfer.rules.attempts import Candidate
 from condor_pydagman.transfer.way import Progress
 
 LONGEST_WAIT_S = 60.0  # between looks, if nobody wakes a thread

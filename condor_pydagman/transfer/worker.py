@@ -15,13 +15,13 @@ from typing import Protocol
 from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement import attempts
-from condor_pydagman.placement.attempts import Candidate, Next
-from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.journal_text import key_of
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer.journal import is_still_done
 from condor_pydagman.transfer.performer import Performer, Stream
+from condor_pydagman.transfer.rules import attempts
+from condor_pydagman.transfer.rules.attempts import Candidate, Next
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.journal_text import key_of
 from condor_pydagman.transfer.way import Outcome, Progress
 from condor_pydagman.transfer.work import Work, WorkQueue
 

@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.performer import Performer
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress
 from condor_pydagman.transfer.work import Work
 from condor_pydagman.transfer.worker import AttemptEnd, Listener, Share, Worker

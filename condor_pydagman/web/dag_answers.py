@@ -12,7 +12,7 @@ from typing import Any, Callable, Generic, TypeVar
 from aiohttp import web
 
 from condor_pydagman.errors import PoolError, PydagmanError
-from condor_pydagman.trace.shown_states import KEYS, LOOKS, Shown
+from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
 from condor_pydagman.vocabulary import STATE_WORDS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dags_list import DagsList

@@ -11,15 +11,15 @@ from typing import Any, Callable
 
 from condor_pydagman.features.sites.shown import NO_SITE, GroupSite, GroupSites, why_no_site
 from condor_pydagman.features.sites.states import GroupState
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.outside_facts import OutsideFacts
 from condor_pydagman.monitor.watched_dag import WatchedDag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
-from condor_pydagman.trace.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.web.access import Refused
 
 _NOTHING: Mapping[str, NodeRun] = {}

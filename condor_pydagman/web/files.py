@@ -13,13 +13,13 @@ from typing import Any
 from condor_pydagman.adapters.files import open_ordinary, rescue_numbers, working_directory
 from condor_pydagman.diagnosis.last_lines import output_of_worker
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.follow.run_history import Attempt
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.printable import printable
 from condor_pydagman.records.rescue import newest
-from condor_pydagman.trace.run_history import Attempt
 from condor_pydagman.vocabulary import ScriptKind
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader

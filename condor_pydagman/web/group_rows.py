@@ -12,8 +12,8 @@ from typing import Any, Callable, ClassVar
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
+from condor_pydagman.follow.shown_states import ENDED, FAILURES, KEYS
 from condor_pydagman.graph.model import NodeGroup
-from condor_pydagman.trace.shown_states import ENDED, FAILURES, KEYS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.tables import Rows, natural

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Callable
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.dag_reader import DagReader, Glimpse, SitePlaces
 from condor_pydagman.web.limit_answers import LimitAnswers

@@ -11,12 +11,12 @@ from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.diagnosis.failed_nodes import failure_of
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.last_lines import excerpt_of
+from condor_pydagman.follow.run_history import Attempt
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import printable
-from condor_pydagman.trace.run_history import Attempt
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.files import files_of_node

@@ -9,8 +9,8 @@ import json
 from html import escape
 from typing import Any
 
+from condor_pydagman.follow.shown_states import BAR, LOOKS, paints
 from condor_pydagman.picture.style import DASHES
-from condor_pydagman.trace.shown_states import BAR, LOOKS, paints
 
 STYLE_SHEET = "states.css"
 _PLACE = '<meta name="states" content="">'  # of index.html

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.picture.layout import Placement, place
@@ -21,7 +22,6 @@ from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.svg import path_of
 from condor_pydagman.picture.text import plain
 from condor_pydagman.picture.unfold import Unfolded, Unfolding
-from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.vocabulary import NodeKind
 from condor_pydagman.web.dag_reader import SitePlaces
 

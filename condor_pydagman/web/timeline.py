@@ -6,8 +6,8 @@ import time
 from itertools import accumulate
 from typing import Any
 
+from condor_pydagman.follow.run_history import Run
 from condor_pydagman.report.spans import job_parts
-from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.node_rows import ended_at, row_of, runtime_s

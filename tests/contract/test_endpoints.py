@@ -15,9 +15,9 @@ import pytest
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.errors import PoolError
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.choose import endpoint_for
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 from tests.servers.real import SERVERS, Server
 from tests.waiting import LIMIT_S

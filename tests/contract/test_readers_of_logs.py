@@ -11,8 +11,8 @@ import pytest
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events, of_engine
-from condor_pydagman.trace.local_times import LocalTimes
 from tests.log_samples import COMMON, ODD
 from tests.old_runs.runs import RUNS
 

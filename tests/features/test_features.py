@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import features
-from condor_pydagman.dagfile.commands import Job
 from condor_pydagman.features import FEATURES, HELPERS, TOLD, Given, home, part
 from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.language.commands import Job
 from condor_pydagman.names import DagPaths
 from tests import make
 from tests.unit.graph.texts import JOBS

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from condor_pydagman.dagfile import rows
-from condor_pydagman.dagfile.expression_text import Expression
-from condor_pydagman.dagfile.lexer import file_word, node_word
-from condor_pydagman.dagfile.rows import Part, row_of
 from condor_pydagman.features import FEATURE_OF
 from condor_pydagman.features.run_if.commands import Condition
+from condor_pydagman.language import rows
+from condor_pydagman.language.expression_text import Expression
+from condor_pydagman.language.lexer import file_word, node_word
+from condor_pydagman.language.rows import Part, row_of
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE
 from tests.fuzz.sample import Sample, as_read, random_options
 

@@ -7,8 +7,6 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from condor_pydagman.dagfile import bulk
-from condor_pydagman.dagfile.parser import manager_commands
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph import build as building
@@ -18,6 +16,8 @@ from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.model import BY_NODE, LEFT_OUT, Dag, Variable
 from condor_pydagman.graph.problems import Errors
 from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.language import bulk
+from condor_pydagman.language.parser import manager_commands
 from condor_pydagman.lint.partial import build_partial
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind

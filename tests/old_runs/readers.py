@@ -48,11 +48,11 @@ from condor_pydagman.features.sites import helper as site_helper
 from condor_pydagman.features.sites.adapters import claims_directory as claims
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
-from condor_pydagman.placement.journal_text import read_done
-from condor_pydagman.placement.space_rules import read_ledger
-from condor_pydagman.placement.turn_rules import read_ticket_name
 from condor_pydagman.records import ad_attributes, own_events, rescue
 from condor_pydagman.records.condor_sub import parse_quoted
+from condor_pydagman.transfer.rules.journal_text import read_done
+from condor_pydagman.transfer.rules.space_rules import read_ledger
+from condor_pydagman.transfer.rules.turn_rules import read_ticket_name
 from condor_pydagman.vocabulary import (
     ALL_PROCS,
     PROVISIONER_READY,

@@ -18,10 +18,10 @@ import pytest
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import DagFiles
-from condor_pydagman.dagfile.lines import MAX_COMMAND_LENGTH
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.lines import MAX_COMMAND_LENGTH
 from tests.fuzz.rules import check_dag
 from tests.waiting import LIMIT_S
 

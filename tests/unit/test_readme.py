@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli.pydagman import SUBCOMMANDS
-from condor_pydagman.dagfile.parser import parse
+from condor_pydagman.language.parser import parse
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 ROWS = re.findall(r"^\| ([^|`]+) \| (`[^|]+) \| ", README.read_text(encoding="utf-8"), re.M)

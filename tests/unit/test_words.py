@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman import features
+from condor_pydagman.follow.dag_events import NAMES, DagEvent
 from condor_pydagman.report.event_words import _WORDS, event_words
-from condor_pydagman.trace.dag_events import NAMES, DagEvent
 from condor_pydagman.words import duration, number, rate, result
 
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Callable, TypeVar
 
-from condor_pydagman.trace.shown_states import COUNTED, KEYS, LOOKS
+from condor_pydagman.follow.shown_states import COUNTED, KEYS, LOOKS
 from tests.web.fake_groups import FakeGroups
 
 MOST_BOXES = 500

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from condor_pydagman.trace.shown_states import KEYS
+from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.web.page_states import STYLE_SHEET, style_sheet, with_states
 from tests.web.fake_dag import FakeDag
 

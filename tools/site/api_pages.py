@@ -21,7 +21,10 @@ TOPICS = {
         ("api.dag_submit", "api.dag_state", "monitor.found_state", "api.dag_subscription",
          "adapters.request_client"),
     ),
-    "history": ("Events and history", ("api.dag_history", "trace.dag_events", "trace.run_history")),
+    "history": (
+        "Events and history",
+        ("api.dag_history", "follow.dag_events", "follow.run_history"),
+    ),
     "files": ("Rescue and status files", ("api.rescue_files", "api.status_files")),
     "data": ("Move data", ("api.data_placement",)),
     "errors": ("Exceptions", ("errors",)),

@@ -7,17 +7,17 @@ from typing import Any
 
 from condor_pydagman.features.brake.commands import ABORT
 from condor_pydagman.features.brake.record import BrakeRecord, read_record
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.notice import Evidence
+from condor_pydagman.follow.run_history import NodeRun, Seen
+from condor_pydagman.follow.tally import Tally
+from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import HaltedBy, Known
 from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import message, printable
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.notice import Evidence
-from condor_pydagman.trace.run_history import NodeRun, Seen
-from condor_pydagman.trace.tally import Tally
-from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import JournalRecord
 
 

@@ -10,9 +10,9 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.features.enough.commands import PARENTS, EnoughsOfDag, enoughs_of, words
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.shown import EnoughSeen
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.run_history import NodeRun
 from condor_pydagman.printable import does, message, number_of
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import NodeRun
 from condor_pydagman.vocabulary import NodeStatus
 
 _LOST = (NodeStatus.ERROR, NodeStatus.FUTILE)

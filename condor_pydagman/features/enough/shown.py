@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.features.enough.record import EnoughRecord, read_record
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.run_history import NodeRun, Seen
+from condor_pydagman.follow.tally import Tally
+from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import Known
 from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.run_history import NodeRun, Seen
-from condor_pydagman.trace.tally import Tally
-from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import JournalRecord
 
 

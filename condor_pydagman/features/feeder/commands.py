@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from condor_pydagman.dagfile import rows
-from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.language import rows
+from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 
 # Macros of a FEEDER's arguments, as those of scripts.

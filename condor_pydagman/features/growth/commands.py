@@ -8,16 +8,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Union
 
-from condor_pydagman.dagfile import rows
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import LineError, Words, node_word
-from condor_pydagman.dagfile.lines import Context
-from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.graph.apply import IN_THE_SUBMITTED_FILE, Applied
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.grow import Growth, NumberedPiece, extend, numbered
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.stepwise import at_once
+from condor_pydagman.language import rows
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.lexer import LineError, Words, node_word
+from condor_pydagman.language.lines import Context
+from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import LAST, NO_NODE, NodeKind
 

@@ -11,11 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import not_
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import file_word, item_text
-from condor_pydagman.dagfile.lines import in_blocks
-from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.features.growth import untrusted
 from condor_pydagman.features.growth.commands import PLACE, Feeding, Piece, Scatter
 from condor_pydagman.graph import build, define
@@ -28,6 +23,11 @@ from condor_pydagman.graph.inside import leads_inside
 from condor_pydagman.graph.model import NOOP, Dag
 from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, ProcessingError
 from condor_pydagman.graph.stepwise import OBJECTS, Steps, in_parts
+from condor_pydagman.language import commands
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.lexer import file_word, item_text
+from condor_pydagman.language.lines import in_blocks
+from condor_pydagman.language.syntax import of_class
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NO_NODE, ORDINARY_KINDS, NodeKind
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from condor_pydagman.features.growth.commands import growth_of
 from condor_pydagman.features.growth.let_go import numbers
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.run_history import NodeRun, Run, Seen
+from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.run_history import NodeRun, Run, Seen
-from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import FEEDING, LAST, JournalRecord
 
 REFUSED = "what it adds to the DAG is refused"

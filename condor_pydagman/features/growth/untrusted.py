@@ -13,17 +13,17 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.lexer import item_text
-from condor_pydagman.dagfile.syntax import of_class
 from condor_pydagman.features.growth.commands import Extend, Scatter, growth_of, scatters_of
 from condor_pydagman.graph.apply import applied
 from condor_pydagman.graph.building import fail
 from condor_pydagman.graph.inside import TRUST, check_inside, leads_inside
 from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
-from condor_pydagman.submitfile.submit_commands import ALL
+from condor_pydagman.language import commands
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.lexer import item_text
+from condor_pydagman.language.submit_commands import ALL
+from condor_pydagman.language.syntax import of_class
 from condor_pydagman.vocabulary import NodeKind
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def as_text(command: Command) -> Command:
 
 def is_plain(text: str) -> bool:
     """Whether a DAG file has nothing that `admitted` would refuse or change but in lines that are
-    never simple (`dagfile.bulk`): else its lines are read one by one."""
+    never simple (`language.bulk`): else its lines are read one by one."""
     if "$" in text or ".." in text or _ODD.search(text):
         return False
     return all(map(_is_macro, _words_before_equals(text)))

@@ -14,13 +14,13 @@ from typing import Any
 
 from condor_pydagman.adapters import detached_process
 from condor_pydagman.adapters.program_start import program_path
-from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.features.notify.commands import (
     Notification,
     notifications_of,
     read_notification,
 )
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.lexer import LineError, Words
 
 _MODULE = "condor_pydagman.monitor.notifier"
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from condor_pydagman.dagfile.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
@@ -21,6 +20,7 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.publish.commands import PublishedOfDag
+from condor_pydagman.language.file_macros import expanded, known_macros, unset_macros
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, EventKind, JournalRecord
 

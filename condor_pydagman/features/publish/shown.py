@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.own_events import RecordRead
-from condor_pydagman.trace.run_history import NodeRun
-from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, JournalRecord
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.dagfile.lexer import node_word
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.feature import Feature
@@ -21,6 +20,7 @@ from condor_pydagman.engine.node_states import SKIPPED, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.run_if.commands import PARENTS, ConditionsOfDag, renamed
+from condor_pydagman.language.lexer import node_word
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import JournalRecord
 

@@ -11,13 +11,13 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 
-from condor_pydagman.dagfile import rows
-from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
 from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.language import rows
+from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.features.sites.shown import waiting_notices
+from condor_pydagman.follow.notice import Notice
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.trace.notice import Notice
 
 
 def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:

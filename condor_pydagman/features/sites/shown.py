@@ -8,6 +8,12 @@ from typing import Any
 
 from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.overview import MAX_LISTED, Overview
+from condor_pydagman.follow.run_history import Attempt, NodeRun, Run, Seen
+from condor_pydagman.follow.tally import Tally
+from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import Known, Nodes
 from condor_pydagman.notices.phrases import names_of
@@ -15,12 +21,6 @@ from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import SPACE, Events, Flow, Piece, Section, why
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.overview import MAX_LISTED, Overview
-from condor_pydagman.trace.run_history import Attempt, NodeRun, Run, Seen
-from condor_pydagman.trace.tally import Tally
-from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from condor_pydagman.words import duration, number
 

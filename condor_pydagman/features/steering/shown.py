@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from condor_pydagman.features.steering.rules import BEGUN, RETRY, read_text
+from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events
-from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.trace.tracker import Records, Tracker
 from condor_pydagman.vocabulary import JournalRecord, NodeCommand, NodeStatus
 
 _ENDED = (NodeStatus.DONE, NodeStatus.ERROR)

@@ -13,8 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from condor_pydagman.dagfile import rows
-from condor_pydagman.dagfile.lexer import (
+from condor_pydagman.errors import UsageError
+from condor_pydagman.graph import define
+from condor_pydagman.graph.apply import Applied
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.variable_table import Variable, in_order
+from condor_pydagman.language import rows
+from condor_pydagman.language.lexer import (
     LineError,
     Words,
     file_word,
@@ -23,13 +28,8 @@ from condor_pydagman.dagfile.lexer import (
     name_word,
     quoted,
 )
-from condor_pydagman.dagfile.lines import RESERVED_NAMES, Context, needed, new_node_name, normal
-from condor_pydagman.dagfile.modifier_lines import read_pairs
-from condor_pydagman.errors import UsageError
-from condor_pydagman.graph import define
-from condor_pydagman.graph.apply import Applied
-from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.variable_table import Variable, in_order
+from condor_pydagman.language.lines import RESERVED_NAMES, Context, needed, new_node_name, normal
+from condor_pydagman.language.modifier_lines import read_pairs
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

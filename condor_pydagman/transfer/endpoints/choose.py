@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.data_requests.urls import LOCAL, Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
 from condor_pydagman.transfer.endpoints.local_files import LocalFiles
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 HTTP_SCHEMES = ("http", "https", "dav", "davs")

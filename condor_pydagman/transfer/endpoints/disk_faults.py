@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import re
 
-from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DENIED = (errno.EACCES, errno.EPERM)

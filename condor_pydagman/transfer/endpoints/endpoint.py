@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 MAX_DEPTH = 64  # of directories that a server lists
 MAX_DIGITS = 18  # of a number that a server tells

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import Closing, Endpoint, Entry
 from condor_pydagman.transfer.endpoints.fsspec_options import file_system
 from condor_pydagman.transfer.endpoints.library_faults import Mapped
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 INSTALL = "pip install 'condor_pydagman[transfer]'"

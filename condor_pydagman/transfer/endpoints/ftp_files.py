@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from condor_pydagman.data_requests.urls import Url, masked_text
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,
@@ -22,6 +21,7 @@ from condor_pydagman.transfer.endpoints.endpoint import (
     whole_number,
 )
 from condor_pydagman.transfer.endpoints.http_credentials import tls_context
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 MAX_LINES = 1000  # of an answer

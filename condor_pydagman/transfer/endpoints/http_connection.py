@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 from condor_pydagman.transfer.endpoints.reach import Reach
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 MAX_HEAD_BYTES = 65536
 MAX_INTERIM = 20  # answers before the one to a request

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from condor_pydagman.adapters.tls import client_context
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 MAX_TOKEN_BYTES = 65536
 

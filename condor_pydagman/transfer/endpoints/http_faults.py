@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 _KINDS = {
     400: FaultKind.REFUSED,

@@ -13,7 +13,6 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from condor_pydagman import __version__
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,
@@ -37,6 +36,7 @@ from condor_pydagman.transfer.endpoints.http_listing import (
     links_of,
 )
 from condor_pydagman.transfer.endpoints.reach import Reach
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 MAX_REDIRECTS = 5

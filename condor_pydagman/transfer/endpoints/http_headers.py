@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 _DIGEST_BYTES = {"md5": 16, "sha256": 32}
 # Some servers say of a compressed file that it is an encoding of another one.

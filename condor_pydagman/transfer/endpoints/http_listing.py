@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 
 from condor_pydagman.data_requests.urls import unquote_path
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 PROPFIND_BODY = (
     b'<?xml version="1.0"?><propfind xmlns="DAV:"><prop><getcontentlength/><resourcetype/>'

@@ -13,8 +13,8 @@ import socket
 from types import TracebackType
 
 from condor_pydagman.data_requests.urls import Url, masked_text
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.printable import message
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 _BY_ERRNO = {
     errno.ENOENT: FaultKind.MISSING,

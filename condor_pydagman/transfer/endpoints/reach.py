@@ -11,7 +11,7 @@ import ipaddress
 import socket
 from typing import Union
 
-from condor_pydagman.placement.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 _Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 LOOPBACK = "loopback"

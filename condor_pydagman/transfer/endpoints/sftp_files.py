@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.data_requests.urls import Url, masked_text
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints.endpoint import Closing, Entry, check_depth
 from condor_pydagman.transfer.endpoints.library_faults import fault_of
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 INSTALL = "pip install 'condor_pydagman[transfer]'"

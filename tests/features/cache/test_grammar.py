@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.features.cache.commands import Cache
-from tests.unit.dagfile.one_line import good, message, warnings
+from condor_pydagman.language.parser import lines_of
+from tests.unit.language.one_line import good, message, warnings
 
 
 @pytest.mark.parametrize(

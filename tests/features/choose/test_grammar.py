@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.features.choose.commands import Choose
+from condor_pydagman.language.parser import lines_of, parse
 
 
 @pytest.mark.parametrize(

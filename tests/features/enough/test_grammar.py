@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.features.enough.commands import Enough
-from tests.unit.dagfile.one_line import wrong
+from condor_pydagman.language.parser import lines_of, parse
+from tests.unit.language.one_line import wrong
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from condor_pydagman.diagnosis.dagman_job_state import dagman_findings, rescue_findings
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.features.feeder.shown import FeederSeen, notices
-from condor_pydagman.trace.notice import Notice, Weight
-from condor_pydagman.trace.run_history import DagState
+from condor_pydagman.follow.notice import Notice, Weight
+from condor_pydagman.follow.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, known, texts
 

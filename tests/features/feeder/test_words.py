@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from condor_pydagman.features.feeder.shown import FeederSeen
 from condor_pydagman.monitor.found_dag import FoundDag
+from tests.unit.follow.test_overview import DAG, READY, a_run, seen
 from tests.unit.monitor.test_known_run import found, looked
 from tests.unit.report.test_overview_text import text
-from tests.unit.trace.test_overview import DAG, READY, a_run, seen
 
 __all__ = ["found"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.features.growth.commands import (
     Extend,
     LetGo,
     Scatter,
 )
-from tests.unit.dagfile.one_line import good, warnings, wrong
+from condor_pydagman.language.parser import lines_of, parse
+from tests.unit.language.one_line import good, warnings, wrong
 
 
 @pytest.mark.parametrize(

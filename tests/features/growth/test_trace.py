@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from condor_pydagman.features.feeder.shown import FeederSeen
 from condor_pydagman.features.growth.shown import GrowthSeen
+from condor_pydagman.follow.run_history import Run
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
-from condor_pydagman.trace.run_history import Run
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, take
 

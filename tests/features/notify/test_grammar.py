@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.lexer import LineError, Words
 from condor_pydagman.features.notify.commands import Notification, read_notification
+from condor_pydagman.language.lexer import LineError, Words
 
 
 @pytest.mark.parametrize(

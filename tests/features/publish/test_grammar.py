@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.features.publish.commands import NodeResult, Publish
-from tests.unit.dagfile.one_line import good, message
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.parser import lines_of
+from tests.unit.language.one_line import good, message
 
 ROUND_TRIPS = [
     ("PUBLISH A FILE out/a.ad", Publish(1, "A", "out/a.ad")),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.features.run_if.commands import (
     RunIf,
     attribute_name,
@@ -13,7 +11,9 @@ from condor_pydagman.features.run_if.commands import (
     references,
     renamed,
 )
-from tests.unit.dagfile.one_line import good, message, wrong
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.parser import lines_of
+from tests.unit.language.one_line import good, message, wrong
 
 ROUND_TRIPS = [
     (

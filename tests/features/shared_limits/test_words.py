@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import OwnPart
+from condor_pydagman.follow.overview import Overview
+from condor_pydagman.follow.run_history import DagState, Run
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
-from condor_pydagman.trace.overview import Overview
-from condor_pydagman.trace.run_history import DagState, Run
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.features.shared_limits.test_outside import Limits
+from tests.unit.follow.test_overview import NOW, a_run, seen
 from tests.unit.monitor.test_watched_dag import DAG, started, watched
 from tests.unit.report.test_overview_text import text
-from tests.unit.trace.test_overview import NOW, a_run, seen
 
 
 def in_use(one: Overview) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION
 from condor_pydagman.features.sites.adapters.files import MAX_BYTES, read_site, read_sites
+from condor_pydagman.language.expression_text import MAX_EXPRESSION
 
 NORTH = """\
 # The cluster in the north.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import lines_of
 from condor_pydagman.features.sites.commands import SiteGroupLine, SiteMatched, SitePolicyLine
-from tests.unit.dagfile.one_line import good, message, wrong
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.parser import lines_of
+from tests.unit.language.one_line import good, message, wrong
 
 ROUND_TRIPS = [
     ("SITE_GROUP g NODES A B A", SiteGroupLine(1, "g", "NODES", ("A", "B", "A"))),

@@ -6,7 +6,7 @@ from condor_pydagman.features.sites.shown import GroupSite, GroupSites
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line
-from tests.unit.trace.test_overview import seen
+from tests.unit.follow.test_overview import seen
 
 DONE, ERROR = NodeStatus.DONE, NodeStatus.ERROR
 

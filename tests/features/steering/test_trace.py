@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.shown_states import Shown, shown_state, why_done
 from condor_pydagman.records.dagman_out import OutKind
-from condor_pydagman.trace.shown_states import Shown, shown_state, why_done
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names
 

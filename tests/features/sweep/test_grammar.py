@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.dagfile.commands import Command
-from condor_pydagman.dagfile.parser import lines_of, parse
 from condor_pydagman.features.sweep.commands import (
     Dimension,
     Sweep,
@@ -16,7 +14,9 @@ from condor_pydagman.features.sweep.commands import (
     mistake,
     values,
 )
-from tests.unit.dagfile.one_line import warnings, wrong
+from condor_pydagman.language.commands import Command
+from condor_pydagman.language.parser import lines_of, parse
+from tests.unit.language.one_line import warnings, wrong
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features.timeout.commands import TimeoutLine
-from tests.unit.dagfile.one_line import good, message, wrong
+from tests.unit.language.one_line import good, message, wrong
 
 
 @pytest.mark.parametrize(

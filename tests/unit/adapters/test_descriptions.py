@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.submit_checks import remarks_of, values
-from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.errors import PoolError
+from condor_pydagman.language.lexer import item_text
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 

@@ -373,7 +373,7 @@ from condor_pydagman.cli.submit_dag import main, submit_silently
 code = main(["-no_submit", "-dagman", "/opt/condor_dagman", "t.dag"])
 slow = ["argparse", "ast", "asyncio", "dataclasses", "difflib", "importlib.metadata", "inspect",
         "json", "logging", "shutil", "tempfile",
-        "condor_pydagman.dagfile.parser", "condor_pydagman.graph", "condor_pydagman.engine",
+        "condor_pydagman.language.parser", "condor_pydagman.graph", "condor_pydagman.engine",
         "condor_pydagman.daemon",
         "condor_pydagman.dagman_job.submit_to_schedd"]
 print([name for name in slow if name in sys.modules])

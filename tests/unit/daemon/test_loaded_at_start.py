@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[3] / "condor_pydagman"
-LAYERS = ("adapters", "daemon", "dagfile", "engine", "features", "graph", "records")
+LAYERS = ("adapters", "daemon", "engine", "features", "graph", "language", "records")
 # Of a feature, what people's programs load, and no DAGMan.
-OF_READERS = ("trace", "words", "outside", "explain")
+OF_READERS = ("shown", "outside", "explain")
 MODULES = sorted(
     path
     for layer in LAYERS

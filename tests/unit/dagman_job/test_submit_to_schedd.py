@@ -119,4 +119,4 @@ def test_what_reads_dags_is_not_loaded_to_hand_a_job_over() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert "condor_pydagman.adapters.descriptions" in loaded
-    assert not {"condor_pydagman.graph.model", "condor_pydagman.dagfile.bulk"} & loaded
+    assert not {"condor_pydagman.graph.model", "condor_pydagman.language.bulk"} & loaded

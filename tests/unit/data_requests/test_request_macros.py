@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.lexer import item_text
 from condor_pydagman.data_requests.request_macros import Macros, UndefinedMacro, variables_named
+from condor_pydagman.language.lexer import item_text
 
 MACROS = Macros({"A": "1", "b": "$(a)/$(A)", "C": "$(d)", "d": "$(C)"}, {"HOME": "/h"})
 

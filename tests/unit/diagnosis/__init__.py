@@ -14,12 +14,8 @@ from condor_pydagman.engine.inputs import Begin, LogEvent
 from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.model import Dag
-from condor_pydagman.names import logged_name
-from condor_pydagman.notices.known import Known
-from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import (
+from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.run_history import (
     Attempt,
     DagState,
     Hold,
@@ -28,6 +24,10 @@ from condor_pydagman.trace.run_history import (
     ScriptRun,
     Start,
 )
+from condor_pydagman.graph.build import BuildOptions, build
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import logged_name
+from condor_pydagman.notices.known import Known
 from condor_pydagman.vocabulary import EventKind, JournalRecord, NodeStatus
 
 NOW = 1795000000.0

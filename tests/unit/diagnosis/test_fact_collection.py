@@ -12,9 +12,9 @@ from condor_pydagman.diagnosis import fact_collection
 from condor_pydagman.diagnosis.fact_collection import collect_facts
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.errors import PoolError
+from condor_pydagman.follow.run_history import DagState
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
-from condor_pydagman.trace.run_history import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.dag_logs import DagLogs
 

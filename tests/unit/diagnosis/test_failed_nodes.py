@@ -12,8 +12,8 @@ from condor_pydagman.diagnosis.failed_nodes import failed_node_findings, failure
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.shown import refusal
-from condor_pydagman.trace.notice import Notice, Weight
-from condor_pydagman.trace.run_history import Attempt, DagState, NodeRun, Run, Usage
+from condor_pydagman.follow.notice import Notice, Weight
+from condor_pydagman.follow.run_history import Attempt, DagState, NodeRun, Run, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
 

@@ -12,10 +12,10 @@ from condor_pydagman.diagnosis.failed_nodes import failure_of
 from condor_pydagman.diagnosis.known_facts import Excerpt
 from condor_pydagman.diagnosis.last_lines import excerpt_of, last_lines
 from condor_pydagman.errors import PoolError
+from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.monitor import queue
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.trace.run_history import Attempt, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import attempt, script, without_jobs
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, unknown_plan
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
+from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead, record_event
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.local_times import LocalTimes
-from condor_pydagman.trace.run_history import NodeRun, Run
-from condor_pydagman.trace.tally import Tally
 from tests.dag_logs import BEGIN, DagLogs
 
 A = "JOB A a.sub\n"

@@ -12,13 +12,13 @@ from random import Random
 import pytest
 
 from condor_pydagman.adapters.local_time import logged_minute
+from condor_pydagman.follow.dag_events import DagEvent
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.plan import known_plan
 from condor_pydagman.records.dagman_out import OutKind, out_lines
-from condor_pydagman.trace.dag_events import DagEvent
-from condor_pydagman.trace.local_times import LocalTimes
 from tests.old_runs.runs import all_runs, lay_out
 
 LOG, OUT = "t.dag.nodes.log", "t.dag.dagman.out"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
-from condor_pydagman.trace.local_times import LocalTimes
 from tests import log_samples
 
 TIMES = LocalTimes(lambda text, utc: 60.0, 2026)

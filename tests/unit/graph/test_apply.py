@@ -6,13 +6,13 @@ import inspect
 
 import pytest
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.language import SUBMIT_ONLY, WORDS
-from condor_pydagman.dagfile.syntax import SYNTAX
 from condor_pydagman.graph.apply import apply
 from condor_pydagman.graph.build import BuildOptions, ProcessingError
 from condor_pydagman.graph.building import Building
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language import commands
+from condor_pydagman.language.keywords import SUBMIT_ONLY, WORDS
+from condor_pydagman.language.syntax import SYNTAX
 from condor_pydagman.vocabulary import NodeKind
 from tests.examples import EXAMPLES, IN_NO_DAG_FILE, SPLICE
 from tests.unit.graph.texts import JOBS, build_text, seen

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.dagfile.bulk import SimpleLines
-from condor_pydagman.dagfile.parser import CommandReader, Reading
 from condor_pydagman.graph import file_cache
 from condor_pydagman.graph.file_cache import FileCache
+from condor_pydagman.language.bulk import SimpleLines
+from condor_pydagman.language.parser import CommandReader, Reading
 from tests.unit.graph.texts import JOBS, Texts, build_text, problems
 
 KEY = ("d/s", "s", False)

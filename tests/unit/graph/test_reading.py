@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from condor_pydagman.dagfile import lines
 from condor_pydagman.errors import FileError
 from condor_pydagman.graph import build as reading
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.problems import Errors
+from condor_pydagman.language import lines
 from tests.unit.graph.texts import (
     JOBS,
     NO_BULK,

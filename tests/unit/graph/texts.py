@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.dagfile import bulk, lines
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import BY_NODE, Dag
+from condor_pydagman.language import bulk, lines
 from condor_pydagman.vocabulary import ScriptKind
 
 JOBS = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n"

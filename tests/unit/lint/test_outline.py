@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from condor_pydagman.dagfile import commands
-from condor_pydagman.dagfile.language import WORDS
-from condor_pydagman.dagfile.syntax import of_word
 from condor_pydagman.graph.statistics import count_arcs, shape
+from condor_pydagman.language import commands
+from condor_pydagman.language.keywords import WORDS
+from condor_pydagman.language.syntax import of_word
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.outline import Outline, is_late, read_outline, word_of
 from condor_pydagman.vocabulary import NodeKind

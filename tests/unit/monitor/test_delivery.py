@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor import notifier
 from condor_pydagman.monitor.notifier import Delivery
-from condor_pydagman.trace.dag_events import DagEvent
 
 EVENTS = [DagEvent("job.submit", 0.0, id=str(number)) for number in range(250)]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor import notifier
 from condor_pydagman.monitor.notifier import NotDelivered, Notifier, Order, deliver
-from condor_pydagman.trace.dag_events import DagEvent
 from tests.dag_logs import DagLogs
 
 EVENTS = [DagEvent("dag.start", 1.0, id="a"), DagEvent("dag.end", 2.0, id="b")]

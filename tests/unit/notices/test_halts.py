@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.run_history import DagState, Halted, NodeRun, Run
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.notices.known import Known
-from condor_pydagman.trace.notice import Notice
-from condor_pydagman.trace.run_history import DagState, Halted, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import dag_of
 

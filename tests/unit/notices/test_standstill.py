@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.run_history import DagState, Run
 from condor_pydagman.notices.collect import standstill_notices
 from condor_pydagman.notices.known import Known, Nodes
-from condor_pydagman.trace.run_history import DagState, Run
 
 NOW = 1000.0
 

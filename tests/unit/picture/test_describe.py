@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import Retry, Script
 from condor_pydagman.picture.describe import details
 from condor_pydagman.picture.fold import make_sketch
 from condor_pydagman.picture.states import States
-from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import ScriptKind
 from tests.unit.picture import dag_of
 

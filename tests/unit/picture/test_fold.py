@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import JOIN, Dag, Splice
 from condor_pydagman.picture.fold import make_sketch
 from condor_pydagman.picture.sketch import Edge, Fold, Line, Sketch
 from condor_pydagman.picture.states import States
-from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.picture import dag_of
 

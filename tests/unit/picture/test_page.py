@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import States, make_picture, page, svg
 from condor_pydagman.picture.svg import Picture
-from condor_pydagman.trace.shown_states import Shown
 from tests.unit.picture import dag_of, dot
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.picture.shapes import body, describe, face, sheets, short_label
 from condor_pydagman.picture.sketch import Box, Fold
-from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.shown_states import LOOKS, MIXED, Shown
 from condor_pydagman.picture import style
 from condor_pydagman.picture.sketch import Edge
-from condor_pydagman.trace.shown_states import LOOKS, MIXED, Shown
 
 
 def luminance(colour: str) -> float:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.svg import Picture
-from condor_pydagman.trace.shown_states import Shown
 from condor_pydagman.vocabulary import NodeKind
 from tests.unit.picture import dag_of, dot
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.records.dagman_out import OutKind, RunLog, last_run, nodes_log, out_lines
-from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.vocabulary import DagStatus
 
 TIMES = LocalTimes(lambda text, utc: 60.0, 2026)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.records.dagman_out import RESULT, JobLine, job_lines
-from condor_pydagman.trace.local_times import LocalTimes
 
 TIMES = LocalTimes(lambda text, utc: 60.0, 2026)
 HEAD = "11/26/26 17:48:30 "

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.dagfile.parser import parse
 from condor_pydagman.engine.node_settings import MAX_BYTES, NodeSettings
+from condor_pydagman.language.parser import parse
 from condor_pydagman.records import rescue
 from condor_pydagman.records.rescue import (
     SettingError,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.run_history import NodeRun, Run
 from condor_pydagman.report.groups import failure_kinds, group_names, groups, resources
 from condor_pydagman.report.spans import spans
-from condor_pydagman.trace.run_history import NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import make_dag, make_run
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.overview import Failure, Overview
+from condor_pydagman.follow.shown_states import LOOKS
 from condor_pydagman.report import overview_text
 from condor_pydagman.report.overview_text import overview_lines, plain, summary
-from condor_pydagman.trace.notice import Evidence, Notice, Weight
-from condor_pydagman.trace.overview import Failure, Overview
-from condor_pydagman.trace.shown_states import LOOKS
 from tests.dag_logs import BEGIN
-from tests.unit.trace.test_overview import NOW, a_run, seen
+from tests.unit.follow.test_overview import NOW, a_run, seen
 
 
 def clock(when: float) -> str:

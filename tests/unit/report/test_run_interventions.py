@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from condor_pydagman.follow.run_history import Halted, Run
 from condor_pydagman.report.html_report import interventions
-from condor_pydagman.trace.run_history import Halted, Run
 
 
 def test_who_has_halted_and_resumed_it() -> None:

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.follow.run_history import Run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.report.wfformat import TaskDescription, wfformat_text
-from condor_pydagman.trace.run_history import Run
 from tests.unit.report.runs import make_dag, make_run
 
 _ID = {"type": "string", "minLength": 1, "pattern": "^[0-9a-zA-Z-_.]+$"}

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import cache_space
 from condor_pydagman.transfer.cache_space import Cache
 from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.module_way import ModuleWay
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.unit.transfer.helpers import program, progress, surroundings, transfer
 from tests.waiting import until

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import child_process, child_supervisor
 from condor_pydagman.transfer.child_process import Ended, Streams, last_line
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress
 from tests.installation import CHECKOUT
 from tests.unit.transfer.helpers import program, progress

@@ -13,14 +13,14 @@ import pytest
 from condor_pydagman.data_requests.requests import Allocate, Release
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
+from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
-from condor_pydagman.placement.journal_text import read_done
 from condor_pydagman.records.placement_event import parse_event
-from condor_pydagman.trace.local_times import LocalTimes
 from condor_pydagman.transfer.data_node import _forget_secrets
 from condor_pydagman.transfer.journal import Journal, is_still_done
 from condor_pydagman.transfer.nodes_log_notes import NodesLogNotes
 from condor_pydagman.transfer.placement_ad import own_job
+from condor_pydagman.transfer.rules.journal_text import read_done
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.unit.transfer.helpers import transfer
 from tests.waiting import LIMIT_S, until

@@ -13,8 +13,8 @@ import pytest
 
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong

@@ -11,7 +11,7 @@ from tests.waiting import LIMIT_S
 
 REFUSED = """
 import time
-from condor_pydagman.placement.faults import Fault
+from condor_pydagman.transfer.rules.faults import Fault
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.endpoints import choose, fsspec_files

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.endpoints import endpoint, ftp_files
 from condor_pydagman.transfer.endpoints.ftp_files import FtpFiles
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 from tests.waiting import LIMIT_S
 

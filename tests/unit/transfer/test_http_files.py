@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import http_files
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
@@ -25,6 +24,7 @@ from condor_pydagman.transfer.endpoints.http_headers import (
     refuse_encoding,
 )
 from condor_pydagman.transfer.endpoints.http_listing import entries_of, links_of
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong

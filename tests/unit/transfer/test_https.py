@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints.http_credentials import bearer_token
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.servers.certificates import Authority
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement.faults import FaultKind
 from condor_pydagman.transfer.endpoints.library_faults import fault_of
+from condor_pydagman.transfer.rules.faults import FaultKind
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import pytest
 
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints.disk_faults import reading, writing
 from condor_pydagman.transfer.endpoints.local_files import BusyFault, LocalFiles
 from condor_pydagman.transfer.partial_name import partial_name
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.unit.transfer.helpers import transfer
 from tests.waiting import LIMIT_S
@@ -212,7 +212,7 @@ def test_a_full_disk(tmp_path: Path, checksum: str) -> None:
     code = (
         "import resource, sys; from tests.unit.transfer import helpers as h;"
         "from condor_pydagman.transfer.direct_way import DirectWay; from pathlib import Path;"
-        "from condor_pydagman.placement.faults import Fault;"
+        "from condor_pydagman.transfer.rules.faults import Fault;"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))\n"
         "try: DirectWay().perform(h.transfer(sys.argv[1], sys.argv[2], checksum=sys.argv[3]),"
         " h.surroundings(Path('/')), h.progress())\n"

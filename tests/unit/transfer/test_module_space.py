@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.data_requests.requests import Allocate, Release
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.module_space import manage_space, space_module
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 from tests.unit.transfer.helpers import program, progress, surroundings
 

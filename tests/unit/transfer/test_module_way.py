@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import child_process, local_part, site_modules
 from condor_pydagman.transfer.module_way import ModuleWay
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.installation import CHECKOUT
 from tests.unit.transfer.helpers import program, progress, surroundings, transfer

@@ -13,7 +13,6 @@ import pytest
 
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.data_requests.requests import SKIP, Transfer
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import placement_directory
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.placement_directory import (
@@ -21,6 +20,7 @@ from condor_pydagman.transfer.placement_directory import (
     open_shared,
     private_directory,
 )
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.servers.faulty_http import FaultyServer
 from tests.unit.transfer.helpers import transfer

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.plugin_way import PluginWay
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Surroundings
 from tests.unit.transfer.helpers import program, progress, surroundings, transfer
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.records.placement_event import FAILED
 from condor_pydagman.transfer.progress_sum import ProgressSum
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.worker import AttemptEnd
 from tests.unit.transfer.helpers import transfer
 

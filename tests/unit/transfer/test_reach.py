@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import reach
 from condor_pydagman.transfer.endpoints.reach import Reach, kind_of_address
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 from tests.unit.transfer.helpers import progress, transfer

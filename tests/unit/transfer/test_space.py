@@ -17,9 +17,9 @@ from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.placement import space_rules
-from condor_pydagman.placement.faults import Fault, FaultKind
-from condor_pydagman.placement.space_rules import Allocation, ledger_text
+from condor_pydagman.transfer.rules import space_rules
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.space_rules import Allocation, ledger_text
 from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.locks import prove_life

@@ -14,8 +14,8 @@ import pytest
 
 from condor_pydagman.adapters import shared_directory
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.placement.faults import Fault, FaultKind
 from condor_pydagman.transfer import placement_directory, turns
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Progress
 from tests.locks import is_proven, prove_life

@@ -13,11 +13,11 @@ import pytest
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Placement
-from condor_pydagman.placement.faults import FaultKind
-from condor_pydagman.placement.journal_text import key_of
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer import performer
 from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.rules.faults import FaultKind
+from condor_pydagman.transfer.rules.journal_text import key_of
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker

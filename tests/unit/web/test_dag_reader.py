@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from condor_pydagman.features.sites.shown import GroupSite
+from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import find_dag
-from condor_pydagman.trace.shown_states import KEYS
 from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web.dag_reader import NOWHERE, DagReader, SitePlaces, SitesSeen
 from condor_pydagman.web.node_rows import row_of

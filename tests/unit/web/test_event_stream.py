@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.trace.shown_states import KEYS
+from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.web import event_stream, live_dag
 from tests.dag_logs import DagLogs
 from tests.unit.web.page_client import a_page, event, run

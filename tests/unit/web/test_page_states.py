@@ -6,7 +6,7 @@ import json
 from html import unescape
 from pathlib import Path
 
-from condor_pydagman.trace.shown_states import BAR, LOOKS
+from condor_pydagman.follow.shown_states import BAR, LOOKS
 from condor_pydagman.web import application
 from condor_pydagman.web.page_states import states_of_page, style_sheet, with_states
 

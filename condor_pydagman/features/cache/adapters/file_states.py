@@ -12,9 +12,9 @@ import stat
 from typing import BinaryIO
 
 from condor_pydagman.adapters import files
-from condor_pydagman.dagfile.file_macros import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.cache.facts import CachedNode
+from condor_pydagman.language.file_macros import expanded
 from condor_pydagman.named_tuple import NamedTuple
 
 _BLOCK = 1 << 20

@@ -17,10 +17,10 @@ from typing import Any
 import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
-from condor_pydagman.dagfile.expression_text import MAX_EXPRESSION, first_mistake
-from condor_pydagman.dagfile.hints import nearest
 from condor_pydagman.features.sites.adapters.ads import MAX_SITES, is_usable, value_of
 from condor_pydagman.features.sites.environment import parse_environment
+from condor_pydagman.language.expression_text import MAX_EXPRESSION, first_mistake
+from condor_pydagman.language.hints import nearest
 from condor_pydagman.named_tuple import NamedTuple
 
 SUFFIX = ".ad"

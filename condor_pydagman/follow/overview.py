@@ -1,0 +1,297 @@
+"""One glance at a DAG: how far it is, when it will be done, what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from condor_pydagman import features
+from condor_pydagman.follow.node_placements import total
+from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.shown_states import COUNTED
+from condor_pydagman.follow.tally import Tally, per_second, since_last_end, stalled_s
+from condor_pydagman.named_tuple import NamedTuple
+
+MAX_LISTED = 5
+_NO_PROGRESS = ("done", "failed", "futile", "held")
+_DIGITS = re.compile(r"\d+")
+AD_COUNTS = (
+    *("Total", "Done", "Prerun", "Queued", "Postrun", "Ready", "Unready", "Failed", "Futile"),
+)  # in the order of Run.counts, and of a Report
+
+
+class Running(NamedTuple):
+    """A node whose job runs: `since` when."""
+
+    node: str
+    job: str
+    host: str
+    since: float
+
+
+class HeldGroup(NamedTuple):
+    """Jobs that are held for one reason, but for numbers in it; `nodes` are a few of theirs."""
+
+    reason: str
+    code: int
+    jobs: int
+    nodes: Sequence[str]
+
+
+class Failure(NamedTuple):
+    """A node that has failed; `value` is its exit code or negative signal, None if it has none."""
+
+    node: str
+    time: float
+    attempts: int
+    value: int | None
+    reason: str
+
+
+class Overview(NamedTuple):
+    """What a picture of a DAG says.
+
+    Attributes:
+        dag: its file.
+        state: what it is about (`monitor.found_state.DagState`), in words.
+        note: more about that, '' if there is nothing to say: why DAGMan is held.
+        cluster: of DAGMan's job, 0 if not known.
+        begun, ended, now: seconds since the epoch; `ended` 0.0 while it runs.
+        exit_code: condor_dagman's, None while it runs.
+        counts: nodes by `shown_states.COUNTED`, and their `total`.
+        counted: when, seconds since the epoch; counts of DAGMan's own may be older than `now`.
+        per_second: nodes done in a second, lately; 0.0 if that is not known.
+        remaining_s: estimated seconds until the end of all but held nodes; None if there is no
+            estimate, as while a feature may add more.
+        stalled_s: how long no node was done, if that is long; 0.0 otherwise.
+        waits_for: what has to happen before anything goes on, as the notices say; empty if
+            something does.
+        longest: nodes whose jobs have run longest, that first.
+        held: held jobs by their reasons, the most frequent first.
+        failures: the last nodes that have failed, the newest first.
+        throttles: what the notices say of those that hold nodes back.
+        subdags: of the nodes that are DAGs and in the queue.
+        placements: of DATA nodes: done, skipped, failed, retried, bytes, per_second and reasons;
+            empty if there are none.
+        of_features: what features have to show, by names of fields.
+        retrying: how many of the nodes that are ready wait for the delay of their retry.
+        notices: what there is to say of it, the most important first (`notices.collect`).
+        not_run: how many of the nodes that are done have not run to their end, by their states.
+    """
+
+    dag: str
+    state: str
+    note: str
+    cluster: int
+    begun: float
+    ended: float
+    now: float
+    exit_code: int | None
+    counts: Mapping[str, int]
+    counted: float
+    per_second: float = 0.0
+    remaining_s: float | None = None
+    stalled_s: float = 0.0
+    longest: Sequence[Running] = ()
+    held: Sequence[HeldGroup] = ()
+    failures: Sequence[Failure] = ()
+    throttles: Sequence[str] = ()
+    subdags: Sequence[Any] = ()
+    placements: Mapping[str, Any] = {}
+    of_features: Mapping[str, Any] = {}
+    not_run: Mapping[str, int] = {}
+    waits_for: Sequence[str] = ()
+    notices: Sequence[Notice] = ()
+    retrying: int = 0
+
+    def with_notices(self, notices: Sequence[Notice], *, moves: bool = True) -> Overview:
+        """With what there is to say of the DAG; `moves`: whether anything of it goes on."""
+        throttles = [one.sentence for one in notices if one.cause == "throttle.full"]
+        awaited = [one.awaited for one in notices if one.awaited and not moves]
+        brief = next((one.brief for one in notices if one.cause.startswith("dagman.")), "")
+        return self._replace(
+            note=self.note or brief, notices=notices, throttles=throttles, waits_for=awaited
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, and those of its parts, by name."""
+        fields = self._asdict()
+        for name in ("longest", "held", "failures"):
+            fields[name] = [part._asdict() for part in fields[name]]
+        fields["subdags"] = [part.as_json() for part in self.subdags]
+        fields["notices"] = [_notice_as_json(one) for one in self.notices]
+        of_features = fields.pop("of_features")
+        return {**fields, **of_features}
+
+
+def _notice_as_json(notice: Notice) -> dict[str, Any]:
+    """Without what grows with the DAG."""
+    fields = notice.to_json()
+    fields.update(since=notice.since, command=notice.command, button=notice.button)
+    fields.update(nodes=fields["nodes"][:MAX_LISTED])
+    return fields
+
+
+class Dagman(NamedTuple):
+    """What is known of the DAGMan of a run.
+
+    Attributes:
+        state, note, cluster: see `Overview`.
+        ad: of its job, {} if it is not at hand.
+        running: whether it runs.
+    """
+
+    state: str
+    note: str = ""
+    cluster: int = 0
+    ad: Mapping[str, Any] = {}
+    running: bool = True
+
+
+def overview(
+    dag: str,
+    dagman: Dagman,
+    tally: Tally,
+    now: float,
+    *,
+    exact: bool,
+    subdags: Sequence[Overview] = (),
+    outside: Mapping[str, Any] = {},
+) -> Overview:
+    """One glance at a run.
+
+    Args:
+        exact: whether the tally has all nodes of the DAG; else DAGMan's own counts are taken.
+        outside: what is known of features beyond the files of the DAG, by names of fields.
+    """
+    run, ad, running = tally.run, dagman.ad, dagman.running
+    counts, counted = _exact_counts(tally) if exact else _counts_of_dagman(run, ad, tally)
+    goes_on = running and not run.halted
+    rate = per_second(run, now) if goes_on and tally.moves(counts) else 0.0
+    left = sum(counts[name] for name in COUNTED if name not in _NO_PROGRESS)
+    may_grow = any(may(tally, ad) for may in features.told("shown", "may_grow"))
+    can_tell = bool(rate and left) and not (may_grow or since_last_end(run, now))
+    retries = tally.retries().values()
+    return Overview(
+        dag,
+        dagman.state,
+        dagman.note,
+        dagman.cluster,
+        run.begun,
+        run.ended,
+        now,
+        run.exit_code,
+        counts,
+        counted or now,
+        rate,
+        max([left / rate, *(due - now for due in retries)]) if can_tell else None,
+        stalled_s(run, now) if goes_on else 0.0,
+        _longest(tally),
+        _held(tally),
+        [failure_of(node, run) for node in reversed(run.failures)][:MAX_LISTED],
+        [],
+        subdags,
+        total(run.placements).as_json() if run.placements else {},
+        {**_of_features(tally, ad, running=running), **outside},
+        tally.not_run() if exact else {},
+        retrying=len(retries),
+    )
+
+
+def _of_features(tally: Tally, ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for show in features.told("shown", "overview"):
+        shown.update(show(tally, ad, running=running))
+    return shown
+
+
+def _exact_counts(tally: Tally) -> tuple[dict[str, int], float]:
+    report = tally.report()
+    assert report is not None
+    return _by_name(tally, report[: len(AD_COUNTS)]), 0.0
+
+
+def _by_name(tally: Tally, numbers: Sequence[Any]) -> dict[str, int]:
+    """Counts in the order of AD_COUNTS, with those in the queue told apart by their jobs."""
+    total, done, pre, queued, post, ready, unready, failed, futile = numbers
+    running, held = _in_queue(tally)
+    running, held = min(running, queued), min(held, max(queued - running, 0))
+    return {
+        "total": total,
+        "done": done,
+        "running": running,
+        "idle": queued - running - held,
+        "held": held,
+        "pre": pre,
+        "post": post,
+        "ready": ready,
+        "waiting": unready,
+        "failed": failed,
+        "futile": futile,
+    }
+
+
+def _in_queue(tally: Tally) -> tuple[int, int]:
+    """How many nodes have a job that runs, and how many others one that is held."""
+    running = held = 0
+    for node in tally.run.in_queue.values():
+        attempt = node.attempts[-1]
+        if attempt.running:
+            running += 1
+        elif attempt.held:
+            held += 1
+    return running, held
+
+
+def _counts_of_dagman(
+    run: Run, ad: Mapping[str, Any], tally: Tally
+) -> tuple[dict[str, int], float]:
+    """By the job ad or by the last table in `.dagman.out`, whichever is newer."""
+    numbers: Sequence[int] = run.counts
+    counted = run.counts_time
+    if ad.get("DAG_NodesTotal") is not None and ad.get("DAG_AdUpdateTime", 0) >= counted:
+        numbers = [int(ad.get(f"DAG_Nodes{name}") or 0) for name in AD_COUNTS]
+        counted = float(ad.get("DAG_AdUpdateTime") or 0)
+    return _by_name(tally, numbers or (0,) * 9), counted
+
+
+def _longest(tally: Tally) -> list[Running]:
+    running = (node for node in tally.run.in_queue.values() if node.attempts[-1].running)
+    found = sorted(running, key=lambda node: node.attempts[-1].started)[:MAX_LISTED]
+    return [_running(node.name, node.attempts[-1]) for node in found]
+
+
+def _running(node: str, attempt: Attempt) -> Running:
+    return Running(node, attempt.job, attempt.hosts[-1] if attempt.hosts else "", attempt.started)
+
+
+def _held(tally: Tally) -> list[HeldGroup]:
+    groups: dict[tuple[str, int], list[tuple[str, str]]] = {}
+    for name, reason, code in _holds(tally):
+        groups.setdefault((_DIGITS.sub("#", reason), code), []).append((name, reason))
+    found = [
+        HeldGroup(jobs[0][1], code, len(jobs), [name for name, _ in jobs[:3]])
+        for (_, code), jobs in groups.items()
+    ]
+    return sorted(found, key=lambda group: -group.jobs)[:MAX_LISTED]
+
+
+def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
+    for node in tally.run.in_queue.values():
+        attempt = node.attempts[-1]
+        if attempt.held:
+            for hold in attempt.holds:
+                if not hold.released:
+                    yield node.name, hold.reason, hold.code
+
+
+def failure_of(node: NodeRun, run: Run) -> Failure:
+    """How a node has failed, by its last attempt."""
+    value, reason = node.failure()
+    if run.killed_script(node):
+        value, reason = None, f"{reason} killed when the DAG ended"
+    if node.cancelled_by:
+        value, reason = None, f"cancelled by {node.cancelled_by}"
+    return Failure(node.name, node.since, len(node.attempts), value, reason)

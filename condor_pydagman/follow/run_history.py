@@ -1,0 +1,518 @@
+"""A run of a DAG as it is known from its files: nodes, their attempts, and the DAG as a whole.
+
+A *run* begins when DAGMan empties the nodes log and ends with DAGMan; a DAGMan that is started
+again after a crash, and recovers, goes on with the same run.  An *attempt* is one try of a node:
+PRE script, jobs, POST script; RETRY makes further attempts.
+
+Times are seconds since the epoch, 0.0 if it has not happened or is not known.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import TypeVar
+
+from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
+from condor_pydagman.features import home
+from condor_pydagman.follow.node_placements import NodePlacements
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
+
+MAX_FAILURES = 50  # that are kept
+REMOVAL_S = 10.0  # after its eviction a job that was removed has gone
+MAX_ERRORS = 5
+_HAD_FAILED = "; it had failed: "
+
+
+class DagState(Enum):
+    """What a DAG is about."""
+
+    NOT_STARTED = "not started"
+    IDLE = "idle"  # DAGMan's job waits in the queue to be started
+    RUNNING = "running"
+    HALTED = "halted"  # it runs, but submits nothing (manual: "Suspending a Running DAG")
+    HELD = "held"  # DAGMan's job is on hold
+    INTERRUPTED = "interrupted"  # DAGMan is gone; its next start recovers the run
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    REMOVED = "removed"
+    UNKNOWN = "unknown"
+
+
+class ScriptRun:
+    """One run of a PRE or POST script.
+
+    Attributes:
+        started, ended: times.
+        value: exit code, negative for a signal; None while it runs.
+    """
+
+    __slots__ = ("ended", "started", "value")
+
+    def __init__(self, started: float = 0.0) -> None:
+        self.started = started
+        self.ended = 0.0
+        self.value: int | None = None
+
+
+class Hold(NamedTuple):
+    """A job was held.
+
+    Attributes:
+        time: when.
+        reason: in words, as the log has it.
+        code, subcode: HoldReasonCode and HoldReasonSubCode of the job ad.
+        job: `CLUSTER.PROC`.
+        released: when it was released or removed; 0.0 while it is held.
+    """
+
+    time: float
+    reason: str
+    code: int
+    subcode: int
+    job: str
+    released: float = 0.0
+
+
+class Usage(NamedTuple):
+    """A row of a terminate event's table of resources; None where the table has nothing."""
+
+    used: float | None
+    requested: float | None
+    allocated: float | None
+
+
+class Attempt:
+    """One try of a node.
+
+    Attributes:
+        number: 0 for the first.
+        cluster: of its jobs, 0 if none has been submitted.
+        proc: of the first of its jobs.
+        noop: number of a NOOP node's job, which has no cluster; 0 for any other.
+        procs: how many jobs it has in the log.
+        submitted: when the first of its jobs came into the queue.
+        started: when the first of its jobs began to run (first execute event).
+        pauses: from when to when none of its jobs ran, between the first start and the last.
+        stopped: when the last of the jobs that ran was held, evicted or ended; 0.0 while one runs.
+        ended: when the last of its jobs left the queue.
+        value: of the first job that failed, or 0 if all have succeeded: exit code, or a negative
+            signal; None until a job has ended.
+        hosts: machine (slot name, else address) of each job that ran, in the order of their starts.
+        running, ended_procs, failed_procs: how many jobs run now, have left the queue, have failed.
+        held: how many are held now.
+        holds: every hold, oldest first.
+        evictions: how often a job was taken from its machine, but not to be removed.
+        reason: why the jobs could not be submitted, or were removed; '' otherwise.
+        usage: resources by name (`Cpus`, `Memory (MB)`, `Disk (KB)`), of the job that used most.
+        cpu_s: CPU time of all jobs, user and system, seconds.
+        bytes_sent, bytes_received: by all jobs, as the terminate events say.
+        pre, post: its scripts.
+        over: whether it has ended, scripts included.
+        site: where it runs, if the node is in a group that needs a site; '' otherwise.
+        skipped: whether its PRE script returned PRE_SKIP.
+    """
+
+    __slots__ = (
+        "bytes_received",
+        "bytes_sent",
+        "cluster",
+        "cpu_s",
+        "ended",
+        "ended_procs",
+        "evictions",
+        "failed_procs",
+        "held",
+        "holds",
+        "hosts",
+        "noop",
+        "number",
+        "over",
+        "pauses",
+        "post",
+        "pre",
+        "proc",
+        "procs",
+        "reason",
+        "running",
+        "site",
+        "skipped",
+        "started",
+        "stopped",
+        "submitted",
+        "usage",
+        "value",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.cluster = self.proc = self.procs = self.noop = 0
+        self.submitted = self.started = self.stopped = self.ended = 0.0
+        self.pauses: tuple[tuple[float, float], ...] = ()
+        self.value: int | None = None
+        self.hosts: tuple[str, ...] = ()
+        self.running = self.ended_procs = self.failed_procs = self.held = 0
+        self.holds: list[Hold] = []
+        self.evictions = 0
+        self.reason = self.site = ""
+        self.usage: Mapping[str, Usage] = {}
+        self.cpu_s = 0.0
+        self.bytes_sent = self.bytes_received = 0
+        self.pre: ScriptRun | None = None
+        self.post: ScriptRun | None = None
+        self.over = self.skipped = False
+
+    def end_with(self, value: int) -> None:
+        """One of its jobs has ended with that."""
+        if self.value is None or (value and not self.value):
+            self.value = value
+
+    @property
+    def in_queue(self) -> bool:
+        """Whether some of its jobs are in the queue."""
+        return self.ended_procs < self.procs
+
+    @property
+    def job(self) -> str:
+        """Its first job, `CLUSTER.PROC`; '' if none has been submitted."""
+        return f"{self.cluster}.{self.proc}" if self.procs and self.cluster else ""
+
+
+class NodeRun:
+    """A node in a run.
+
+    Attributes:
+        name: its full name.
+        status: its state, as the node status file would call it.
+        told: the same as the stream of events has told it, which passes over states that follow
+            from those of other nodes.
+        since: when it came into its state.
+        attempts: oldest first; empty if it has not been started.
+        cached: it is done without having run, since nothing of it has changed (CACHE).
+        told_skipped: it is done since a person, or its PRE script, has had it skipped.
+        cancelled_by: who has cancelled it; '' if nobody has, or it was let run again since.
+        is_service: whether it runs beside the others (SERVICE), and is in no count of nodes.
+        why: why DAGMan or a person has brought it into its state; '' if its jobs or scripts have.
+        all_marks, number: the marks of all nodes (`node_states`), and its number among them; no
+            marks if it has left the DAG.
+    """
+
+    __slots__ = (
+        "all_marks",
+        "attempts",
+        "cached",
+        "cancelled_by",
+        "is_service",
+        "name",
+        "number",
+        "since",
+        "status",
+        "told",
+        "told_skipped",
+        "why",
+    )
+
+    def __init__(self, name: str, status: NodeStatus = NodeStatus.NOT_READY) -> None:
+        self.name = name
+        self.status = self.told = status
+        self.since = 0.0
+        self.attempts: Sequence[Attempt] = ()  # of a big DAG most nodes have none for long
+        self.cached = self.told_skipped = self.is_service = False
+        self.cancelled_by = self.why = ""
+        self.all_marks: bytearray | bytes = b""
+        self.number = 0
+
+    def marks(self) -> int:
+        """What features have decided of it (`node_states`)."""
+        return self.all_marks[self.number] if self.all_marks else 0
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it counts as done without having run to its end: its PRE script returned
+        PRE_SKIP, its RUN_IF is false, an ENOUGH does not need it, or a person wants it so."""
+        if self.status is not NodeStatus.DONE:
+            return False
+        is_marked = bool(self.marks() & (SKIPPED | NOT_NEEDED))
+        return is_marked or self.told_skipped or self.is_pre_skipped
+
+    @property
+    def has_served(self) -> bool:
+        """Whether it is a SERVICE node whose jobs were removed, as they are at the end."""
+        is_removed = self.is_service and self.status is NodeStatus.ERROR
+        return is_removed and self.failure()[0] == RETURN_JOB_ABORTED
+
+    @property
+    def counted(self) -> NodeStatus:
+        """Its state as DAGMan counts it: it has not failed if it has served."""
+        return NodeStatus.DONE if self.has_served else self.status
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it counts as failed."""
+        return self.status is NodeStatus.ERROR and not self.has_served
+
+    @property
+    def is_pre_skipped(self) -> bool:
+        """Whether its PRE script has returned PRE_SKIP."""
+        return bool(self.attempts) and self.attempts[-1].skipped
+
+    @property
+    def is_unneeded(self) -> bool:
+        """Whether it counts as done since an ENOUGH does not need it."""
+        return self.status is NodeStatus.DONE and bool(self.marks() & NOT_NEEDED)
+
+    @property
+    def unneeded_by(self) -> str:
+        """The ENOUGH line that does not need it, or what else is said of it."""
+        return self.why.partition(_HAD_FAILED)[0]
+
+    def failure(self) -> tuple[int | None, str]:
+        """Exit code or negative signal of what has failed in its last attempt, None if it has none;
+        and what that is, or why, in words."""
+        attempt = self.attempts[-1] if self.attempts else None
+        if attempt is None:
+            return None, self.why
+        if attempt.post is not None and attempt.post.value:
+            return attempt.post.value, "POST script"
+        if attempt.pre is not None and attempt.pre.value and not attempt.procs:
+            return attempt.pre.value, "PRE script"
+        return attempt.value, attempt.reason
+
+
+class Start(NamedTuple):
+    """DAGMan was started.
+
+    Attributes:
+        time: when.
+        recovering: whether it took up an interrupted run.
+        version: of the program, as the log has it.
+    """
+
+    time: float
+    recovering: bool = False
+    version: str = ""
+
+
+class Halted(NamedTuple):
+    """The DAG was halted from one time to another (0.0: it still is, or DAGMan has ended).
+
+    `reason`: what was said about it, last; '' if nothing was.  `resumed`: the same of its end.
+    `by`, `resumed_by`: who has asked for that (condor_pydagman steer); '' if something else has.
+    `paused`: nothing at all is started, and DAGMan does not end for want of jobs.
+    """
+
+    begun: float
+    ended: float = 0.0
+    reason: str = ""
+    resumed: str = ""
+    paused: bool = False
+    by: str = ""
+    resumed_by: str = ""
+
+
+_Seen = TypeVar("_Seen", bound="Seen")
+
+
+class Seen:
+    """What is known of a feature in a run: a class of the feature's `shown`."""
+
+    @classmethod
+    def of(cls: type[_Seen], run: Run) -> _Seen:
+        """What is known in a run; it is empty, and the run's no more, if nothing is."""
+        found = run.of.get(home(cls))
+        return found if isinstance(found, cls) else cls()
+
+    @classmethod
+    def put(cls: type[_Seen], run: Run) -> _Seen:
+        """What is known in a run, to be added to."""
+        found = run.of.setdefault(home(cls), cls())
+        assert isinstance(found, cls)
+        return found
+
+
+class Run:
+    """All that is known of the last run of a DAG.
+
+    Attributes:
+        nodes: by full name, in the order of the DAG if that is known, else of their first events.
+        starts: of DAGMan, oldest first; more than one if it was restarted.
+        begun: when the run began, or its first event.
+        last: time of the newest event.
+        ended: when DAGMan ended, 0.0 while it runs.
+        exit_code: condor_dagman's; None while it runs, or if nobody knows.
+        counts: total, done, pre, queued, post, ready, unready, failed, futile, as DAGMan last wrote
+            them; () if it has not.
+        counts_time: when that was.
+        dag_status: number of the DAG's state (`vocabulary.DagStatus`) as last written, None if not.
+        halts: when it was halted.
+        limits: throttles in force by their names in the job ad, 0 for none.
+        rescued_from: number of the rescue file that it began with, 0 if none.
+        rescue_read: name of the rescue or save file that it began with, '' if none.
+        rescue_written: name of the rescue file that it wrote, '' if none.
+        aborted: DAGMan's words for the ABORT-DAG-ON that ended it, '' if none did; at `aborted_at`.
+        removed: whether DAGMan's job was removed (condor_rm).
+        cancelled_by: who has ended the DAG by a command, as a removal does; '' if nobody has.
+        removed_at: when the one or the other was.
+        knobs: those that decide states, by fields of Config, as `.dagman.out` says.
+        complete: whether the nodes log was read from its beginning.
+        placements: of DATA nodes, by node.
+        in_queue: the nodes with jobs in the queue, by name.
+        skipped: names of nodes that are told to be skipped, and have no mark that says so.
+        failures: nodes that have failed for good, the newest last.
+        ends: when nodes were done, oldest first, of a while before the newest.
+        interventions: what people and features have done to it; halts are in `halts`.
+        of: what is known of features, by their names; those of which nothing is known are not
+            there.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[str, Seen] = {}
+        self.interventions = Interventions()
+        self.placements: dict[str, NodePlacements] = {}
+        self.nodes: dict[str, NodeRun] = {}
+        self.skipped: set[str] = set()
+        self.in_queue: dict[str, NodeRun] = {}
+        self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
+        self.ends: deque[float] = deque()
+        self.starts: list[Start] = []
+        self.begun = self.last = self.ended = 0.0
+        self.exit_code: int | None = None
+        self.counts: tuple[int, ...] = ()
+        self.counts_time = 0.0
+        self.dag_status: int | None = None
+        self.halts: list[Halted] = []
+        self.limits: dict[str, int] = {}
+        self.knobs: dict[str, int] = {}
+        self.rescued_from = 0
+        self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
+        self.removed_at = self.aborted_at = 0.0
+        self.errors: deque[str] = deque(maxlen=MAX_ERRORS)
+        self.said_failed: dict[str, str] = {}
+        self.is_list = self.removed = False
+        self.complete = True
+        self._asked_by = ""  # who asks for the halt, or its end, that is about to be told
+
+    @property
+    def halted(self) -> bool:
+        """Whether the DAG is halted."""
+        return bool(self.halts) and not self.halts[-1].ended
+
+    def ask(self, time: float, by: str, what: str) -> None:
+        """Somebody asks something of the whole DAG: halt, resume, cancel-all."""
+        if what == "cancel-all":
+            self.remove(time, by)
+        else:
+            self._asked_by = by if self.halted == (what == "resume") else ""
+
+    def _pop_asked_by(self) -> str:
+        by, self._asked_by = self._asked_by, ""
+        return by
+
+    def remove(self, time: float, by: str = "") -> None:
+        """DAGMan is told to end: its job was removed, or by a command of somebody's."""
+        if not (self.removed or self.cancelled_by):
+            self.removed, self.cancelled_by, self.removed_at = not by, by, time
+            if by:
+                self.interventions.add(time, by, "cancel-all")
+
+    def abort(self, time: float, why: str) -> None:
+        """DAGMan ends the DAG before its end."""
+        self.aborted, self.aborted_at = why, time
+
+    def killed_script(self, node: NodeRun) -> str:
+        """The script of its last attempt, `PRE` or `POST`, that DAGMan has killed because the DAG
+        was to end; '' if none was."""
+        last = node.attempts[-1] if node.attempts else Attempt(0)
+        script, since = last.post or last.pre, self.removed_at or self.aborted_at
+        if script is None or script.value != -signal.SIGKILL or not 0 < since <= script.ended:
+            return ""
+        return "PRE" if last.post is None else "POST"
+
+    @property
+    def failures_allowed(self) -> int:
+        """Jobs of a node that may fail if it has no TOLERANCE
+        (DAGMAN_NODE_JOB_FAILURE_TOLERANCE)."""
+        return self.knobs.get("node_job_failure_tolerance", 0)
+
+    def halt(self, time: float, *, paused: bool = False) -> bool:
+        """The DAG is halted; whether that is news."""
+        is_news, by = not self.halted, self._pop_asked_by()
+        if is_news:
+            self.halts.append(Halted(time, by=by))
+        if paused:
+            self.halts[-1] = self.halts[-1]._replace(paused=True)
+        return is_news
+
+    def halted_because(self, reason: str) -> None:
+        """What was said about the halt."""
+        if self.halted:
+            self.halts[-1] = self.halts[-1]._replace(reason=reason)
+
+    def resume(self, time: float) -> bool:
+        """The DAG is halted no more; whether that is news."""
+        is_news = self.halted
+        if is_news:
+            self.halts[-1] = self.halts[-1]._replace(ended=time, resumed_by=self._pop_asked_by())
+        return is_news
+
+    def resumed_because(self, reason: str) -> None:
+        """What was said about the end of the last halt."""
+        if self.halts and not self.halted:
+            self.halts[-1] = self.halts[-1]._replace(resumed=reason)
+
+
+MAX_KEPT = 1000
+MAX_NODES_NAMED = 3
+TOGETHER_S = 60.0  # what is done alike within that is one
+
+
+class Intervention(NamedTuple):
+    """Something was done, perhaps to several nodes one after the other.
+
+    Attributes:
+        time, last: when first, and when last.
+        by: who or what has done it; '' if nobody knows.
+        what: the command, or what was done, in words.
+        why: what was said about it; '' if nothing was.
+        nodes: names of the first that it was done to.
+        times: how often it was done: of what is done to nodes, to how many.
+    """
+
+    time: float
+    last: float
+    by: str
+    what: str
+    why: str = ""
+    nodes: tuple[str, ...] = ()
+    times: int = 1
+
+
+class Interventions:
+    """Those of a run, in the order of the log; what is done alike soon after each other is one.
+
+    Attributes:
+        kept: the first MAX_KEPT.
+        more: how many there are beside those.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[Intervention] = []
+        self.more = 0
+
+    def add(self, time: float, by: str, what: str, why: str = "", node: str = "") -> None:
+        """Something was done, to a node if there is one."""
+        last = self.kept[-1] if self.kept else None
+        is_like = last is not None and last[2:5] == (by, what, why)
+        is_soon = last is not None and abs(time - last.last) <= TOGETHER_S
+        if last is not None and is_like and is_soon and bool(node) == bool(last.nodes):
+            nodes = last.nodes
+            if node and len(nodes) < MAX_NODES_NAMED and node not in nodes:
+                nodes += (node,)
+            self.kept[-1] = last._replace(last=time, nodes=nodes, times=last.times + 1)
+        elif len(self.kept) < MAX_KEPT:
+            self.kept.append(Intervention(time, time, by, what, why, (node,) if node else ()))
+        else:
+            self.more += 1

@@ -1,0 +1,139 @@
+"""Numbers of a run: nodes by state, and how many of them end in a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from operator import and_
+from typing import Any
+
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
+from condor_pydagman.engine.report import Report
+from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.shown_states import LOOKS, Shown
+from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.names import logged_name
+
+WINDOW_S = 600.0  # of which the rate is told
+STALLED_S = 60.0
+STALLED_NODES = 5
+
+# By the byte of a node, whether it is what the name says.
+_SKIPPED = bytes(marks & (SKIPPED | NOT_NEEDED) == SKIPPED for marks in range(256))
+_NOT_NEEDED = bytes(bool(marks & NOT_NEEDED) for marks in range(256))
+_LEFT_OUT = bytes(bool(flags & LEFT_OUT) for flags in range(256))
+_DONE = bytes(state == State.DONE for state in range(256))
+
+
+class Tally:
+    """Numbers of one run.
+
+    Args:
+        run: how it stands.
+        engine: the same, as the engine has it; None if nothing is known of the DAG.
+
+    Attributes:
+        run: as given.
+        dag: the DAG, None if it is not at hand.
+    """
+
+    def __init__(self, run: Run, engine: Engine | None = None) -> None:
+        self.run = run
+        self._engine = engine
+        self.dag: Dag | None = engine.run.dag if engine is not None else None
+
+    def report(self) -> Report | None:
+        """How many nodes are in each state; None if the DAG is not at hand."""
+        return self._engine.report() if self._engine is not None else None
+
+    def ready(self) -> Iterator[int]:
+        """Nodes that wait for nothing but to be submitted."""
+        if self._engine is not None:
+            yield from self._engine.run.nodes.in_state(State.READY)
+
+    def not_run(self) -> dict[str, int]:
+        """How many of the nodes that are done have not run to their end, by their states."""
+        if self._engine is None or self.dag is None:
+            return {}
+        marks = self._engine.run.nodes.marks
+        cached = self.feature("cache")
+        skipped = _with_mark(marks, _SKIPPED) + len(self.run.skipped)
+        counts = {
+            Shown.SKIPPED: skipped,
+            Shown.CACHED: len(cached.cached) if cached is not None else 0,
+            Shown.NOT_NEEDED: _with_mark(marks, _NOT_NEEDED),
+            Shown.LEFT_OUT: self._left_out(),
+        }
+        return {LOOKS[state].key: count for state, count in counts.items() if count}
+
+    def _left_out(self) -> int:
+        """Of those that a person has let run, none that has not ended well."""
+        assert self._engine is not None
+        left_out = self._engine.run.dag.flags.translate(_LEFT_OUT)
+        if not left_out.count(1):
+            return 0
+        return sum(map(and_, left_out, self._engine.run.nodes.states.translate(_DONE)))
+
+    def startable(self) -> Iterator[int]:
+        """Nodes that wait for nothing but the start of their PRE script, or to be submitted."""
+        states = (State.PRE_WAIT, State.READY)
+        if self._engine is not None and any(map(self._engine.run.nodes.count_all, states)):
+            yield from self._engine.run.nodes.in_state(*states)
+
+    def moves(self, counts: Mapping[str, int]) -> bool:
+        """Whether anything runs, or is about to, without that something else has to happen.
+
+        Args:
+            counts: nodes by `shown_states.COUNTED`.
+        """
+        if any(counts[name] for name in ("running", "idle", "post")):
+            return True
+        if self.run.halted:
+            return False
+        if self.dag is None:  # then nobody knows which nodes a count is of
+            return bool(counts["ready"] or counts["pre"])
+        return any(True for _ in self.startable())
+
+    def retries(self) -> Mapping[int, float]:
+        """Nodes that wait for the delay before their next attempt, and when that begins."""
+        if self._engine is None or not self._engine.run.nodes.count_all(State.RETRY_WAIT):
+            return {}
+        due, nodes = self._engine.run.retrying.queue.nodes, self._engine.run.nodes
+        return {node: due.get(node, 0.0) for node in nodes.in_state(State.RETRY_WAIT)}
+
+    def feature(self, name: str) -> Any:
+        """What the engine has of a feature that the DAG uses; None if it does not."""
+        return self._engine.run.features.get(name) if self._engine is not None else None
+
+    def name(self, node: int) -> str:
+        """Its name in the log."""
+        assert self.dag is not None
+        return logged_name(self.dag.names[node])
+
+
+def per_second(run: Run, now: float) -> float:
+    """How many nodes are done in a second, over the last WINDOW_S; 0.0 if fewer than five are.
+
+    Args:
+        now: seconds since the epoch.
+    """
+    recent = sum(time >= now - WINDOW_S for time in run.ends)
+    since = max(now - WINDOW_S, min(run.begun or now, now))
+    return recent / (now - since) if recent >= 5 and now > since else 0.0
+
+
+def since_last_end(run: Run, now: float) -> float:
+    """Seconds since a node was done, if by the rate several should have been meanwhile; else 0.0:
+    the rate of others says nothing of those that are left then."""
+    since, rate = now - run.ends[-1] if run.ends else 0.0, per_second(run, now)
+    return since if since > (STALLED_NODES / rate if rate else 0.0) else 0.0
+
+
+def stalled_s(run: Run, now: float) -> float:
+    """The same, if that is long enough to be told to people."""
+    since = since_last_end(run, now)
+    return since if since > STALLED_S else 0.0
+
+
+def _with_mark(marks: bytearray, wanted: bytes) -> int:
+    return marks.translate(wanted).count(1)

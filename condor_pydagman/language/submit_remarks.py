@@ -1,0 +1,455 @@
+"""What HTCondor's submit language warns of in a description: unused lines, and others.
+
+The texts are HTCondor's; the bindings do not return them, nor which lines were used.  So that is
+found out here: a line is used if its name is a command that counts in such a job
+(`submit_commands`), or a macro that something in use refers to.  Used by condor_submit_dag,
+condor_dag_checker and condor_dagman.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Optional
+
+from condor_pydagman.language.submit_commands import (
+    ALWAYS,
+    BESIDE,
+    BY_UNIVERSE,
+    SILENT,
+    WITHOUT_SHELL,
+)
+from condor_pydagman.language.submit_file import SPECIAL, expand, references
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import SHARED_VARIABLE
+
+# Which macros the statements of a submit description use: `if`, `elif`, `include`, `warning`, ...
+#
+# A statement uses a macro if it is read, which one in a branch that is not taken is not, and if the
+# macro is set by then, which one that VARS ... APPEND sets is not.  So the description is followed
+# line by line as HTCondor does.  What can't be told here (the output of an included command, a
+# comparison of versions) counts as possible: a macro is rather taken for used than the other way
+# round.
+
+MAX_INCLUDED_FILES = 50
+
+_STATEMENT = re.compile(
+    r"(if|elif|else|endif|include|use|warning|error|queue)\b(?!\s*@?=)(.*)", re.I | re.S
+)
+_INCLUDED_FILE = re.compile(r"(?!.*\bcommand\b[^:]*:)[^:]*:\s*(.*[^|\s])\s*", re.I | re.S)
+_ASSIGNMENT = re.compile(r"([+\w.]+)\s*=(.*)", re.S)
+_BLOCK = re.compile(r"([+\w.]+)\s*@=\s*(\S+)\s*")
+_DEFINED = re.compile(r"defined\b\s*(.*)", re.I | re.S)
+_WORD = re.compile(r"\w+")
+_TRUE, _FALSE = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
+
+# The text of an included file; None if it can't be read.
+ReadFile = Callable[[str], Optional[str]]
+Truth = Optional[bool]  # None: it can't be told
+
+
+def used_by_statements(text: str, read_file: ReadFile = lambda path: None) -> frozenset[str]:
+    """Lower-case names of the macros that the statements of a description use.
+
+    Args:
+        text: the whole description, with the lines that DAGMan adds.
+        read_file: gives the texts of included files.
+    """
+    reader = _Reader(read_file)
+    reader.follow(text)
+    return frozenset(reader.used)
+
+
+class _Branch:
+    """An `if` that is open: whether its present branch is read, and whether one has been."""
+
+    def __init__(self, live: Truth, taken: Truth) -> None:
+        self.live, self.taken = live, taken
+
+
+class _Reader:
+    def __init__(self, read_file: ReadFile) -> None:
+        self.used: set[str] = set()
+        self._values: dict[str, str | None] = {}  # None: set, but it can't be told to what
+        self._all_told = True  # whether what is not in _values is not set
+        self._branches: list[_Branch] = []
+        self._read_file = read_file
+        self._files_left = MAX_INCLUDED_FILES
+
+    def follow(self, text: str) -> None:
+        """Read a description up to its queue statement."""
+        for line in _lines(text):
+            statement = _STATEMENT.fullmatch(line)
+            if statement is None:
+                self._assign(line)
+            elif statement[1].lower() != "queue":
+                self._obey(statement[1].lower(), statement[2].strip())
+            elif self._live:
+                return
+
+    @property
+    def _live(self) -> Truth:
+        """Whether the next line is read."""
+        states = [branch.live for branch in self._branches]
+        return False if False in states else None if None in states else True
+
+    def _assign(self, line: str) -> None:
+        block = _BLOCK.match(line)
+        assignment = block or _ASSIGNMENT.fullmatch(line)
+        if assignment is None or self._live is False:
+            return
+        name, value = assignment[1].lower(), assignment[2]
+        can_be_told = not block and self._live
+        if not block and name in references(value):  # expanded at once
+            self._use({name})
+            can_be_told = False
+        self._values[name] = value.strip() if can_be_told else None
+
+    def _obey(self, word: str, rest: str) -> None:
+        if word == "if":
+            self._open(rest)
+        elif word in ("elif", "else", "endif"):
+            self._continue(word, rest)
+        elif self._live is not False:
+            self._use(self._references(rest))
+            if word == "include":
+                self._include(rest)
+            elif word == "use":
+                self._all_told = False
+
+    def _open(self, condition: str) -> None:
+        truth = self._decide(condition) if self._live is not False else False
+        self._branches.append(_Branch(truth, truth))
+
+    def _continue(self, word: str, condition: str) -> None:
+        if not self._branches:
+            return
+        branch = self._branches.pop()
+        if word == "endif":
+            return
+        truth: Truth = False
+        if self._live is not False and branch.taken is not True:
+            truth = self._decide(condition) if word == "elif" else True
+        if truth and branch.taken is None:
+            truth = None
+        taken = True if branch.taken or truth else None if None in (branch.taken, truth) else False
+        self._branches.append(_Branch(truth, taken))
+
+    def _decide(self, condition: str) -> Truth:
+        """Whether a condition is true; what it mentions is used."""
+        self._use(self._references(condition))
+        negated = condition.startswith("!")
+        words = self._expanded(condition.lstrip("!").strip())
+        if words is None:
+            return None
+        defined = _DEFINED.fullmatch(words)
+        truth = self._is_defined(defined[1]) if defined else _truth(words.lower())
+        return truth if truth is None else truth is not negated
+
+    def _is_defined(self, name: str) -> Truth:
+        name = name.strip().lower()
+        if not _WORD.fullmatch(name) or name in SPECIAL:
+            return None
+        self._use({name})
+        return True if name in self._values else False if self._all_told else None
+
+    def _expanded(self, text: str) -> str | None:
+        def look_up(name: str) -> str | None:
+            self._use({name})
+            return self._values.get(name)
+
+        return expand(text, look_up)
+
+    def _use(self, names: set[str]) -> None:
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in self.used and (name in self._values or not self._all_told):
+                self.used.add(name)
+                waiting += self._references(self._values.get(name) or "")
+
+    def _references(self, text: str) -> set[str]:
+        return references(text, self._values.__contains__)
+
+    def _include(self, rest: str) -> None:
+        found = _INCLUDED_FILE.fullmatch(rest)
+        path = self._expanded(found[1]) if found else None
+        text = self._read_file(path) if path and self._files_left else None
+        self._files_left -= 1
+        if text is None:
+            self._all_told = False
+        else:
+            self.follow(text)
+
+
+def _truth(words: str) -> Truth:
+    if words in _TRUE or words in _FALSE:
+        return words in _TRUE
+    try:
+        return bool(float(words))
+    except ValueError:
+        return None
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Trimmed lines, continued ones joined; of a block `NAME @=TAG` the first one."""
+    begun, tag = "", ""
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if tag:
+            tag = "" if line == f"@{tag}" else tag
+            continue
+        if not begun and line.startswith("#"):
+            continue
+        begun += line
+        if begun.endswith("\\"):
+            begun = begun[:-1]
+            continue
+        block = _BLOCK.fullmatch(begun)
+        tag = block[2] if block else ""
+        if begun:
+            yield begun
+        begun = ""
+    if begun:
+        yield begun
+
+
+MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
+
+_QUEUE = re.compile(r"(.*?)\b(?:in|from|matching)\b", re.IGNORECASE | re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+# Most descriptions have no statements that use macros, nor values that refer to themselves.
+_USES_MACROS = re.compile(
+    r"^[^\S\n]*(?:(?:if|include|warning|error|use)\b(?!\s*=)|(\w+)[^\S\n]*=[^\n]*\$\(\1[):])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_UNIVERSE_KEYS = ("universe", "jobuniverse")
+# Values of these are used up elsewhere: by credentials, or by a container's port.
+_BY_FORM = re.compile(
+    r"\w+_oauth_(?:permissions|resource)\w*|\w+_container_port|ec2_tag_(?!names$)\w+"
+)
+
+
+class Unused(NamedTuple):
+    """An unused line, or (`value` is None) a variable of the queue statement."""
+
+    name: str
+    value: str | None
+
+    def message(self, by: str) -> str:
+        """The sentence of stock's tools; `by` is condor_submit or DAGMAN."""
+        if self.value is None:
+            return f"the Queue variable '{self.name}' was unused by {by}. Is it a typo?"
+        return f"the line '{self.name} = {self.value}' was unused by {by}. Is it a typo?"
+
+
+def unused_lines(
+    values: Mapping[str, str],
+    queue: str = "",
+    text: str = "",
+    read_file: ReadFile = lambda path: None,
+) -> list[Unused]:
+    """The unused lines of a description, in the order in which stock shows it: from Z to A.
+
+    Args:
+        values: value of each line's key, as it is written; keys in any case.
+        queue: what follows the word `queue`.
+        text: the whole description, for macros that only its statements (`if`, ...) use.
+        read_file: gives the text of a file that it includes, None if it can't be read.
+    """
+    telling = tuple(
+        (key, value)
+        for key, value in values.items()
+        if "$" in value or key.lower() in _UNIVERSE_KEYS
+    )
+    stated = used_by_statements(text, read_file) if _USES_MACROS.search(text) else frozenset()
+    found = _unused(tuple(values), telling, queue, stated)
+    return [Unused(name, values[name] if is_line else None) for name, is_line in found]
+
+
+@lru_cache(maxsize=64)  # nodes of a DAG mostly differ in values alone, and not in these
+def _unused(
+    names: tuple[str, ...],
+    telling: tuple[tuple[str, str], ...],
+    queue: str,
+    stated: frozenset[str],
+) -> list[tuple[str, bool]]:
+    """Names of what is unused, and whether each is that of a line (not of a queue variable).
+
+    Args:
+        names: keys of all lines.
+        telling: the lines whose values tell something: by their macros, or the universe.
+        stated: macros that statements use, in lower case.
+    """
+    values = dict(telling)
+    variables = queue_variables(queue)
+    taken = {name.lower() for name in variables}
+    keys = {key.lower(): key for key in names if key.lower() not in taken}
+    commands = _commands(frozenset(keys), _universe(values, keys))
+    roots = [values.get(keys[key], "") for key in commands if key in keys]
+    roots += [value for key, value in telling if key.lower().startswith(("my.", "+"))]
+    used = commands | _reached([*roots, queue], keys, values) | stated
+    found = [
+        (name, True)
+        for key, name in keys.items()
+        if key not in used and key not in SILENT and "." not in key and not key.startswith("+")
+    ]
+    found += [
+        (name, False)
+        for name in variables
+        if name.lower() not in used and not name.startswith(SHARED_VARIABLE)
+    ]
+    return sorted(found, key=lambda one: one[0].lower(), reverse=True)
+
+
+def queue_variables(queue: str) -> list[str]:
+    """The variables that a queue statement sets for each job."""
+    found = _QUEUE.match(queue)
+    if found is None:
+        return []
+    head = re.sub(r"\$\w*\([^()]*\)", " ", found[1])
+    return _NAME.findall(head) or ["Item"]
+
+
+def _universe(values: Mapping[str, str], keys: Mapping[str, str]) -> str:
+    """As `BY_UNIVERSE` names it; `*` if that can't be told."""
+    universe = next((values[keys[key]] for key in _UNIVERSE_KEYS if key in keys), "")
+    if "$" in universe:
+        return "*"
+    universe = universe.strip().lower()
+    return universe if universe in BY_UNIVERSE else ""
+
+
+@lru_cache(maxsize=64)  # nodes of a DAG mostly have the same lines
+def _commands(keys: frozenset[str], universe: str) -> frozenset[str]:
+    """Keys that are commands which count."""
+    if universe == "*":
+        groups = [*ALWAYS, *(group for some in BY_UNIVERSE.values() for group in some)]
+    else:
+        groups = [*ALWAYS, *BY_UNIVERSE[universe]]
+    for others, brought in BESIDE:
+        if others & keys:
+            groups += brought
+    used = {name for group in groups for name in [_first(group, keys)] if name}
+    if "shell" in keys:
+        used -= WITHOUT_SHELL
+    elif "executable" not in keys:
+        used.add("cmd")
+    return frozenset(used | {key for key in keys if _is_open_ended(key)})
+
+
+def _first(group: Iterable[str], keys: frozenset[str]) -> str:
+    return next((name for name in group if name in keys), "")
+
+
+def _is_open_ended(key: str) -> bool:
+    """Whether a key belongs to a family without end: a pool's own resources, and the like."""
+    resource = key.startswith("request_") and key not in (*MISSPELLED, "request_gpu_memory")
+    return resource or _BY_FORM.fullmatch(key) is not None
+
+
+def _reached(roots: Iterable[str], keys: Mapping[str, str], values: Mapping[str, str]) -> set[str]:
+    """Names that these values refer to, directly or by way of other macros."""
+    found: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        value = waiting.pop()
+        for name in references(value, keys.__contains__) - found:
+            found.add(name)
+            if name in keys:
+                waiting.append(values.get(keys[name], ""))
+    return found
+
+
+_OBSOLETE = "Requirements expression refers to TARGET.{0}. This is obsolete. Set request_{1} and"
+_OBSOLETE += " condor_submit will modify the Requirements expression as needed."
+_TARGETS = (("your", "Memory"), ("Your", "Disk"))
+_INCREASE = "WARNING: retry_request_memory_increase will be ignored because retry_request_memory"
+_INCREASE += " was used"
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_MIN_LEASE_S = 20  # seconds, the shortest
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_UNITS = {
+    "request_memory": "defaults to megabytes, but should contain a units suffix (i.e K, M, G or T)",
+    "request_disk": "defaults to kilobytes, should contain a units suffix (i.e K, M, or B)",
+}
+_OF_QUEUE_OR_WARNING = re.compile(r"\s*(if|endif|queue|warning)\b\s*(:?)(.*)", re.IGNORECASE)
+
+Expand = Callable[[str], str]
+
+
+def remarks(
+    values: Mapping[str, str],
+    expand: Expand,
+    *,
+    queue: str = "",
+    text: str = "",
+    written: str = "",
+    read_file: ReadFile = lambda path: None,
+    name: str = "",
+    by: str = "DAGMAN",
+    missing_units: bool = False,
+) -> list[str]:
+    """Every warning, in the order in which stock shows them.
+
+    Args:
+        values: value of each line's key, as it is written.
+        expand: replaces the macros in a text.
+        queue, text, read_file: as for `unused_lines`.
+        written: the part of `text` that its author wrote, '' for all of it.
+        name: what `warning :` statements call the description.
+        by: who reads it.
+        missing_units: whether sizes without units are warned of (SUBMIT_REQUEST_MISSING_UNITS).
+    """
+    lower = {key.lower(): value for key, value in values.items()}
+    found = [one.message(by) for one in unused_lines(values, queue, text, read_file)]
+    found += _of_values(lower, expand)
+    if "retry_request_memory" in lower and "retry_request_memory_increase" in lower:
+        found.append(_INCREASE)
+    if missing_units:
+        found += _without_units(lower, expand)
+    found += [
+        f"{wrong} is not a valid submit keyword, did you mean {right}?"
+        for wrong, right in reversed(list(MISSPELLED.items()))
+        if wrong in lower
+    ]
+    return found + list(_warnings(written or text, name, expand))[::-1]
+
+
+def _of_values(values: Mapping[str, str], expand: Expand) -> Iterator[str]:
+    if "output_destination" in values and "://" not in expand(values["output_destination"]):
+        yield "output_destination must be a URL, did you mean output_directory ?"
+    requirements = _STRING.sub("", expand(values.get("requirements", "")))
+    for word, target in _TARGETS:
+        if re.search(rf"\b{target}\b", requirements, re.IGNORECASE):
+            yield f"{word} {_OBSOLETE.format(target, target.lower())}"
+    lease = expand(values.get("job_lease_duration", "")).strip()
+    if _NUMBER.fullmatch(lease) and 0 < int(lease) < _MIN_LEASE_S:
+        yield "JobLeaseDuration less than 20 seconds is not allowed, using 20 instead"
+    if values.get("accounting_group") and expand(values.get("nice_user", "")).lower() == "true":
+        yield "nice_user conflicts with accounting_group. nice_user will be ignored"
+
+
+def _without_units(values: Mapping[str, str], expand: Expand) -> Iterator[str]:
+    for key, words in _UNITS.items():
+        value = expand(values.get(key, "")).strip()
+        if value.isdigit():
+            yield f"WARNING: {key}={value} {words}"
+
+
+def _warnings(text: str, name: str, expand: Expand) -> Iterator[str]:
+    """`warning :` statements; those inside of `if` are left out, since it may be false."""
+    if "warning" not in text.lower():
+        return
+    depth = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        statement = _OF_QUEUE_OR_WARNING.match(line)
+        word = statement[1].lower() if statement is not None else ""
+        depth += {"if": 1, "endif": -1}.get(word, 0)
+        if statement is None or depth:
+            continue
+        if word == "queue":
+            return
+        if word == "warning" and statement[2]:
+            yield f'Warning "{name}", Line {number}: {expand(statement[3].strip())}'

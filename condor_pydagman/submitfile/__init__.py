@@ -1,1 +1,0 @@
-"""The text of submit descriptions: commands, macros, and what HTCondor warns of."""

@@ -1,0 +1,106 @@
+"""Which ways are tried for a transfer, and between which URLs.
+
+A way is left out if something is in its way, and the cache also if a way before it can do without.
+If none is left, the fault says of each way why it was not taken: that is what a person needs to
+know who wonders where a module or a package is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from condor_pydagman.data_requests.requests import Transfer
+from condor_pydagman.data_requests.settings import CACHE, WAYS
+from condor_pydagman.data_requests.urls import LOCAL, QUERY_SCHEMES, Url
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+
+# Schemes whose servers listen at one port: it is kept if one of them replaces another.
+_SAME_PORT = (
+    frozenset(("http", "dav")),
+    frozenset(("https", "davs", "s3")),
+    frozenset(("root", "roots", "xroot", "xroots")),
+    frozenset(("sftp", "scp", "ssh")),
+    frozenset(("ftp", "ftps")),
+)
+
+
+def names_in_order(transfer: Transfer, configured: Iterable[str]) -> tuple[str, ...]:
+    """Names of the ways to look at: those of the request, else those of the configuration.
+
+    Raises:
+        Fault: one of them is no way.
+    """
+    names = tuple(dict.fromkeys(transfer.ways or configured))
+    unknown = [name for name in names if name not in WAYS]
+    if unknown:
+        raise Fault(
+            FaultKind.REQUEST, f"there is no way {unknown[0]!r}; the ways are {', '.join(WAYS)}"
+        )
+    return names
+
+
+def ways_to_try(transfer: Transfer, looked_at: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Names of the ways that can take the transfer, in order; at least one.
+
+    Args:
+        transfer: between these two URLs.
+        looked_at: name of each way, in order, and what is in its way ('': nothing).
+
+    Raises:
+        Fault: there is none; its reason tells of each why.
+    """
+    seen = tuple(looked_at)
+    free: list[str] = []
+    for name, obstacle in seen:
+        if not obstacle and not (name == CACHE and free):
+            free.append(name)
+    if free:
+        return tuple(free)
+    whys = (
+        "; ".join(f"{name}: {obstacle}" for name, obstacle in seen) or "all ways are switched off"
+    )
+    raise Fault(
+        FaultKind.NO_WAY, f"no way from {transfer.source} to {transfer.destination}: {whys}"
+    )
+
+
+def alternatives(transfer: Transfer) -> list[Transfer]:
+    """The transfer between its own URLs, then between those of each of `alt_protocols`, without
+    repetitions.
+
+    Raises:
+        Fault: a protocol needs a host, and the URL has none.
+    """
+    found = {(transfer.source, transfer.destination): transfer}
+    for source_scheme, destination_scheme in transfer.alt_protocols:
+        source = replace_scheme(transfer.source, source_scheme)
+        destination = replace_scheme(transfer.destination, destination_scheme)
+        other = transfer._replace(source=source, destination=destination)
+        found.setdefault((source, destination), other)
+    return list(found.values())
+
+
+def replace_scheme(url: Url, scheme: str) -> Url:
+    """The URL with another scheme: same user, host and path.
+
+    Its port and its query are kept where they mean the same to the other protocol.
+
+    Raises:
+        Fault: the scheme needs a host, and the URL has none.
+    """
+    scheme = scheme.lower()
+    if scheme == url.scheme:
+        return url
+    if scheme == LOCAL:
+        return Url(LOCAL, url.path)
+    if not url.host:
+        raise Fault(
+            FaultKind.REQUEST, f"alt_protocols: {scheme} needs a host, which {url} does not have"
+        )
+    same_port = any({scheme, url.scheme} <= group for group in _SAME_PORT)
+    keeps_query = scheme in QUERY_SCHEMES
+    return url._replace(
+        scheme=scheme,
+        port=url.port if same_port else 0,
+        query=url.query if keeps_query else "",
+    )

@@ -1,0 +1,217 @@
+"""What one glance at a DAG says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from condor_pydagman.follow.follower import Follower, Plan
+from condor_pydagman.follow.overview import Dagman, Overview, overview
+from condor_pydagman.follow.run_history import Halted, Run
+from condor_pydagman.follow.shown_states import COUNTED
+from condor_pydagman.follow.tally import Tally
+from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.vocabulary import JournalRecord
+from tests.dag_logs import BEGIN
+from tests.unit.follow.bench import Bench, plan_of
+
+NOW = BEGIN + 500
+DONE = [f"done{number}" for number in range(10)]
+NODES = (*DONE, "long", "short", "h1", "h2", "idle", "code", "pre", "waits")
+DAG = "".join(f"JOB {name} a.sub\n" for name in NODES) + (
+    "PARENT long CHILD waits\nSCRIPT PRE pre x\n"
+)
+READY = "JOB ready a.sub\n"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def a_run(text: str = DAG + READY, *, done_at: float = 400, last: int = 10) -> Tally:
+    """`last`: which of the done nodes is so at +400 only."""
+    with TemporaryDirectory() as directory:
+        return _a_run(Bench(Path(directory)), text, done_at, last)
+
+
+def _a_run(bench: Bench, text: str, done_at: float, last: int) -> Tally:
+    for number, name in enumerate(DONE):
+        bench.submit(name, number + 20)
+    bench.now = BEGIN + min(done_at, 10)
+    for number in range(10):
+        if done_at < 400 and number != last:
+            bench.terminate(number + 20)
+    bench.now = BEGIN + 100
+    bench.submit("long", 7)
+    bench.execute(7, slot="slot1@a")
+    bench.now = BEGIN + 200
+    bench.submit("short", 8)
+    bench.execute(8, slot="slot1@b")
+    bench.now = BEGIN + 300
+    for number, name in enumerate(("h1", "h2")):
+        bench.submit(name, number + 10)
+        bench.hold(number + 10)
+    for proc in range(3):
+        bench.submit("idle", 9, proc)
+    bench.now = BEGIN + 400
+    for number in range(10):
+        if done_at == 400 or number == last:
+            bench.terminate(number + 20)
+    bench.submit("code", 12)
+    bench.terminate(12, value=3)
+    bench.record(JournalRecord.PRE_ENDED, 4, node="pre")
+    return bench.tally(text)
+
+
+def seen(tally: Tally, **how: Any) -> Overview:
+    of = {name: how.pop(name) for name in Dagman._fields if name in how}
+    return overview("t.dag", Dagman("running", **of), tally, NOW, **{"exact": True, **how})
+
+
+def test_counts() -> None:
+    counts = seen(a_run()).counts
+    assert {name: counts[name] for name in COUNTED if counts[name]} == {
+        "done": 10, "running": 2, "idle": 1, "held": 2, "ready": 1, "waiting": 1, "failed": 2
+    }  # fmt: skip
+    assert counts["total"] == 19
+
+
+def test_nodes_that_can_not_run_do_not_wait() -> None:
+    counts = seen(a_run(f"{DAG}JOB below x\nPARENT code CHILD below\n")).counts
+    assert (counts["futile"], counts["waiting"]) == (1, 1)
+
+
+def test_pace() -> None:
+    tally = a_run()
+    one = seen(tally)
+    assert one.per_second == 10 / 500
+    assert one.remaining_s == 5 / one.per_second  # without those that are held
+    assert seen(tally, running=False).remaining_s is None
+
+
+def test_no_end_is_foretold_of_a_dag_that_is_halted() -> None:
+    halted = a_run()
+    halted.run.halts = [Halted(BEGIN + 450)]
+    assert (seen(halted).per_second, seen(halted).remaining_s) == (0.0, None)
+
+
+def test_no_end_is_foretold_of_a_dag_that_stands_still() -> None:
+    one = seen(a_run(done_at=10))
+    assert (one.remaining_s, one.stalled_s) == (None, 490.0)
+
+
+def test_no_end_is_foretold_if_several_should_have_been_done_since() -> None:
+    fast = overview("t.dag", Dagman("running"), a_run(done_at=10), BEGIN + 29, exact=True)
+    assert (fast.remaining_s, fast.stalled_s) == (None, 0.0)  # 10 in 29 s; none in 19 s
+
+
+HELD = "".join(f"JOB {name} a.sub\n" for name in (*DONE, "h", "below")) + "PARENT h CHILD below\n"
+
+
+def held(bench: Bench, text: str = HELD) -> Tally:
+    for number, name in enumerate((*DONE, "h")):
+        bench.submit(name, number + 20)
+    bench.now = NOW - 4
+    for number in range(10):
+        bench.terminate(number + 20)
+    bench.hold(30)
+    return bench.tally(text)
+
+
+def test_no_end_is_foretold_while_all_that_is_left_is_held(bench: Bench) -> None:
+    tally = held(bench)
+    one = seen(tally)
+    assert (one.per_second, one.remaining_s) == (0.0, None)
+    assert not tally.moves(one.counts)
+
+
+def test_the_end_is_not_before_the_next_attempt_of_a_node(bench: Bench) -> None:
+    bench.submit("late", 40)
+    bench.terminate(40, value=1)
+    tally = held(bench, f"{HELD}JOB free a.sub\nJOB late a.sub\nRETRY late 3 DELAY 900\n")
+    remaining = seen(tally).remaining_s
+    assert remaining is not None
+    assert remaining > 390
+
+
+def test_nodes_that_a_person_takes_for_done_are_no_pace(bench: Bench) -> None:
+    for number in range(6):
+        bench.submit(f"n{number}", number + 20)
+        bench.terminate(number + 20, value=1)
+        bench.record(JournalRecord.STEERED, 1, text="ann done", node=f"n{number}")
+    text = "".join(f"JOB n{number} a.sub\n" for number in range(8))
+    one = seen(bench.tally(text))
+    assert (one.counts["done"], one.per_second, one.remaining_s) == (6, 0.0, None)
+
+
+def test_a_node_that_can_start_goes_on(bench: Bench) -> None:
+    tally = held(bench, f"{HELD}JOB free a.sub\nSCRIPT PRE free x\n")
+    one = seen(tally)
+    assert one.remaining_s is not None
+    assert tally.moves(one.counts)
+
+
+def test_a_dag_that_is_slow_does_not_stand_still() -> None:
+    assert seen(a_run(done_at=10, last=3)).stalled_s == 0  # there should have been 2
+
+
+def test_nodes_that_were_let_go_before_the_run_count_as_done() -> None:
+    dag = plan_of(DAG).dag
+    apply_progress(dag, "LET_GO 3 40 3 40\n", "t.dag.rescue001")
+    follower = Follower(lambda: Plan(dag))
+    counts = seen(Tally(follower.run, follower.engine)).counts
+    assert (counts["done"], counts["total"]) == (40, len(NODES) + 40)
+
+
+def test_what_runs_is_held_and_has_failed() -> None:
+    one = seen(a_run())
+    assert [(run.node, run.job, run.host) for run in one.longest] == [
+        ("long", "7.0", "slot1@a"), ("short", "8.0", "slot1@b")
+    ]  # fmt: skip
+    (group,) = one.held
+    assert (group.jobs, group.reason, group.code, group.nodes) == (
+        2, "no such file", 13, ["h1", "h2"]
+    )  # fmt: skip
+    assert [(failure.node, failure.value, failure.reason) for failure in one.failures] == [
+        ("pre", 4, "PRE script"), ("code", 3, "")
+    ]  # fmt: skip
+
+
+def test_who_has_cancelled_a_node_is_why_it_has_failed(bench: Bench) -> None:
+    bench.record(JournalRecord.STEERED, 1, text="ann cancel")
+    (failure,) = seen(bench.tally("JOB A x\n")).failures
+    assert (failure.value, failure.reason, failure.attempts) == (None, "cancelled by ann", 0)
+
+
+def test_a_script_that_is_killed_when_the_dag_ends_is_no_failure_of_its_own(bench: Bench) -> None:
+    bench.record(JournalRecord.PRE_ENDED, -9)
+    tally = bench.tally("JOB A x\nSCRIPT PRE A x\n")
+    (failure,) = seen(tally).failures
+    assert (failure.value, failure.reason) == (-9, "PRE script")
+    tally.run.remove(float(int(failure.time)))
+    (failure,) = seen(tally).failures
+    assert (failure.value, failure.reason) == (None, "PRE script killed when the DAG ended")
+
+
+def test_dagmans_own_counts_where_not_all_nodes_are_known() -> None:
+    tally = a_run()
+    tally.run.counts, tally.run.counts_time = (100, 50, 1, 5, 2, 3, 30, 2, 7), 950.0
+    one = seen(tally, exact=False)
+    assert (one.counts["total"], one.counts["done"], one.counted) == (100, 50, 950.0)
+    assert (one.counts["running"], one.counts["held"], one.counts["idle"]) == (2, 2, 1)
+    ad = {"DAG_NodesTotal": 100, "DAG_NodesDone": 60, "DAG_AdUpdateTime": 960}
+    one = seen(tally, exact=False, ad=ad)
+    assert (one.counts["done"], one.counted) == (60, 960.0)
+    assert seen(Tally(Run()), exact=False).counts["total"] == 0
+
+
+def test_as_json() -> None:
+    tally = a_run()
+    found = json.loads(json.dumps(seen(tally, subdags=[seen(tally)]).as_json()))
+    assert found["longest"][0]["node"] == "long"
+    assert found["subdags"][0]["held"][0]["code"] == 13

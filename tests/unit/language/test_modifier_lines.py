@@ -1,0 +1,146 @@
+"""Lines that say more of nodes; the messages are those of the stock checker for the same lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.language.commands import Command, SavePointFile, ScriptLine, ToleranceLine
+from condor_pydagman.vocabulary import ScriptKind
+from tests.unit.language.one_line import good, message, warnings, wrong
+
+MISSING_TYPE = (
+    "SCRIPT: Missing script type (PRE, POST, HOLD) and optional sub-commands (DEFER, DEBUG)"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("SCRIPT HOLD A x", ScriptLine(1, "A", ScriptKind.HOLD, "x")),
+        (
+            "script defer 1 2 DEFER 3 -4 debug 'f g' All post ALL_NODES x",
+            ScriptLine(1, "ALL_NODES", ScriptKind.POST, "x", 3, -4, "'f g'", "ALL"),
+        ),
+        ("TOLERANCE A 0", ToleranceLine(1, "A", 0)),
+        ("TOLERANCE A 5%", ToleranceLine(1, "A", 5, True)),
+        ("TOLERANCE A 200 %", ToleranceLine(1, "A", 200, True)),
+        ("TOLERANCE A +5 fail_fast", ToleranceLine(1, "A", 5, False, True)),
+        ("TOLERANCE ALL_NODES 5 % Wait", ToleranceLine(1, "ALL_NODES", 5, True, False)),
+        ("TOLERANCE A 5%x %", ToleranceLine(1, "A", 5, True)),
+        ("TOLERANCE A 5x%", ToleranceLine(1, "A", 5, True)),
+        ("TOLERANCE A 50%%", ToleranceLine(1, "A", 50, True)),
+        ("SAVE_POINT_FILE A", SavePointFile(1, "A")),
+        ('save-point-file A "b c"', SavePointFile(1, "A", "b c")),
+        ('SAVE_POINT_FILE A ""', SavePointFile(1, "A")),
+        ('SAVE_POINT_FILE A "" b', SavePointFile(1, "A", "b")),
+        ('SAVE_POINT_FILE "ALL_NODES"', SavePointFile(1, '"ALL_NODES"')),
+    ],
+)
+def test_good_lines(text: str, command: Command) -> None:
+    assert good(text) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SCRIPT", MISSING_TYPE),
+        ("SCRIPT FOO", MISSING_TYPE),
+        ('SCRIPT "DEBUG" f ALL PRE A x', MISSING_TYPE),
+        ("SCRIPT DEFER 1 2", MISSING_TYPE),
+        ("SCRIPT DEFER", "SCRIPT: DEFER missing status value"),
+        ("SCRIPT DEFER x", "SCRIPT: Invalid DEFER status value 'x'"),
+        ("SCRIPT DEFER 1", "SCRIPT: DEFER missing time value"),
+        ("SCRIPT DEFER 1 x", "SCRIPT: Invalid DEFER time value 'x'"),
+        ("SCRIPT DEBUG", "SCRIPT: DEBUG missing filename"),
+        ("SCRIPT DEBUG f", "SCRIPT: DEBUG missing output stream type (STDOUT, STDERR, ALL)"),
+        ("SCRIPT DEBUG f a-b PRE A x", "SCRIPT: Unknown DEBUG output stream type 'a-b'"),
+        ("SCRIPT HOLD", "SCRIPT: No node name specified"),
+        ("SCRIPT HOLD A", "SCRIPT: No script specified"),
+        ("RETRY", "RETRY: No node name specified"),
+        ("RETRY A", "RETRY: Missing max retry value"),
+        ("RETRY A -1", "RETRY: Invalid max retry value '-1' (Must be positive integer)"),
+        ("RETRY A 1 FOO", "RETRY: Unexpected token 'FOO'"),
+        ("RETRY A 1 UNLESS-EXIT", "RETRY: UNLESS-EXIT missing exit code"),
+        ("RETRY A 1 UNLESS-EXIT x", "RETRY: Invalid UNLESS-EXIT code 'x' specified"),
+        ("RETRY A 1 UNLESS-EXIT 2 3", "RETRY: Unexpected token '3'"),
+        ("ABORT-DAG-ON A", "ABORT_DAG_ON: Missing exit status to abort on"),
+        ("ABORT-DAG-ON A x", "ABORT_DAG_ON: Invalid exit status 'x' specified"),
+        ("ABORT-DAG-ON A 1 RETURN", "ABORT_DAG_ON: RETURN is missing value"),
+        (
+            "ABORT-DAG-ON A 1 RETURN 256",
+            "ABORT_DAG_ON: Invalid RETURN code '256' (Must be between 0 and 255)",
+        ),
+        ("ABORT-DAG-ON A 1 RETURN 2 3", "ABORT_DAG_ON: Unexpected token '3'"),
+        ("VARS", "VARS: No node name specified"),
+        ("PRIORITY A", "PRIORITY: Missing priority value"),
+        ("PRIORITY A x", "PRIORITY: Invalid priority value 'x'"),
+        ("PRIORITY A 1 2", "PRIORITY: Unexpected token '2'"),
+        ("PRE_SKIP A", "PRE_SKIP: Missing exit code"),
+        ("PRE_SKIP A x", "PRE_SKIP: Invalid exit code 'x'"),
+        ("TOLERANCE", "TOLERANCE: No node name specified"),
+        ("TOLERANCE A", "TOLERANCE: Missing failure tolerance value"),
+        ("TOLERANCE A x", "TOLERANCE: Invalid tolerance value 'x'"),
+        ("TOLERANCE A -1%", "TOLERANCE: Invalid tolerance value '-1'"),
+        ("TOLERANCE A %%", "TOLERANCE: Invalid tolerance value '%'"),
+        ("TOLERANCE A %5", "TOLERANCE: Invalid tolerance value '%5'"),
+        ('TOLERANCE A "5%"', "TOLERANCE: Invalid tolerance value '\"5%\"'"),
+        ("TOLERANCE A 99999999999%", "TOLERANCE: Invalid tolerance value '99999999999'"),
+        ("TOLERANCE A % 5", "TOLERANCE: Empty percentage specified for failure tolerance"),
+        ("TOLERANCE A 1 % %", "TOLERANCE: Unexpected token '%'"),
+        ("TOLERANCE A 1% %", "TOLERANCE: Unexpected token '%'"),
+        ("TOLERANCE A 1 %x", "TOLERANCE: Unexpected token '%x'"),
+        ("TOLERANCE A 1 WAIT FAIL-FAST", "TOLERANCE: Unexpected token 'FAIL-FAST'"),
+        ("TOLERANCE A 1 % WAIT x", "TOLERANCE: Unexpected token 'x'"),
+        ('TOLERANCE A 1 "WAIT"', "TOLERANCE: Unexpected token '\"WAIT\"'"),
+        ("TOLERANCE A x 'q", "TOLERANCE: Invalid quoting: no ending quote found"),
+        ("TOLERANCE A x% 'q", "TOLERANCE: Invalid tolerance value 'x'"),
+        ("TOLERANCE A x % 'q", "TOLERANCE: Invalid tolerance value 'x'"),
+        ("TOLERANCE A % 'q", "TOLERANCE: Empty percentage specified for failure tolerance"),
+        ("CATEGORY A", "CATEGORY: No category name specified"),
+        ("CATEGORY A c d", "CATEGORY: Unexpected token 'd'"),
+        ("MAXJOBS", "MAXJOBS: No category name specified"),
+        ("MAXJOBS c", "MAXJOBS: No throttle limit specified"),
+        ("MAXJOBS c -1", "MAXJOBS: Invalid throttle limit '-1'"),
+        ("DONE", "DONE: No node name specified"),
+        ("DONE A B", "DONE: Unexpected token 'B'"),
+        ("SAVE_POINT_FILE", "SAVE_POINT_FILE: No node name specified"),
+        (
+            "SAVE_POINT_FILE all_nodes x",
+            "SAVE_POINT_FILE: ALL_NODES cannot be used for save point file command",
+        ),
+        ("SAVE_POINT_FILE A b c", "SAVE_POINT_FILE: Unexpected token 'c'"),
+    ],
+)
+def test_wrong_lines(text: str, expected: str) -> None:
+    assert message(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("SCRIPT PER A x", "did you mean PRE?"),
+        ("SCRIPT HLD A x", "did you mean HOLD?"),
+        ("SCRIPT DEFFER 1 2 PRE A x", "did you mean DEFER?"),
+        ("SCRIPT DEBG f ALL PRE A x", "did you mean DEBUG?"),
+        ("SCRIPT A x", "expected PRE, POST, HOLD, DEFER or DEBUG"),
+        ("SCRIPT DEBUG f STDOT PRE A x", "did you mean STDOUT?"),
+        ("RETRY A 3 UNLES-EXIT 2", "did you mean UNLESS-EXIT?"),
+        ("RETRY A x", "expected a whole number, 0 or more"),
+        ("ABORT-DAG-ON A 3 RETRUN 2", "did you mean RETURN?"),
+        ("ABORT-DAG-ON A 3 RETURN 300", "expected a whole number from 0 to 255"),
+        ("TOLERANCE A 3 FAILFAST", "did you mean FAIL-FAST?"),
+        ("TOLERANCE A 3 x", "expected FAIL-FAST, WAIT or %"),
+        ("PRIORITY A 1 2", "expected the end of the line"),
+    ],
+)
+def test_hints(text: str, hint: str) -> None:
+    assert wrong(text).hint == hint
+
+
+def test_a_wrong_tolerance_is_pointed_at() -> None:
+    assert [wrong(f"TOLERANCE A x{rest}").column for rest in ("", "%", " %", " WAIT")] == [13] * 4
+
+
+def test_a_number_that_is_not_quite_one_is_applied_with_a_warning() -> None:
+    assert warnings("RETRY A 1e3") == ["Warning: x.dag:1 '1e3' is read as 1"]
+    assert warnings("RETRY A 13\nMAXJOBS c 010\nPRIORITY A +5") == []

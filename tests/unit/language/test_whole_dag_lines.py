@@ -1,0 +1,58 @@
+"""Lines that concern the whole DAG; the messages are those of the stock checker."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.language import commands
+from tests.unit.language.one_line import good, message, warnings, wrong
+
+
+def test_include() -> None:
+    assert good('include "a b".dag') == commands.Include(1, "a b.dag")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("INCLUDE", "INCLUDE: No include file specified"),
+        ('INCLUDE ""', "INCLUDE: No include file specified"),
+        ("INCLUDE a b", "INCLUDE: Unexpected token 'b'"),
+        ("CONFIG", "CONFIG: No configuration file specified"),
+        ("CONFIG a b", "CONFIG: Unexpected token 'b'"),
+        ("SET_JOB_ATTR", "SET_JOB_ATTR: No attribute line (key = value) provided"),
+        ("ENV", "ENV: Missing action (SET or GET) and variables"),
+        ("ENV FOO", "ENV: Unexpected token 'FOO'"),
+        ("ENV SET", "ENV: No environment variables provided"),
+        ("DOT", "DOT: No file specified"),
+        ("DOT f FOO", "DOT: Unexpected token 'FOO'"),
+        ("DOT f INCLUDE", "DOT: Missing INCLUDE header file"),
+        ("NODE_STATUS_FILE", "NODE_STATUS_FILE: No file specified"),
+        ("NODE_STATUS_FILE f x", "NODE_STATUS_FILE: Unexpected token 'x'"),
+        ("JOBSTATE_LOG", "JOBSTATE_LOG: No include file specified"),
+        ("JOBSTATE_LOG f g", "JOBSTATE_LOG: Unexpected token 'g'"),
+        ("REJECT x", "REJECT: Unexpected token 'x'"),
+    ],
+)
+def test_wrong_lines(text: str, expected: str) -> None:
+    assert message(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("DOT f OVERWRTE", "did you mean OVERWRITE?"),
+        ("DOT f DONT_UPDAT", "did you mean DONT-UPDATE?"),
+        ("ENV PUT A", "expected SET or GET"),
+        ("ENV GETT A", "did you mean GET?"),
+        ("NODE_STATUS_FILE f ALWAYS", "did you mean ALWAYS-UPDATE?"),
+        ("NODE_STATUS_FILE f x", "expected ALWAYS-UPDATE or a number of seconds"),
+        ("NODE_STATUS_FILE f ALLWAYS-UPDATE", "did you mean ALWAYS-UPDATE?"),
+    ],
+)
+def test_hints(text: str, hint: str) -> None:
+    assert wrong(text).hint == hint
+
+
+def test_an_interval_that_is_not_quite_a_number() -> None:
+    assert warnings("NODE_STATUS_FILE f 5m") == ["Warning: x.dag:1 '5m' is read as 5"]

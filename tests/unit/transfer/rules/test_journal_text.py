@@ -1,0 +1,50 @@
+"""What a DATA node notes as done."""
+
+from __future__ import annotations
+
+from condor_pydagman.data_requests.requests import Allocate, Transfer
+from condor_pydagman.data_requests.urls import parse_url
+from condor_pydagman.transfer.rules.journal_text import (
+    Done,
+    complete_line,
+    done_line,
+    key_of,
+    read_done,
+)
+
+TRANSFER = Transfer(parse_url("http://me:pw@h/a"), parse_url("/b"))
+
+
+def test_what_is_done_is_read_back() -> None:
+    text = done_line(Done("a", 3)) + done_line(Done("b", -1))
+    assert read_done(text) == {"a": 3, "b": -1}
+
+
+def test_after_a_success_all_is_done_again() -> None:
+    assert read_done(done_line(Done("a", 3)) + complete_line() + done_line(Done("b", 1))) == {
+        "b": 1
+    }
+
+
+def test_damaged_lines_count_for_nothing() -> None:
+    text = done_line(Done("a", 3)) + '["b", \n{}\n3\n["c"]\n[1, 2]\n["d", "e"]\n'
+    assert read_done(text) == {"a": 3}
+
+
+def test_a_changed_request_is_another_one() -> None:
+    keys = {
+        key_of(TRANSFER),
+        key_of(TRANSFER._replace(checksum="md5:00")),
+        key_of(TRANSFER._replace(destination=parse_url("/c"))),
+        key_of(Allocate("h", "1", 5)),
+        key_of(Allocate("h", "1", 6)),
+    }
+    assert len(keys) == 5
+    assert key_of(TRANSFER) == key_of(TRANSFER._replace(line=9, priority=3))
+
+
+def test_users_and_queries_name_other_files_and_passwords_do_not() -> None:
+    urls = ["ftp://a:p@h/f", "ftp://b:p@h/f", "http://h/f?key=a", "http://h/f?key=b"]
+    assert len({key_of(TRANSFER._replace(destination=parse_url(url))) for url in urls}) == 4
+    others = [parse_url(f"ftp://a:{password}@h/f") for password in "pq"]
+    assert len({key_of(TRANSFER._replace(source=one)) for one in others}) == 1

@@ -1,0 +1,64 @@
+"""Results of plugins: which kind of fault, and whether to try again."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.transfer.rules.faults import FaultKind
+from condor_pydagman.transfer.rules.plugin_ads import read_ads, read_lines
+from condor_pydagman.transfer.rules.plugin_results import ability, fault_of_result, fault_of_text
+
+
+def test_ability() -> None:
+    curl = ['PluginType = "FileTransfer"', "MultipleFileSupport = true",
+            'SupportedMethods = "http, FTP,,"']  # fmt: skip
+    assert ability(read_lines(curl)) == (frozenset(("http", "ftp")), True)
+    assert not ability(read_lines([curl[0], curl[2]])).several
+    for lines in ([], curl[1:], curl[:2]):
+        with pytest.raises(ValueError, match="does not call itself"):
+            ability(read_lines(lines))
+
+
+@pytest.mark.parametrize(
+    ("ad", "kind", "transient"),
+    [
+        ("DeveloperData = [ TransferHTTPStatusCode = 404 ]", FaultKind.MISSING, False),
+        ("TransferHTTPStatusCode = 403", FaultKind.DENIED, False),
+        ("TransferHTTPStatusCode = 400", FaultKind.REFUSED, False),
+        ("TransferHTTPStatusCode = 503", FaultKind.SERVER, True),
+        ("TransferHTTPStatusCode = 429", FaultKind.SERVER, True),
+        ("TransferHTTPStatusCode = 507", FaultKind.NO_SPACE, False),
+        ('TransferError = "HTTP error 404"', FaultKind.MISSING, False),
+        ('TransferError = "The requested URL returned error: 501"', FaultKind.SERVER, True),
+        ("DeveloperData = [ LibcurlReturnCode = 7 ]", FaultKind.SERVER, True),
+        ("DeveloperData = [ LibcurlReturnCode = 60 ]", FaultKind.DENIED, False),
+        ('LibcurlReturnCode = 23; TransferError = "No space left"', FaultKind.NO_SPACE, False),
+        ("LibcurlReturnCode = 23", FaultKind.DESTINATION, False),
+        ('TransferErrorData = { [ ErrorType = "Resolution" ] }', FaultKind.SERVER, True),
+        ('TransferErrorData = { [ ErrorType = "Authorization" ] }', FaultKind.DENIED, False),
+        ('TransferError = "FileNotFound: no such file"', FaultKind.MISSING, False),
+        ('TransferError = "connection refused"', FaultKind.SERVER, True),
+        ('TransferError = "strange"', FaultKind.MODULE, True),
+        ('TransferError = "strange"; TransferRetryable = false', FaultKind.MODULE, False),
+        ("TransferHTTPStatusCode = 404; TransferRetryable = true", FaultKind.MISSING, True),
+        (
+            "TransferErrorData = { [ DeveloperData = [ Retryable = false ] ] }",
+            FaultKind.MODULE,
+            False,
+        ),
+        ("TransferErrorData = 3; DeveloperData = {1}", FaultKind.MODULE, True),
+    ],
+)
+def test_kinds(ad: str, kind: FaultKind, transient: bool) -> None:
+    fault = fault_of_result(read_ads(f"[ TransferSuccess = false; {ad} ]")[0], "p", "h:1")
+    assert fault is not None
+    assert (fault.kind, fault.transient) == (kind, transient)
+    assert fault.host == ("h:1" if kind is FaultKind.SERVER else "")
+
+
+def test_success_and_words() -> None:
+    assert fault_of_result({"transfersuccess": True}, "p", "h") is None
+    fault = fault_of_result({}, "p", "h")
+    assert fault is not None
+    assert fault.reason == "p: it does not say why"
+    assert fault_of_text("no http://u:pw@h/a\x1b", "p", "h").reason == "p: no http://***@h/a\\x1b"
