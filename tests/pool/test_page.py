@@ -66,7 +66,7 @@ def press(page: Any, node: str, button: str, *, asks: bool = False) -> None:
 def agree(page: Any) -> None:
     """Press the button of a dialog, which is gone when DAGMan has done what was asked for."""
     dialog = page.get_by_role("dialog")
-    dialog.locator("button.deed").click()
+    dialog.locator("button.confirm").click()
     try:
         dialog.wait_for(state="detached")
     except Exception as error:
@@ -130,7 +130,7 @@ def buttons_and_dials_of_the_dag(s: Scene) -> None:
         )
         s.has(PYDAGMAN_Priority=5)
         page.get_by_role("button", name="Remove the DAG").click()
-        page.get_by_role("dialog").locator("button.deed").click()
+        page.get_by_role("dialog").locator("button.confirm").click()
         assert s.ends() == 2
         page.locator(".why-not", has_text="The DAG has ended").wait_for()
 
@@ -154,7 +154,7 @@ def a_group_and_its_sites(s: Scene) -> None:
         rows.filter(has_text="at its site").get_by_role("button", name="Rematch").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_text("including those that are done").wait_for()
-        dialog.locator("button.deed").click()
+        dialog.locator("button.confirm").click()
         s.says("Group A has to leave site")
         s.touch("go.A")
         s.says("Group B is matched to site north-")  # as long as there is no other
