@@ -81,7 +81,7 @@ class Control:
         restored: list[inputs.Input] = [inputs.Halt(restored=True)] if halted else []
         priority = run.job.ad.get(PRIORITY)
         if isinstance(priority, int) and run.recovering:
-            wanted = part(SERVES_CLIENTS, "requests").PriorityWanted
+            wanted = part(SERVES_CLIENTS, "run").PriorityWanted
             restored.append(wanted(priority, restored=True))
         elif priority is not None:
             changes[PRIORITY] = "undefined"  # of a run that has ended

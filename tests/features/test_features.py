@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,20 @@ def test_parts() -> None:
     assert part("brake", "no_such_part") is None
     assert home(part("brake", "commands").Brake) == "brake"
     assert home(Job) == ""
+
+
+def test_every_part_that_is_asked_for_is_one_that_features_have() -> None:
+    package = Path(features.__file__).parents[1]
+    asked = {
+        found
+        for path in package.rglob("*.py")
+        for found in re.findall(r"\b(?:part|told)\([^\n]*?\"([a-z_]+)\"", path.read_text())
+    } - FOLDERS
+    known = {"commands", "run", "helper", "clients", "lint", "shown", "explain", "outside"}
+    assert asked <= known
+    assert known <= {
+        path.stem for folder in FOLDERS for path in package.glob(f"features/{folder}/*")
+    }
 
 
 def test_a_part_that_needs_what_is_not_there(
