@@ -1,8 +1,8 @@
 """Starts a process of this package that outlives the one that starts it.
 
-It is not its child and has a session of its own.  It is not of the job's process family either,
-which the schedd ends with the job: the schedd finds that by parents, and by variables of the
-environment, which are left out here.
+The new process is no child of the caller, and has a session of its own.  The schedd kills a job's
+process family with the job; it finds the members by their parents and by _CONDOR_ANCESTOR_
+variables, so these are left out of the environment.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ _ANCESTOR = "_CONDOR_ANCESTOR_"
 
 
 def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
-    """Run `main` of a module in a new process, with `order` on its standard input, which no other
-    user can see; its output goes nowhere.
+    """Run `main` of a module in a new process; its output goes nowhere.
+
+    `order` goes to its standard input, not to its command line, which other users can read.
 
     Args:
         module: full name.
-        order: the process must read it soon, if it has more than the 64 kB that a pipe holds.
+        order: beyond 64 kB, what a pipe holds, the caller blocks until the process reads.
         inherited: descriptors that the process has as 3, 4, ...
 
     Raises:
@@ -37,14 +38,14 @@ def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
             if not child:
                 _become(module, read, inherited)
         finally:
-            os.close(read)  # without a reader, a process that could not be started, writing fails
+            os.close(read)  # so that writing fails, and does not block, if there is no process
         with contextlib.suppress(ChildProcessError):  # the handler of SIGCHLD was faster
             os.waitpid(child, 0)
         pipe.write(order)
 
 
 def _become(module: str, order: int, inherited: Sequence[int]) -> None:
-    """In the child: its child becomes the process, and it ends."""
+    """In the forked child: fork again, let the grandchild run the module, and exit."""
     try:
         os.setsid()
         if os.fork():
@@ -69,10 +70,10 @@ def _become(module: str, order: int, inherited: Sequence[int]) -> None:
 
 
 def _moved(fd: int, least: int) -> int:
-    """A copy out of the way of those that are to be made."""
+    """A duplicate numbered `least` or higher, which dup2 to 3, 4, ... does not overwrite."""
     return fcntl.fcntl(fd, fcntl.F_DUPFD, least)
 
 
 def _program(module: str) -> str:
-    """With the places of this process's modules: none is loaded from the DAG's directory."""
+    """The text for `python -c`; its sys.path keeps modules in the DAG's directory from loading."""
     return f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; sys.exit(main())"

@@ -28,16 +28,16 @@ def dag_events(
         dag: the first DAG file as condor_submit_dag was given it; or the cluster of DAGMan's job.
         follow: whether to wait for what happens next, until DAGMan has ended.
         since: the `id` of the last event that is known already, '' for none.
-        interval: between looks at the logs, seconds.
+        interval: seconds between two looks at the logs.
 
     Raises:
         FileError: there is no such DAG.
         PoolError: a cluster was given, and the schedd does not answer, or has no such job.
-        UsageError: `since` is no id.
+        UsageError: `since` is not the id of an event.
     """
     found = _found(dag)
     monitor = DagMonitor(found, since=since, read_plan=partial(known_plan, found))
-    return _all(monitor, interval if follow else None)
+    return _events(monitor, interval if follow else None)
 
 
 def read_run(dag: StrPath | int) -> Run:
@@ -49,7 +49,7 @@ def read_run(dag: StrPath | int) -> Run:
     return DagMonitor(found, read_plan=partial(known_plan, found)).read()
 
 
-def _all(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
+def _events(monitor: DagMonitor, interval: float | None) -> Iterator[DagEvent]:
     if interval is not None:
         for events in follow(monitor, time.sleep, interval):
             yield from events

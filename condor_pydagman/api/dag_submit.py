@@ -29,11 +29,18 @@ from condor_pydagman.errors import DagFileError, FileError
 OptionValue = Union[bool, int, StrPath, Sequence[str], None]
 
 # Of the command line only: what is printed, and what has no effect on a submission.
-_OTHERS = ("dag_files", "dot", "dry_run", "schedd_address_file", "schedd_daemon_ad_file", "terse")
-_TABLE: dict[str, list[Option]] = {}
+_COMMAND_LINE_ONLY = (
+    "dag_files",
+    "dot",
+    "dry_run",
+    "schedd_address_file",
+    "schedd_daemon_ad_file",
+    "terse",
+)
+_OPTIONS_BY_NAME: dict[str, list[Option]] = {}
 for _option in OPTIONS:
-    if _option.attribute not in (*_OTHERS, "verbose"):
-        _TABLE.setdefault(_option.attribute, []).append(_option)
+    if _option.attribute not in (*_COMMAND_LINE_ONLY, "verbose"):
+        _OPTIONS_BY_NAME.setdefault(_option.attribute, []).append(_option)
 
 
 @dataclass(frozen=True)
@@ -43,8 +50,8 @@ class SubmittedDag:
     Attributes:
         cluster: of DAGMan's job, as `dag_status` and `condor_rm` take it; None with no_submit.
         submit_file: the `.condor.sub` that was written.
-        messages: what condor_submit_dag would have printed besides: warnings, the rescue file that
-            the DAG begins with.
+        messages: the warnings of condor_submit_dag, and which rescue file the DAG
+            begins with.
     """
 
     cluster: int | None
@@ -56,8 +63,8 @@ def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:
     """Write the submit file of DAGMan's job for DAG files, and submit it.
 
     As with condor_submit_dag, file names are relative to the working directory, the DAG is checked
-    first, and files of an earlier run are in the way without `force` or `update_submit`.  The
-    process may fork: to read the DAG's CONFIG file and to check the DAG.
+    first, and it is refused while there are files of an earlier run, unless `force` or
+    `update_submit` is given.  The process may fork, to read the CONFIG file and to check the DAG.
 
     Args:
         paths: the DAG files, at least one.
@@ -74,28 +81,28 @@ def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:
         PoolError: the schedd can't be reached or refuses the job; the submit file stays.
     """
     names = [f"./{name}" if name.startswith("-") else name for name in names_of(paths)]
-    words = [word for name, value in options.items() for word in _words(name, value)]
+    words = [word for name, value in options.items() for word in _arguments(name, value)]
     parsed = parse_submit([*words, *names])
     refuse_running(parsed.paths())
-    current = dict(os.environ)  # the bindings add to it
+    current = dict(os.environ)  # a copy: importing the bindings adds variables
     dagman_submit_file.bindings()
     from condor_pydagman.adapters import knobs
 
     try:
         with knobs.without_config_file():
             return _submit(parsed, current)
-    except DagFileError as error:  # met before the check
+    except DagFileError as error:  # the file was read for its options, before `check`
         raise _all_errors(parsed, error.detail()) from None
 
 
 def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
-    told: list[str] = []
-    output = Output(told.append, told.append)
+    messages: list[str] = []
+    output = Output(messages.append, messages.append)
     prepared_submits: list[PreparedSubmit] = []
 
     def check(prepared: Prepared) -> None:
         try:
-            with preflight.check_meanwhile(prepared, told.append):
+            with preflight.check_meanwhile(prepared, messages.append):
                 if not options.no_submit:
                     prepared_submits.append(_prepared_submit(prepared))
         except FileError as error:
@@ -108,11 +115,11 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
     prepared = dagman_submit_file.write(options, output, current, check)
     submit_file = options.paths().condor_sub
     if options.no_submit:
-        return SubmittedDag(None, submit_file, tuple(told))
+        return SubmittedDag(None, submit_file, tuple(messages))
     bindings = dagman_submit_file.bindings()
     job = submit_to_schedd.submit(prepared_submits[0], options.paths(), bindings)
-    told += [*job.warnings, *submit_to_schedd.unused_lines(prepared.added)]
-    return SubmittedDag(job.cluster, submit_file, tuple(told))
+    messages += [*job.warnings, *submit_to_schedd.unused_lines(prepared.added)]
+    return SubmittedDag(job.cluster, submit_file, tuple(messages))
 
 
 def _prepared_submit(prepared: Prepared) -> PreparedSubmit:
@@ -122,16 +129,16 @@ def _prepared_submit(prepared: Prepared) -> PreparedSubmit:
 
 
 def _all_errors(options: SubmitOptions, text: str) -> DagError | FileError:
-    """The mistakes of the DAG as values; `text` alone if it is no mistake in a DAG file."""
+    """DagError with all that `check_dag` finds; FileError(text) if it finds nothing."""
     found = check_dag(*options.dag_files, use_dag_dir=options.use_dag_dir)
     return DagError(found, text=text) if found else FileError(text)
 
 
-def _words(name: str, value: OptionValue) -> list[str]:
-    """The words of a command line for one option."""
-    rows = _TABLE.get(name)
+def _arguments(name: str, value: OptionValue) -> list[str]:
+    """The arguments of a command line for one option."""
+    rows = _OPTIONS_BY_NAME.get(name)
     if rows is None:
-        near = nearest(name, _TABLE)
+        near = nearest(name, _OPTIONS_BY_NAME)
         raise TypeError(
             f"submit_dag() has no option {name!r}" + (f"; did you mean {near!r}?" if near else "")
         )
@@ -153,4 +160,4 @@ def _words(name: str, value: OptionValue) -> list[str]:
 
 
 def _wrong_type(name: str, wanted: str) -> TypeError:
-    return TypeError(f"option {name!r} of submit_dag() is {wanted}")
+    return TypeError(f"option {name!r} of submit_dag() must be {wanted}")

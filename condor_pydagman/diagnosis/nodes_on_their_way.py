@@ -1,4 +1,4 @@
-"""What goes on: jobs and scripts that run."""
+"""Notices of running jobs, and of running PRE and POST scripts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from condor_pydagman.words import duration
 
 
 def running_findings(facts: Facts) -> list[Notice]:
-    """Findings of a DAG that goes on."""
+    """One for PRE scripts, one for POST scripts, one for jobs; none if no DAGMan runs."""
     if not facts.is_live:
         return []
-    scripts = [finding for kind in ("PRE", "POST") for finding in _scripts(facts, kind)]
+    scripts = [notice for kind in ("PRE", "POST") for notice in _scripts(facts, kind)]
     return [*scripts, *_jobs(facts)]
 
 
@@ -32,7 +32,7 @@ def _scripts(facts: Facts, kind: str) -> Iterator[Notice]:
     if not found:
         return
     since, name = min(found)
-    longest = f", the longest for {duration(facts.now - since)}, that of node {message(name)}"
+    longest = f", the longest for {duration(facts.now - since)} (node {message(name)})"
     if len(found) == 1:
         longest = f" for {duration(facts.now - since)}"
     names = tuple(name for _, name in sorted(found))
@@ -68,7 +68,7 @@ def _jobs(facts: Facts) -> Iterator[Notice]:
         f"{number_of(count, 'job')} of {nodes_named(names)} {'has been' if count == 1 else 'are'}"
         f" running{longest}."
     )
-    host = message(attempt.hosts[-1]) if attempt.hosts else ""
-    text = f"job {attempt.job} of {message(oldest.name)} on {host}"
+    host = f" on {message(attempt.hosts[-1])}" if attempt.hosts else ""
+    text = f"job {attempt.job} of {message(oldest.name)}{host}"
     evidence = (Evidence(facts.nodes_log, text, attempt.started),)
     yield Notice("job.running", Weight.NOTE, sentence, names, evidence)

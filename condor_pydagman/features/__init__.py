@@ -11,9 +11,10 @@ but for a DAG that wants it.  The modules of a folder that the core asks for:
 
 What people's programs ask for, of those in `TOLD`:
 
-- `shown`: what the logs tell of it (`trace.tracker`), the same for people (`report.feature_words`),
-  and notices (`notices.collect`).
-- `explain`: what it has to do with a DAG that does not go on (`diagnosis.feature_findings`).
+- `shown`: what the logs tell of it (`follow.tracker`), and all that is said of it: words of events
+  and reports (`report.feature_words`), notices (`notices.collect`).
+- `explain`: which of that `explain` says of a DAG that does not go on
+  (`diagnosis.feature_findings`).
 - `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
 """
 

@@ -221,7 +221,7 @@ class Order(NamedTuple):
     Attributes:
         dag: path of the DAG file, absolute.
         number: of the NOTIFY, from 1.
-        kinds: see `trace.dag_events`.
+        kinds: see `follow.dag_events`.
         program: with its arguments; () for a URL.
         url: '' for a program.
     """

@@ -1,4 +1,4 @@
-"""The style sheet of pictures: colours of states are those of `trace.shown_states`."""
+"""The style sheet of pictures: colours of states are those of `follow.shown_states`."""
 
 from __future__ import annotations
 

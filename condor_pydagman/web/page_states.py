@@ -1,6 +1,6 @@
 """The table of states as the page gets it: in its first answer, and as a style sheet.
 
-Both come from `trace.shown_states`, so that the page has no table of its own.
+Both come from `follow.shown_states`, so that the page has no table of its own.
 """
 
 from __future__ import annotations

@@ -14,13 +14,13 @@ from condor_pydagman.web.node_rows import ended_at, row_of, runtime_s
 
 BUCKETS = 120
 MAX_BUCKETS = 1000
-LONGEST = 20
+MAX_LONGEST_NODES = 20
 
 
 def timeline_of(
     reader: DagReader, begin: float | None, end: float | None, count: int
 ) -> dict[str, Any]:
-    """Numbers for `count` parts of the time from `begin` to `end`, by default that of the run.
+    """The chart: `count` equal intervals from `begin` to `end`; None is the run's own.
 
     `running` is the average number of attempts whose jobs run; `longest` the nodes whose last
     attempts have run longest.
@@ -35,43 +35,45 @@ def timeline_of(
 
 
 class _Chart:
-    """Sums by bucket; a span costs the same however long it is."""
+    """Counts by bucket: a difference array, so that adding an interval takes constant time."""
 
     def __init__(self, begin: float, step: float, count: int) -> None:
         self._begin, self._step, self._count = begin, step, count
-        self._slope = [0.0] * (count + 2)  # changes of the number that runs through
-        self._parts = [0.0] * (count + 1)  # of buckets in which it begins or ends
+        self._changes = [0.0] * (count + 2)  # +1 in the bucket where a job begins, -1 where it ends
+        self._partial = [0.0] * (count + 1)  # for buckets that an interval covers in part
         self.ended, self.failed = [0] * count, [0] * count
 
-    def place(self, when: float) -> int:
+    def bucket_of(self, when: float) -> int:
         """The bucket of a time; -1 if it is outside."""
-        place = int((when - self._begin) / self._step) if when >= self._begin else -1
-        return place if place < self._count else self._count - 1 if self._is_end(when) else -1
+        bucket = int((when - self._begin) / self._step) if when >= self._begin else -1
+        if bucket < self._count:
+            return bucket
+        return self._count - 1 if self._is_end(when) else -1
 
     def _is_end(self, when: float) -> bool:
         return when <= self._begin + self._count * self._step + 1e-6
 
     def add(self, since: float, until: float) -> None:
-        """Something ran from a time to another."""
+        """Count one job as running between two times, seconds since the epoch."""
         begin = min(max((since - self._begin) / self._step, 0.0), self._count)
         end = min(max((until - self._begin) / self._step, 0.0), self._count)
         first, last = int(begin), int(end)
-        self._parts[first] -= begin - first
-        self._parts[last] += end - last
-        self._slope[first] += 1.0
-        self._slope[last] -= 1.0
+        self._partial[first] -= begin - first
+        self._partial[last] += end - last
+        self._changes[first] += 1.0
+        self._changes[last] -= 1.0
 
     def rows(self) -> list[dict[str, Any]]:
         """By bucket: begin, average number that runs, how many have ended and failed."""
-        through = list(accumulate(self._slope))
+        through = list(accumulate(self._changes))
         return [
             {
-                "t": round(self._begin + place * self._step, 3),
-                "running": round(max(through[place] + self._parts[place], 0.0), 3),
-                "ended": self.ended[place],
-                "failed": self.failed[place],
+                "t": round(self._begin + bucket * self._step, 3),
+                "running": round(max(through[bucket] + self._partial[bucket], 0.0), 3),
+                "ended": self.ended[bucket],
+                "failed": self.failed[bucket],
             }
-            for place in range(self._count)
+            for bucket in range(self._count)
         ]
 
 
@@ -83,11 +85,11 @@ def _fill(chart: _Chart, run: Run, now: float) -> None:
                     if kind == "run":
                         chart.add(since, until)
             end = ended_at(attempt)
-            place = chart.place(end) if end is not None else -1
-            if place >= 0:
-                chart.ended[place] += 1
-                is_last = attempt is node.attempts[-1]
-                chart.failed[place] += not is_last or node.counted is not NodeStatus.DONE
+            bucket = chart.bucket_of(end) if end is not None else -1
+            if bucket >= 0:
+                chart.ended[bucket] += 1
+                is_last = attempt is node.attempts[-1]  # what another one follows has failed
+                chart.failed[bucket] += not is_last or node.counted is not NodeStatus.DONE
 
 
 def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:
@@ -96,5 +98,5 @@ def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:
         if node.attempts and node.attempts[-1].started:
             found.append((runtime_s(node.attempts[-1], now) or 0.0, name))
     found.sort(reverse=True)
-    numbers = map(reader.find, (name for _, name in found[:LONGEST]))
+    numbers = map(reader.find, (name for _, name in found[:MAX_LONGEST_NODES]))
     return [row_of(reader, number, now) for number in numbers if number is not None]

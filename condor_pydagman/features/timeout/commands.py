@@ -20,7 +20,7 @@ from condor_pydagman.named_tuple import NamedTuple
     options="some",
 )
 class TimeoutLine(NamedTuple):
-    """TIMEOUT: seconds; what is None is not in the line (see `graph.Timeout`)."""
+    """TIMEOUT: seconds; what is None is not in the line (see `Timeout`)."""
 
     line: int
     node: str = rows.node()

@@ -62,10 +62,10 @@ def test_what_the_command_prints_is_given_back(capfd: pytest.CaptureFixture[str]
         ({"max_jbs": 3}, "no option 'max_jbs'; did you mean 'max_jobs'"),
         ({"dag_files": "x"}, "no option 'dag_files'"),
         ({"terse": True}, "no option 'terse'"),
-        ({"max_jobs": True}, "'max_jobs' of submit_dag.. is a number"),
-        ({"batch_name": ["a"]}, "'batch_name' of submit_dag.. is a text"),
-        ({"append": 3}, "'append' of submit_dag.. is a text or several"),
-        ({"force": "no"}, "'force' of submit_dag.. is True or False"),
+        ({"max_jobs": True}, "'max_jobs' of submit_dag.. must be a number"),
+        ({"batch_name": ["a"]}, "'batch_name' of submit_dag.. must be a text"),
+        ({"append": 3}, "'append' of submit_dag.. must be a text or several"),
+        ({"force": "no"}, "'force' of submit_dag.. must be True or False"),
     ],
 )
 def test_options_that_are_wrong(options: dict[str, Any], message: str) -> None:

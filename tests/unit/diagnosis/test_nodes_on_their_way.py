@@ -43,6 +43,6 @@ def test_of_several_the_longest() -> None:
     })  # fmt: skip
     facts.run.nodes["B"].attempts[0].pre.started = NOW - 7200  # type: ignore[union-attr]
     assert sentences(facts) == [
-        "2 PRE scripts of nodes B and A are running, the longest for 2 h, that of node B.",
+        "2 PRE scripts of nodes B and A are running, the longest for 2 h (node B).",
         "3 jobs of nodes C and D are running, the longest for 1 min 20 s.",
     ]
