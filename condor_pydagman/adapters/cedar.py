@@ -1,14 +1,21 @@
-"""CEDAR, HTCondor's wire protocol, as far as a command with a ClassAd each way needs it.
+"""CEDAR, HTCondor's wire protocol: the part for commands whose request and reply are a ClassAd.
 
 Converts between bytes and messages, without sockets or files.  A *message* is cut into
 *frames*; each begins with a byte (1: the message ends with this frame) and the length of what
-follows.  Inside are integers of 8 bytes, texts that end with a zero byte, and ClassAds: the number
-of attributes, each as a text `Name = expression`, then two type names.
+follows.  Inside are integers of 8 bytes, strings that end with a zero byte, and ClassAds: the
+number of attributes, each as a string `Name = expression`, then two type names.
 
 Once both sides have a key, frames are encrypted with AES-256-GCM.  The first frame of each
 direction has the initialization vector (IV), and authenticates all that was sent before in the
 clear, so that a change to the negotiation is detected; each frame authenticates its own header.
-Texts are then preceded by their lengths.
+Strings are then preceded by their lengths.  The key is made anew for each connection, by ECDH on
+P-256 and HKDF; stock clients encrypt all that they send, also the secret of a DAG.
+
+The Python package `cryptography`, that is OpenSSL, does the work.  It takes 10 MB of memory, and
+most DAGMans never have a client: so it is imported for the first client that offers encryption, all
+at once, since the files of an installation may be replaced while DAGMan runs.
+
+Sources: FIPS 186-4 (curve P-256), SEC 1 (ECDH), RFC 5869 (HKDF), NIST SP 800-38D (AES-GCM).
 
 There is no published description: this is the behaviour of 25.14.1, tested with recorded samples.
 Input is not trusted, so every size has a limit.
@@ -29,18 +36,9 @@ from condor_pydagman.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ec
 
-# The cryptography of HTCondor's wire protocol: ECDH on P-256, HKDF, AES-256-GCM.
-#
-# Stock clients encrypt all that they send, also the secret of a DAG, with a new key for each
-# connection.  The Python package `cryptography`, that is OpenSSL, does the work.  It takes 10 MB of
-# memory, and most DAGMans never have a client: so it is imported for the first client that offers
-# encryption, all at once, since the files of an installation may be replaced while DAGMan runs.
-#
-# Sources: FIPS 186-4 (curve P-256), SEC 1 (ECDH), RFC 5869 (HKDF), NIST SP 800-38D (AES-GCM).
-
-TAG_BYTES = 16  # bytes of an authentication tag
-POINT_BYTES = 65  # bytes of an uncompressed point
-KEY_BYTES = 32  # bytes of a key of AES-256
+TAG_BYTES = 16  # of an authentication tag
+POINT_BYTES = 65  # of an uncompressed point
+KEY_BYTES = 32  # of a key of AES-256
 _UNCOMPRESSED = 4  # the first byte of such a point
 
 
@@ -64,7 +62,7 @@ def is_installed() -> bool:
     return spec is not None and spec.origin is not None
 
 
-def missing() -> str:
+def missing_library_message() -> str:
     """The message for users whose Python lacks the library."""
     return (
         "the Python package cryptography is not installed; "
@@ -104,7 +102,7 @@ def key_pair() -> KeyPair:
 
 
 def key_pair_of(private: int) -> KeyPair:
-    """The key pair with this private number.
+    """The key pair with this private scalar.
 
     Raises:
         CryptoError: the library can't be loaded.
@@ -123,7 +121,7 @@ def _pair(private: ec.EllipticCurvePrivateKey) -> KeyPair:
 
 
 def shared_secret(private: ec.EllipticCurvePrivateKey, public: bytes) -> bytes:
-    """The shared secret of both sides: 32 bytes.
+    """The ECDH shared secret: 32 bytes.
 
     Raises:
         CryptoError: `public` is not an uncompressed point of the curve.
@@ -162,12 +160,12 @@ class AesGcm:
             raise CryptoError(f"a key has {KEY_BYTES} bytes")
         self._cipher = AESGCM(key)
 
-    def encrypt(self, iv: bytes, text: bytes, also: bytes) -> bytes:
-        """The encrypted text, followed by a tag that authenticates it and `also`."""
-        return self._cipher.encrypt(iv, text, also)
+    def encrypt(self, iv: bytes, plaintext: bytes, associated_data: bytes) -> bytes:
+        """The ciphertext, followed by a tag that authenticates it and `associated_data`."""
+        return self._cipher.encrypt(iv, plaintext, associated_data)
 
-    def decrypt(self, iv: bytes, text: bytes, also: bytes) -> bytes:
-        """The text that `encrypt` was given.
+    def decrypt(self, iv: bytes, ciphertext: bytes, associated_data: bytes) -> bytes:
+        """The plaintext of `ciphertext`, whose end is the tag.
 
         Raises:
             CryptoError: it was encrypted with another key, or changed.
@@ -175,7 +173,7 @@ class AesGcm:
         from cryptography.exceptions import InvalidTag
 
         try:
-            return self._cipher.decrypt(iv, text, also)
+            return self._cipher.decrypt(iv, ciphertext, associated_data)
         except InvalidTag:
             raise CryptoError("a message that was not encrypted with our key, or changed") from None
 
@@ -187,7 +185,7 @@ MAX_ATTRIBUTES = 100  # of one ClassAd
 HEADER_BYTES = 5
 IV_BYTES = 16
 
-Value = Union[str, int, float, bool, None]
+Value = Union[str, int, float, bool]
 Ad = dict[str, str]  # expressions by name, names in small letters
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
@@ -202,34 +200,34 @@ class CedarError(Exception):
     """The input is not CEDAR, too large, or not encrypted as agreed."""
 
 
-class Message:
-    """Decodes one message.
+class MessageReader:
+    """A cursor over the bytes of one message; each method decodes what comes next.
 
     Args:
         data: its bytes.
-        counted: whether texts are preceded by their lengths (encrypted messages).
+        length_prefixed: whether strings are preceded by their lengths (encrypted messages).
     """
 
-    def __init__(self, data: bytes, counted: bool = False) -> None:
+    def __init__(self, data: bytes, length_prefixed: bool = False) -> None:
         self._data = data
-        self._counted = counted
+        self._length_prefixed = length_prefixed
         self._at = 0
 
     def integer(self) -> int:
-        """The next 8 bytes."""
+        """The next integer: 8 bytes, signed, big-endian."""
         if self._at + 8 > len(self._data):
             raise CedarError("a message ends in an integer")
         number: int = struct.unpack_from(">q", self._data, self._at)[0]
         self._at += 8
         return number
 
-    def text(self) -> str:
-        """The next text; bytes that are not UTF-8 are kept as surrogates."""
-        begin = self._at + (8 if self._counted else 0)
-        size = self.integer() if self._counted else 0
+    def string(self) -> str:
+        """The next string; bytes that are not UTF-8 are kept as surrogates."""
+        begin = self._at + (8 if self._length_prefixed else 0)
+        size = self.integer() if self._length_prefixed else 0
         end = self._data.find(b"\0", begin)
-        if end < begin or (self._counted and end - begin + 1 != size):
-            raise CedarError("a text without an end")
+        if end < begin or (self._length_prefixed and end - begin + 1 != size):
+            raise CedarError("a string without an end")
         self._at = end + 1
         return self._data[begin:end].decode("utf-8", "surrogateescape")
 
@@ -237,29 +235,29 @@ class Message:
         """The next ClassAd; its two type names are dropped."""
         count = self.integer()
         if not 0 <= count <= MAX_ATTRIBUTES:
-            raise CedarError("a ClassAd with more attributes than any we know")
+            raise CedarError(f"a ClassAd of {count} attributes; the limit is {MAX_ATTRIBUTES}")
         ad: Ad = {}
         for _ in range(count):
-            name, equals, expression = self.text().partition("=")
+            name, equals, expression = self.string().partition("=")
             name = name.strip()
             if not equals or not _NAME.fullmatch(name):
                 raise CedarError("a ClassAd's attribute without a name")
             ad[name.lower()] = expression.strip()
         for _ in range(2):
-            self.text()
+            self.string()
         return ad
 
     def end(self) -> None:
         """Check that the message has no more data.
 
         Raises:
-            CedarError: it has.
+            CedarError: bytes are left.
         """
         if self._at != len(self._data):
             raise CedarError("a message with more than its command takes")
 
 
-def value(ad: Ad, name: str) -> Value:
+def value(ad: Ad, name: str) -> Value | None:
     """The value of an attribute that is a literal text, number or boolean; otherwise None.
 
     No expression is evaluated, since input is not trusted.
@@ -275,28 +273,29 @@ def value(ad: Ad, name: str) -> Value:
     return _KEYWORDS.get(expression.lower())
 
 
-def expression(plain: Value) -> str:
-    """The text of an expression with the value `plain`."""
+def literal(plain: Value) -> str:
+    """A value in the ClassAd language."""
     if isinstance(plain, str):
         return '"' + plain.replace('"', '\\"').replace("\0", "") + '"'
     return str(plain).lower() if isinstance(plain, (bool, float)) else f"{plain:d}"
 
 
-def integer(number: int) -> bytes:
-    """Encode an integer."""
+def encode_integer(number: int) -> bytes:
+    """8 bytes, signed, big-endian."""
     return struct.pack(">q", number)
 
 
-def text(words: str, counted: bool = False) -> bytes:
-    """Encode a text."""
-    data = words.encode("utf-8", "surrogateescape") + b"\0"
-    return integer(len(data)) + data if counted else data
+def encode_string(text: str, length_prefixed: bool = False) -> bytes:
+    """Its bytes and a zero byte, with their number before them if that is wanted."""
+    data = text.encode("utf-8", "surrogateescape") + b"\0"
+    return encode_integer(len(data)) + data if length_prefixed else data
 
 
-def ad(attributes: Mapping[str, Value], counted: bool = False) -> bytes:
-    """Encode a ClassAd."""
-    lines = [f"{name} = {expression(plain)}" for name, plain in attributes.items()]
-    return integer(len(lines)) + b"".join(text(line, counted) for line in [*lines, "", ""])
+def encode_ad(attributes: Mapping[str, Value], length_prefixed: bool = False) -> bytes:
+    """A ClassAd without type names."""
+    lines = [f"{name} = {literal(plain)}" for name, plain in attributes.items()]
+    strings = (encode_string(line, length_prefixed) for line in [*lines, "", ""])
+    return encode_integer(len(lines)) + b"".join(strings)
 
 
 class Channel:
@@ -328,13 +327,13 @@ class Channel:
         """Add received bytes.
 
         Raises:
-            CedarError: more than one message can have.
+            CedarError: more than 2 * MAX_FRAME_BYTES are unread.
         """
         self._in += data
         if len(self._in) > 2 * MAX_FRAME_BYTES:
-            raise CedarError("more bytes than our commands have")
+            raise CedarError(f"more than {2 * MAX_FRAME_BYTES} bytes without a message")
 
-    def message(self) -> Message | None:
+    def message(self) -> MessageReader | None:
         """The next message, None if it is not complete.
 
         Raises:
@@ -348,12 +347,14 @@ class Channel:
             self._parts += data
             self._frames += 1
             if len(self._parts) > MAX_MESSAGE_BYTES or self._frames > MAX_FRAMES:
-                raise CedarError("a message larger than any of ours")
+                raise CedarError(
+                    f"a message of over {MAX_MESSAGE_BYTES} bytes or {MAX_FRAMES} frames"
+                )
             if last:
                 whole = bytes(self._parts)
                 self._parts.clear()
                 self._frames = 0
-                return Message(whole, self.encrypted)
+                return MessageReader(whole, self.encrypted)
 
     def _frame(self) -> tuple[bool, bytes] | None:
         """The next frame: whether it is the last of its message, and what is in it."""
@@ -380,52 +381,53 @@ class _Direction:
     def __init__(self) -> None:
         import hashlib  # late: it is large, and most DAGMans never have a client
 
-        self._clear = hashlib.sha256()
+        self._clear_digest = hashlib.sha256()
         self._cipher: AesGcm | None = None
-        self._before = b""
+        self._handshake_digests = b""
         self._iv = b""
         self._count = 0
 
     def digest(self) -> bytes:
         """Digest of all that was sent in this direction in the clear."""
-        return self._clear.digest()
+        return self._clear_digest.digest()
 
-    def use(self, cipher: AesGcm, before: bytes) -> None:
-        """Encrypt from now on; the first frame authenticates the digests `before`."""
-        self._cipher, self._before = cipher, before
+    def use(self, cipher: AesGcm, digests: bytes) -> None:
+        """Encrypt from now on; the first frame authenticates the digests of the handshake."""
+        self._cipher, self._handshake_digests = cipher, digests
 
     def decode(self, header: bytes, data: bytes) -> bytes:
-        """Decode a frame."""
+        """The contents of a frame, decrypted once `use` was called."""
         if self._cipher is None:
-            self._clear.update(header + data)
+            self._clear_digest.update(header + data)
             return data
         if not self._iv:
             self._iv, data = data[:IV_BYTES], data[IV_BYTES:]
             if len(self._iv) < IV_BYTES:
-                raise CedarError("an encrypted frame without a start value")
+                raise CedarError("an encrypted frame without an IV")
         try:
-            return self._cipher.decrypt(self._next_iv(), data, self._authenticated_data(header))
+            return self._cipher.decrypt(self._next_iv(), data, self._associated_data(header))
         except CryptoError as error:
             raise CedarError(str(error)) from None
 
     def encode(self, data: bytes) -> bytes:
-        """Encode a frame with `data`."""
+        """A frame with `data`, encrypted once `use` was called."""
         if self._cipher is None:
             frame = struct.pack(">BI", 1, len(data)) + data
-            self._clear.update(frame)
+            self._clear_digest.update(frame)
             return frame
         first = b"" if self._iv else os.urandom(IV_BYTES)
         self._iv = self._iv or first
         header = struct.pack(">BI", 1, len(first) + len(data) + TAG_BYTES)
-        also = self._authenticated_data(header)
-        return header + first + self._cipher.encrypt(self._next_iv(), data, also)
+        ciphertext = self._cipher.encrypt(self._next_iv(), data, self._associated_data(header))
+        return header + first + ciphertext
 
     def _next_iv(self) -> bytes:
-        """The IV's first four bytes count the frames."""
+        """Its first four bytes have the frame's number added: no IV serves twice under one key."""
         number = (int.from_bytes(self._iv[:4], "big") + self._count) & 0xFFFFFFFF
         self._count += 1
         return number.to_bytes(4, "big") + self._iv[4:]
 
-    def _authenticated_data(self, header: bytes) -> bytes:
-        before, self._before = self._before, b""
-        return before + header
+    def _associated_data(self, header: bytes) -> bytes:
+        """Call it once a frame: that of the first one also has the digests of the handshake."""
+        digests, self._handshake_digests = self._handshake_digests, b""
+        return digests + header

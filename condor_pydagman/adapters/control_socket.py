@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection
 import htcondor2
 
 from condor_pydagman.adapters import cedar
-from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, KeyPair, Message, Value
+from condor_pydagman.adapters.cedar import Ad, CedarError, Channel, KeyPair, MessageReader, Value
 from condor_pydagman.adapters.knobs import lookup, truth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
@@ -108,7 +108,7 @@ class Conversation:
         self._key = b""
         self._directory = ""
         self._tries = 0
-        self._steps: dict[_Step, Callable[[Message], Ad | None]] = {
+        self._steps: dict[_Step, Callable[[MessageReader], Ad | None]] = {
             _Step.COMMAND: self._read_command,
             _Step.METHODS: self._choose_method,
             _Step.DIRECTORY: self._check_directory,
@@ -143,10 +143,10 @@ class Conversation:
 
     def reply(self, attributes: dict[str, Value]) -> None:
         """Answer the request."""
-        self._channel.send(cedar.ad(attributes, self._channel.encrypted))
+        self._channel.send(cedar.encode_ad(attributes, self._channel.encrypted))
         self._step = _Step.OVER
 
-    def _read_command(self, message: Message) -> Ad | None:
+    def _read_command(self, message: MessageReader) -> Ad | None:
         command = message.integer()
         if command == DAGMAN_GENERIC:
             return self._read_request(message)
@@ -214,29 +214,29 @@ class Conversation:
         self._key = cedar.hkdf(secret, salt, purpose)
         return pair
 
-    def _choose_method(self, message: Message) -> None:
+    def _choose_method(self, message: MessageReader) -> None:
         methods = message.integer()
         message.end()
         self._tries += 1
         if self._tries > MAX_TRIES:
             raise CedarError("a client that tries to authenticate again and again")
         if not methods & FS_METHOD:
-            self._channel.send(cedar.integer(0))
+            self._channel.send(cedar.encode_integer(0))
             self._step = _Step.OVER
             return
-        self._channel.send(cedar.integer(FS_METHOD))
+        self._channel.send(cedar.encode_integer(FS_METHOD))
         self._directory = self._server.new_directory()
-        self._channel.send(cedar.text(self._directory))
+        self._channel.send(cedar.encode_string(self._directory))
         self._step = _Step.DIRECTORY
 
-    def _check_directory(self, message: Message) -> None:
-        failed, endpoint = message.integer(), message.text()
+    def _check_directory(self, message: MessageReader) -> None:
+        failed, endpoint = message.integer(), message.string()
         message.end()
         ours = self._is_ours(endpoint)
         proven = not failed and ours and self._server.is_proof(self._directory + endpoint)
-        self._channel.send(cedar.integer(0 if proven else -1))
+        self._channel.send(cedar.encode_integer(0 if proven else -1))
         if proven:
-            self._channel.send(cedar.integer(0))  # FS gives no key of its own
+            self._channel.send(cedar.encode_integer(0))  # FS gives no key of its own
             self._open_session(f"dagman@{self._server.domain}")
         else:
             self._step = _Step.METHODS  # it may try another one
@@ -264,16 +264,16 @@ class Conversation:
         self._step = _Step.REQUEST
 
     def _send_ad(self, attributes: dict[str, Value]) -> None:
-        self._channel.send(cedar.ad(attributes, self._channel.encrypted))
+        self._channel.send(cedar.encode_ad(attributes, self._channel.encrypted))
 
-    def _read_request(self, message: Message) -> Ad:
+    def _read_request(self, message: MessageReader) -> Ad:
         request = message.ad()
         message.end()
         self._step = _Step.REPLY
         return request
 
 
-def _client_policy(wanted: Ad, what: str, has_key: bool = False) -> Value:
+def _client_policy(wanted: Ad, what: str, has_key: bool = False) -> Value | None:
     """With a key, `AuthenticationNew` has precedence over `Authentication`, if the client sends
     it."""
     new = cedar.value(wanted, what + "New") if has_key else None

@@ -15,8 +15,8 @@ class Place(NamedTuple):
 
     Attributes:
         file: the name by which the file was read; '' if not known.
-        line: from 1; of a command that is continued over several lines, that of the word in
-            question; 0 if not known.
+        line: from 1; if the command continues over several lines, that of the wrong word; 0 if not
+            known.
         column: in characters, from 1; 0 if not known.
     """
 
@@ -68,7 +68,7 @@ class DagError(PydagmanError):
 
 
 def problem(error: DagFileError) -> DagProblem:
-    """The value of an internal error."""
+    """The public form of an error of the parser."""
     return DagProblem(
         error.message,
         Place(error.file, error.place, error.column),
@@ -80,5 +80,5 @@ def problem(error: DagFileError) -> DagProblem:
 
 
 def dag_error(errors: DagFileErrors) -> DagError:
-    """The exception for all errors of a reading."""
+    """The exception with all errors of one reading of DAG files."""
     return DagError(map(problem, errors.errors), errors.lost, errors.detail())

@@ -92,7 +92,7 @@ def open_contact(
 
 def _listen(port: int | None, out: OutLog) -> ControlSocket | None:
     if not cedar.is_installed():
-        out.say(f"{_LACKING}: {cedar.missing()}")
+        out.say(f"{_LACKING}: {cedar.missing_library_message()}")
         return None
     try:
         socket = ControlSocket(control_socket.settings(port))

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from condor_pydagman.adapters import cedar
-from condor_pydagman.adapters.cedar import CedarError, Channel, Message
+from condor_pydagman.adapters.cedar import CedarError, Channel, MessageReader
 
 SAMPLES = json.loads((Path(__file__).parent / "cedar_samples.json").read_text())
 KEY = bytes(range(32))
@@ -34,14 +34,14 @@ def pair() -> tuple[Channel, Channel]:
     """Two ends that have agreed on a key, after a message each way in the clear."""
     one, other = Channel(), Channel()
     for sender, receiver in ((one, other), (other, one)):
-        sender.send(cedar.integer(1))
+        sender.send(cedar.encode_integer(1))
         passed(sender, receiver)
     one.encrypt(KEY)
     other.encrypt(KEY)
     return one, other
 
 
-def passed(sender: Channel, receiver: Channel) -> Message:
+def passed(sender: Channel, receiver: Channel) -> MessageReader:
     receiver.feed(bytes(sender.out))
     sender.out.clear()
     message = receiver.message()
@@ -53,7 +53,7 @@ def passed(sender: Channel, receiver: Channel) -> Message:
 @given(st.dictionaries(NAMES.map(str.lower), PLAIN, max_size=8))
 @example({"reason": 'a "quoted" \\ text\\', "tab": "a\tb\nc", "empty": ""})
 def test_an_ad_comes_back(counted: bool, attributes: dict[str, cedar.Value]) -> None:
-    message = Message(cedar.ad(attributes, counted), counted)
+    message = MessageReader(cedar.encode_ad(attributes, counted), counted)
     found = message.ad()
     message.end()
     assert {name: cedar.value(found, name) for name in found} == attributes
@@ -86,14 +86,16 @@ def test_values(expression: str, value: cedar.Value) -> None:
 
 
 def test_names_in_any_case() -> None:
-    message = Message(cedar.integer(1) + b'HaltReason = "x"\0' + b"Job\0" + b"Machine\0")
+    message = MessageReader(
+        cedar.encode_integer(1) + b'HaltReason = "x"\0' + b"Job\0" + b"Machine\0"
+    )
     assert cedar.value(message.ad(), "haltREASON") == "x"
     message.end()
 
 
 def test_a_text_with_bytes_that_are_no_utf_8() -> None:
-    assert Message(b"\xff\0").text() == "\udcff"
-    assert cedar.text("\udcff") == b"\xff\0"
+    assert MessageReader(b"\xff\0").string() == "\udcff"
+    assert cedar.encode_string("\udcff") == b"\xff\0"
 
 
 @pytest.mark.parametrize(
@@ -101,29 +103,29 @@ def test_a_text_with_bytes_that_are_no_utf_8() -> None:
     [
         b"",
         b"\0\0\0",
-        cedar.integer(1) + b"no equals sign\0\0\0",
-        cedar.integer(1) + b"= 1\0\0\0",
-        cedar.integer(1) + b"a b = 1\0\0\0",
-        cedar.integer(1) + b"A = 1",
-        cedar.integer(2) + b"A = 1\0\0\0",
-        cedar.integer(-1) + b"\0\0",
-        cedar.integer(101) + b"A = 1\0" * 101 + b"\0\0",
-        cedar.integer(2**62),
+        cedar.encode_integer(1) + b"no equals sign\0\0\0",
+        cedar.encode_integer(1) + b"= 1\0\0\0",
+        cedar.encode_integer(1) + b"a b = 1\0\0\0",
+        cedar.encode_integer(1) + b"A = 1",
+        cedar.encode_integer(2) + b"A = 1\0\0\0",
+        cedar.encode_integer(-1) + b"\0\0",
+        cedar.encode_integer(101) + b"A = 1\0" * 101 + b"\0\0",
+        cedar.encode_integer(2**62),
     ],
 )
 def test_no_ad(data: bytes) -> None:
     with pytest.raises(CedarError):
-        Message(data).ad()
+        MessageReader(data).ad()
 
 
 @pytest.mark.parametrize("size", [-1, 0, 1, 3, 100, 2**62])
 def test_a_wrong_length(size: int) -> None:
     with pytest.raises(CedarError):
-        Message(cedar.integer(size) + b"a\0", counted=True).text()
+        MessageReader(cedar.encode_integer(size) + b"a\0", length_prefixed=True).string()
 
 
 def test_something_behind() -> None:
-    message = Message(cedar.ad({}) + b"x")
+    message = MessageReader(cedar.encode_ad({}) + b"x")
     message.ad()
     with pytest.raises(CedarError):
         message.end()
@@ -136,12 +138,12 @@ def test_a_message_in_pieces() -> None:
         channel.feed(bytes([byte]))
     message = channel.message()
     assert message is not None
-    assert message.text() == "abc"
+    assert message.string() == "abc"
     assert channel.message() is None
     channel.feed(data[-1:])
     message = channel.message()
     assert message is not None
-    assert message.text() == "next"
+    assert message.string() == "next"
 
 
 @pytest.mark.parametrize(
@@ -171,9 +173,9 @@ def test_more_bytes_than_a_message_has() -> None:
 @given(st.binary(max_size=300))
 def test_garbage_raises_nothing_else(data: bytes) -> None:
     for counted in (False, True):
-        for start in (b"", cedar.integer(2)):
+        for start in (b"", cedar.encode_integer(2)):
             with contextlib.suppress(CedarError):
-                Message(start + data, counted).ad()
+                MessageReader(start + data, counted).ad()
     channel = Channel()
     with contextlib.suppress(CedarError):
         channel.feed(data)
@@ -184,9 +186,9 @@ def test_encrypted_both_ways() -> None:
     one, other = pair()
     for number in range(3):
         for sender, receiver in ((one, other), (other, one)):
-            sender.send(cedar.text(f"secret {number}", counted=True))
+            sender.send(cedar.encode_string(f"secret {number}", length_prefixed=True))
             assert b"secret" not in sender.out
-            assert passed(sender, receiver).text() == f"secret {number}"
+            assert passed(sender, receiver).string() == f"secret {number}"
 
 
 def test_a_frame_twice_or_changed() -> None:
@@ -202,8 +204,8 @@ def test_a_frame_twice_or_changed() -> None:
 
 def test_what_went_before_in_the_clear_is_vouched_for() -> None:
     one, other = Channel(), Channel()
-    one.send(cedar.integer(1))
-    other.feed(frame(cedar.integer(2)))  # somebody has changed it on the way
+    one.send(cedar.encode_integer(1))
+    other.feed(frame(cedar.encode_integer(2)))  # somebody has changed it on the way
     other.message()
     one.out.clear()
     one.encrypt(KEY)

@@ -144,7 +144,7 @@ def test_it_is_missed_where_it_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path:
     (tmp_path / "cryptography").mkdir()
     importlib.invalidate_caches()
     assert not cedar.is_installed()
-    assert f"{sys.executable} -m pip install cryptography" in cedar.missing()
+    assert f"{sys.executable} -m pip install cryptography" in cedar.missing_library_message()
 
 
 def test_the_first_client_loads_all_that_later_ones_need() -> None:

@@ -69,7 +69,7 @@ class Client:
         self.channel.feed(bytes(self.conversation.out))
         self.conversation.out.clear()
 
-    def hears(self) -> cedar.Message:
+    def hears(self) -> cedar.MessageReader:
         message = self.channel.message()
         assert message is not None
         return message
@@ -80,7 +80,7 @@ class Client:
         if aes:
             offer["CryptoMethods"] = "AES,BLOWFISH"
             offer["ECDHPublicKey"] = base64.b64encode(self.pair.public).decode()
-        self.say(cedar.integer(DC_AUTHENTICATE) + cedar.ad(offer))
+        self.say(cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad(offer))
         return self.hears().ad()
 
     def goes_on(self, policy: Ad) -> Ad:
@@ -92,7 +92,7 @@ class Client:
         return self.hears().ad()
 
     def asks(self, **request: cedar.Value) -> None:
-        self.say(cedar.ad(request, self.channel.encrypted))
+        self.say(cedar.encode_ad(request, self.channel.encrypted))
 
 
 @pytest.mark.parametrize("how", ["plain", "default", "required", "oldcrypto"])
@@ -180,10 +180,10 @@ def test_the_newer_word_on_authentication_counts() -> None:
 def test_who_has_made_the_directory_is_believed(endpoint: str) -> None:
     client = Client(server(proofs=(DIRECTORY + endpoint,)))
     policy = client.offers(Authentication=REQUIRED)
-    client.say(cedar.integer(4 + 256))
+    client.say(cedar.encode_integer(4 + 256))
     assert client.hears().integer() == 4
-    assert client.hears().text() == DIRECTORY
-    client.say(cedar.integer(0) + cedar.text(endpoint))
+    assert client.hears().string() == DIRECTORY
+    client.say(cedar.encode_integer(0) + cedar.encode_string(endpoint))
     assert client.hears().integer() == 0
     assert client.hears().integer() == 0
     assert cedar.value(client.goes_on(policy), "ReturnCode") == "AUTHORIZED"
@@ -207,11 +207,11 @@ def test_who_has_not_is_not(failed: int, endpoint: str) -> None:
     proofs = tuple(DIRECTORY + e for e in (endpoint, "192.0.2.1:9618") if e != "127.0.0.1:9618")
     client = Client(server(proofs=proofs, hosts=frozenset(["127.0.0.1", "192.0.2.1"])))
     client.offers(Authentication=REQUIRED)
-    client.say(cedar.integer(4))
+    client.say(cedar.encode_integer(4))
     client.hears(), client.hears()
-    client.say(cedar.integer(failed) + cedar.text(endpoint))
+    client.say(cedar.encode_integer(failed) + cedar.encode_string(endpoint))
     assert client.hears().integer() == -1
-    client.say(cedar.integer(0))  # no other method
+    client.say(cedar.encode_integer(0))  # no other method
     assert client.hears().integer() == 0
     assert client.conversation.over
 
@@ -224,7 +224,7 @@ def test_no_session_is_resumed() -> None:
         "Sid": "x",
         "ResumeResponse": True,
     }
-    client.say(cedar.integer(DC_AUTHENTICATE) + cedar.ad(resume))
+    client.say(cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad(resume))
     assert cedar.value(client.hears().ad(), "ReturnCode") == "SID_NOT_FOUND"
     assert client.conversation.over
 
@@ -232,16 +232,16 @@ def test_no_session_is_resumed() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        cedar.integer(60011),
-        cedar.integer(DC_AUTHENTICATE) + cedar.ad({"Command": 60000}),
-        cedar.integer(DC_AUTHENTICATE) + cedar.ad({"Command": "61500"}),
-        cedar.integer(DC_AUTHENTICATE) + cedar.ad({**OFFER, "UseSession": "YES"}),
-        cedar.integer(DC_AUTHENTICATE) + cedar.ad(OFFER) + b"x",
-        cedar.integer(DAGMAN_GENERIC) + cedar.ad({"DagCommand": 1}) + b"x",
-        cedar.integer(DC_AUTHENTICATE)
-        + cedar.ad({**OFFER, "CryptoMethods": "AES", "ECDHPublicKey": "no key"}),
-        cedar.integer(DC_AUTHENTICATE)
-        + cedar.ad({**OFFER, "CryptoMethods": "AES", "ECDHPublicKey": "QUJD"}),
+        cedar.encode_integer(60011),
+        cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad({"Command": 60000}),
+        cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad({"Command": "61500"}),
+        cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad({**OFFER, "UseSession": "YES"}),
+        cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad(OFFER) + b"x",
+        cedar.encode_integer(DAGMAN_GENERIC) + cedar.encode_ad({"DagCommand": 1}) + b"x",
+        cedar.encode_integer(DC_AUTHENTICATE)
+        + cedar.encode_ad({**OFFER, "CryptoMethods": "AES", "ECDHPublicKey": "no key"}),
+        cedar.encode_integer(DC_AUTHENTICATE)
+        + cedar.encode_ad({**OFFER, "CryptoMethods": "AES", "ECDHPublicKey": "QUJD"}),
         b"",
     ],
 )
@@ -252,7 +252,7 @@ def test_what_is_refused(message: bytes) -> None:
 
 @given(
     st.binary(max_size=200),
-    st.sampled_from([b"", *map(cedar.integer, (DC_AUTHENTICATE, DAGMAN_GENERIC))]),
+    st.sampled_from([b"", *map(cedar.encode_integer, (DC_AUTHENTICATE, DAGMAN_GENERIC))]),
 )
 def test_garbage(data: bytes, start: bytes) -> None:
     with contextlib.suppress(CedarError):
@@ -268,4 +268,4 @@ def test_garbage(data: bytes, start: bytes) -> None:
 def test_any_offer(more: dict[str, cedar.Value]) -> None:
     offer = {name: value for name, value in {**OFFER, **more}.items() if value is not None}
     with contextlib.suppress(CedarError):
-        Client(server()).say(cedar.integer(DC_AUTHENTICATE) + cedar.ad(offer))
+        Client(server()).say(cedar.encode_integer(DC_AUTHENTICATE) + cedar.encode_ad(offer))

@@ -148,10 +148,10 @@ def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) 
 def test_nobody_authenticates_for_ever() -> None:
     conversation = talk("required", is_proof=lambda path: False)
     assert conversation.feed(sent("required")[0]) is None
-    failed = cedar.integer(0) + cedar.text("127.0.0.1:9618")
+    failed = cedar.encode_integer(0) + cedar.encode_string("127.0.0.1:9618")
     with pytest.raises(CedarError, match="again and again"):
         for _ in range(control_socket.MAX_TRIES + 1):
-            for message in (cedar.integer(4), failed):
+            for message in (cedar.encode_integer(4), failed):
                 channel = Channel()
                 channel.send(message)
                 conversation.feed(bytes(channel.out))
@@ -215,6 +215,6 @@ def test_a_client_that_does_not_listen(control_server: ControlSocket) -> None:
     channel = Channel()
     with contextlib.suppress(CedarError):
         for _ in range(10000):
-            channel.send(cedar.integer(4))
+            channel.send(cedar.encode_integer(4))
             conversation.feed(bytes(channel.out))
     assert len(conversation.out) < 100_000

@@ -47,7 +47,9 @@ def connect(control: ControlSocket) -> socket.socket:
 
 def halt(reason: str = "tea") -> bytes:
     """A request of a client that does not negotiate."""
-    message = cedar.integer(DAGMAN_GENERIC) + cedar.ad({"DagCommand": 1, "HaltReason": reason})
+    message = cedar.encode_integer(DAGMAN_GENERIC) + cedar.encode_ad(
+        {"DagCommand": 1, "HaltReason": reason}
+    )
     channel = cedar.Channel()
     channel.send(message)
     return bytes(channel.out)
@@ -148,7 +150,8 @@ def test_a_silent_client_is_dropped(
 
 
 @pytest.mark.parametrize(
-    "data", [b"GET / HTTP/1.1\r\n\r\n", b"\1\0\0\0\10" + cedar.integer(60011), b"\xff" * 100000]
+    "data",
+    [b"GET / HTTP/1.1\r\n\r\n", b"\1\0\0\0\10" + cedar.encode_integer(60011), b"\xff" * 100000],
 )
 def test_garbage_is_refused_and_said_once(control: ControlSocket, data: bytes) -> None:
     lines: list[str] = []
@@ -165,7 +168,7 @@ def test_garbage_is_refused_and_said_once(control: ControlSocket, data: bytes) -
 def test_a_stranger_writes_no_lines_of_his_own_into_the_log(control: ControlSocket) -> None:
     lines: list[str] = []
     words = "x\n11/21/26 10:00:00 **** EXITING WITH STATUS 0\x1b[2J" + "y" * 5000
-    message = cedar.integer(60010) + cedar.ad({"Command": words})
+    message = cedar.encode_integer(60010) + cedar.encode_ad({"Command": words})
     with connect(control) as client:
         client.sendall(b"\1" + len(message).to_bytes(4, "big") + message)
         served(control, lines)

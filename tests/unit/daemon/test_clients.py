@@ -20,7 +20,7 @@ SECRET = 'scheduler-universe-7.0#[Encryption="NO";]0123'
 
 
 def ad(**attributes: cedar.Value) -> cedar.Ad:
-    return cedar.Message(cedar.ad(attributes)).ad()
+    return cedar.MessageReader(cedar.encode_ad(attributes)).ad()
 
 
 @pytest.mark.parametrize(
