@@ -41,9 +41,9 @@ from condor_pydagman.features.shared_limits.directory import (
     open_directory,
 )
 from condor_pydagman.features.shared_limits.helper import LimitHelper, Shared
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.messages import HELPER, PlacesGiven
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
-from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import EventKind
 from tests import make
@@ -193,13 +193,13 @@ def round_s(dagmans: int) -> float:
         for file in reversed(files):
             file.keep()
             seen = LimitsDirectory(open_directory(place, print), "x", file.name, lambda asked: {})
-            seen.round(Stakes("d", file.name, {}), limits, [Demand(("many",), nodes=20)])
+            seen.round(LimitClaims("d", file.name, {}), limits, [Demand(("many",), nodes=20)])
             if file is not files[0]:
                 seen.close()
         begun = time.process_time()
         for number in range(ROUNDS):
             used = (number % 10, 0, 0, 0)
-            seen.round(Stakes("d", "0", {}), limits, [Demand(("many",), used, used, 20)])
+            seen.round(LimitClaims("d", "0", {}), limits, [Demand(("many",), used, used, 20)])
         taken = (time.process_time() - begun) / ROUNDS
         seen.close()
         for file in files:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from condor_pydagman.errors import ConfigError, FileError, PoolError, PydagmanError, UsageError
     from condor_pydagman.features.timeout.commands import Timeout
     from condor_pydagman.follow.dag_events import DagEvent
-    from condor_pydagman.follow.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
+    from condor_pydagman.follow.run_model import Attempt, Hold, NodeRun, Run, ScriptRun, Usage
     from condor_pydagman.graph.model import (
         Abort,
         Retry,
@@ -176,7 +176,7 @@ _HOMES = {
     ),
     "monitor.found_state": ("DagState",),
     "follow.dag_events": ("DagEvent",),
-    "follow.run_history": (
+    "follow.run_model": (
         "Attempt",
         "Hold",
         "NodeRun",

@@ -20,7 +20,7 @@ MODULES = (
     *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs"),
     *("decisions", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
     *("scripts", "node_turns", "submission", "operator", "job_events", "journal_events"),
-    *("log_events", "reconcile", "dispatch"),
+    *("event_matching", "reconcile", "dispatch"),
 )
 DIRECTORY = "_compiled"  # in the package: LIBRARY, STAMP, and engine/MODULE for each module
 LIBRARY = "condor_pydagman__mypyc"  # mypyc puts all code into it, and imports it by this name

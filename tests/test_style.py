@@ -108,7 +108,7 @@ ENGINE_ORDER = (
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
     "rerun",
-    *("job_events", "journal_events", "log_events", "run_start", "reconcile"),
+    *("job_events", "journal_events", "event_matching", "run_start", "reconcile"),
     *("dispatch", "validate", "engine"),
 )
 

@@ -14,7 +14,7 @@ from condor_pydagman.adapters.ownership import Owners
 from condor_pydagman.engine.inputs import EndedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.ad_attributes import BEGUN
+from condor_pydagman.records.own_ad import BEGUN
 from condor_pydagman.timers import HISTORY_MARGIN_S
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, SHARED_CLUSTER
 

@@ -19,7 +19,7 @@ import htcondor2
 from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.ad_attributes import quoted
+from condor_pydagman.records.own_ad import quoted
 
 ATTRIBUTES = ["Owner", "User"]  # of a job, to be checked again in the result of a query
 MAX_TRIES = 5  # to ask the schedd for DAGMan's identity; then it is derived from the account

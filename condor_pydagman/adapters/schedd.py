@@ -28,7 +28,7 @@ from condor_pydagman.adapters.ownership import Ownership
 from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records.ad_attributes import (
+from condor_pydagman.records.own_ad import (
     ADDRESS,
     BEGUN,
     ENDED,

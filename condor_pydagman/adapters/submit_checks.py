@@ -23,7 +23,7 @@ from condor_pydagman.adapters.descriptions import (
     queued,
 )
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.language.submit_remarks import remarks
+from condor_pydagman.language.submit_warnings import remarks
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
 # The one list of common input files that all jobs of a DAG may have.

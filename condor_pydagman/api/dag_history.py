@@ -12,7 +12,7 @@ from functools import partial
 
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import INTERVAL_S, follow
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag

@@ -13,7 +13,7 @@ from condor_pydagman.api.status_files import NodeCounts
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.monitor.found_dag import found_by_ad, waiting_job
 from condor_pydagman.monitor.found_state import DagState, state_of_ad, state_of_files
-from condor_pydagman.monitor.queue import dagman_ad
+from condor_pydagman.monitor.schedd_queries import dagman_ad
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.rescue import newest
 

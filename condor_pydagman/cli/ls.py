@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.features.shared_limits.listing import all_limits
 from condor_pydagman.features.shared_limits.overview import waits_for
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, found_by_ad, started_in
 from condor_pydagman.monitor.found_state import SHORT_TAIL_BYTES, DagState, state_of_files
 from condor_pydagman.named_tuple import NamedTuple
@@ -102,8 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _of_schedd(most: int, *, subdags: bool) -> list[Row]:
     """Of the queue, then of the history; of runs of one DAG in the history, the newest."""
-    found = [(ad, "queue") for ad in queue.my_dagman_ads()]
-    found += [(ad, "history") for ad in (queue.my_ended_dagman_ads(most) if most else [])]
+    found = [(ad, "queue") for ad in schedd_queries.my_dagman_ads()]
+    found += [(ad, "history") for ad in (schedd_queries.my_ended_dagman_ads(most) if most else [])]
     rows: dict[str, Row] = {}
     for ad, place in found:
         if subdags or "DAGManJobId" not in ad:

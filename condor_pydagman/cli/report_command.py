@@ -25,7 +25,7 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.past_runs import PastRuns
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown

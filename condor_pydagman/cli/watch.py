@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.outside_facts import watchers
 from condor_pydagman.monitor.watched_dag import WatchedDag

@@ -13,7 +13,7 @@ from condor_pydagman.monitor.found_dag import (
     started_in,
 )
 from condor_pydagman.monitor.found_state import DagState
-from condor_pydagman.monitor.queue import my_dagman_ads
+from condor_pydagman.monitor.schedd_queries import my_dagman_ads
 
 _LIVE = (DagState.RUNNING, DagState.HALTED)
 

@@ -28,7 +28,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features import SERVES_CLIENTS, part
 from condor_pydagman.printable import message
-from condor_pydagman.records.ad_attributes import HALTED, LIMITS, PRIORITY
+from condor_pydagman.records.own_ad import HALTED, LIMITS, PRIORITY
 from condor_pydagman.timers import REPLY_TIMEOUT_S
 from condor_pydagman.vocabulary import SECRET, DagStatus
 

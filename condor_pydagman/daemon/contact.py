@@ -20,7 +20,7 @@ from condor_pydagman.adapters.schedd_requests import EditOwnAd
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records.ad_attributes import ADDRESS
+from condor_pydagman.records.own_ad import ADDRESS
 from condor_pydagman.timers import CONTACT_TIMEOUT_S, SIGNAL_LOOK_S
 from condor_pydagman.vocabulary import SECRET
 

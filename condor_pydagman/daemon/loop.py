@@ -24,7 +24,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features import NOTIFIES
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records import ad_attributes, run_statistics
+from condor_pydagman.records import own_ad, run_statistics
 from condor_pydagman.timers import (
     AD_CHECK_S,
     MAX_AD_CHECK_S,
@@ -343,7 +343,7 @@ class Loop:
         self._limits_asked = False
         if isinstance(found, PoolError) or edits != self._publisher.limits_edits:
             return  # the next check will find them
-        wanted = ad_attributes.wanted_limits(found, self.run.engine.report().limits)
+        wanted = own_ad.wanted_limits(found, self.run.engine.report().limits)
         if wanted is not None:
             self._publisher.limits_found(found)
             self._inputs.append(wanted)

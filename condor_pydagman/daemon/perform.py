@@ -32,10 +32,10 @@ from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.model import Script
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import (
-    ad_attributes,
     banner,
     jobstate,
     metrics,
+    own_ad,
     own_events,
     rescue,
     run_statistics,
@@ -423,7 +423,7 @@ class Performer:
             self._leave_soon(action)
             return
         self._write_metrics(action.code, now)
-        end = ad_attributes.ended(action.code, run.job.ad.get(ad_attributes.RUN_COUNT))
+        end = own_ad.ended(action.code, run.job.ad.get(own_ad.RUN_COUNT))
         removal_pending = lambda: self._pending_removals > 0  # noqa: E731
         done = lambda outcome: self._leave_after_notice(action, outcome)  # noqa: E731
         self.shutdown = EndNotice(run, end, removal_pending, done, removed=self.removed)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from condor_pydagman.daemon.dot_writer import DotWriter, FileOutput
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records import ad_attributes, banner, node_status, status_table
+from condor_pydagman.records import banner, node_status, own_ad, status_table
 from condor_pydagman.records.run_statistics import Statistics
 from condor_pydagman.timers import AD_RENEW_S, AD_RETRY_S, PUBLISH_DELAY_S
 
@@ -129,7 +129,7 @@ class Publisher:
         self._write_priority()
 
     def _write_priority(self) -> None:
-        self._edit({ad_attributes.PRIORITY: str(self._priority)}, self._remind_of_priority)
+        self._edit({own_ad.PRIORITY: str(self._priority)}, self._remind_of_priority)
 
     def _remind_of_priority(self) -> None:
         self._timetable.remind("priority", self._clock.monotonic(), AD_RETRY_S)
@@ -140,7 +140,7 @@ class Publisher:
         # Not by what was written last: a user may have edited them, or deleted them.
         self.limits_edits += 1
         there, self._limits_there = self._limits_there, {}
-        limits = ad_attributes.throttles(self.run.engine.report().limits)
+        limits = own_ad.throttles(self.run.engine.report().limits)
         self._published.update(limits.items() & there.items())
         changes = {name: limits[name] for name in limits if there.get(name) != limits[name]}
         if changes:
@@ -153,7 +153,7 @@ class Publisher:
 
     def limits_are_published(self) -> bool:
         """Whether the job ad has been told of the last change (the schedd may be away)."""
-        limits = ad_attributes.throttles(self.run.engine.report().limits)
+        limits = own_ad.throttles(self.run.engine.report().limits)
         return all(self._published.get(name, value) == value for name, value in limits.items())
 
     def note_change(self) -> None:
@@ -219,10 +219,10 @@ class Publisher:
 
     def _write_ad(self) -> None:
         statistics = self.statistics.expression()
-        new = ad_attributes.attributes(self.run.engine.report(), self._clock.time(), statistics)
+        new = own_ad.attributes(self.run.engine.report(), self._clock.time(), statistics)
         old = {**self._published, **self._requested}
         stale = self._clock.time() - float(old.get("DAG_AdUpdateTime", 0)) >= AD_RENEW_S
-        changes = ad_attributes.changed(new, old)
+        changes = own_ad.changed(new, old)
         if not changes and stale:
             changes = {"DAG_AdUpdateTime": new["DAG_AdUpdateTime"]}
         self._edit(changes, self._remind)

@@ -53,14 +53,14 @@ from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, jobstate, status_table
-from condor_pydagman.records.ad_attributes import (
+from condor_pydagman.records.job_description import Workflow, inheritance, inherited
+from condor_pydagman.records.own_ad import (
     began_at,
     begun_anew,
     earlier_throttles,
     ended_with,
     quoted,
 )
-from condor_pydagman.records.job_description import Workflow, inheritance, inherited
 from condor_pydagman.records.own_events import stamp_form
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeStatus
 

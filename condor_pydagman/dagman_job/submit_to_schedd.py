@@ -135,7 +135,7 @@ def unused_lines(lines: Sequence[str]) -> list[str]:
     """The warnings of condor_submit about unused lines: most are typing errors."""
     if not lines:
         return []
-    from condor_pydagman.language import submit_remarks as rules
+    from condor_pydagman.language import submit_warnings as rules
 
     parts = [line.partition("=") for line in lines]
     values = {name.strip(): value.strip() for name, equals, value in parts if equals}

@@ -15,10 +15,10 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.load import known_of
-from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
+from condor_pydagman.diagnosis.running import running_findings
 from condor_pydagman.follow.notice import Notice, Weight, in_order
 from condor_pydagman.follow.overview import AD_COUNTS
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import LOOKS, Shown, of_status, shown_state
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.phrases import nodes_named

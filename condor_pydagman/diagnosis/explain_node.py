@@ -19,9 +19,9 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.load import known_of, retry_delay_left
-from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
+from condor_pydagman.diagnosis.running import running_findings
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
-from condor_pydagman.follow.run_history import Attempt, NodeRun, ScriptRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
@@ -78,8 +78,8 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     if _is_unneeded(state, number, run):
         stands, since = "is not needed", ""
         findings += unneeded_findings(facts, run)
-    elif state is not None and number is not None and number in state.hopeless:
-        stands = state.hopeless[number]
+    elif state is not None and number is not None and number in state.unreachable:
+        stands = state.unreachable[number]
     headline = f"Node {message(name)} of {facts.name} {stands}{since}."
     if not facts.run.complete:
         headline = f"The state of node {message(name)} of {facts.name} is not known."
@@ -221,7 +221,7 @@ def _failure(facts: Facts, run: NodeRun, status: NodeStatus) -> Iterator[Notice]
 def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
     """The nodes before it that are to end first: the last in each chain keeps all others."""
     is_waiting = state.status[node] in (NodeStatus.NOT_READY, NodeStatus.FUTILE)
-    if not is_waiting or node in state.hopeless:
+    if not is_waiting or node in state.unreachable:
         return
     chains = state.blockers(node)
     chains = [chain for chain in chains if len(chain) > 1]
@@ -242,7 +242,7 @@ def _waits(facts: Facts, state: GraphState, node: int) -> Iterator[Notice]:
 
 
 def _is_lost(state: GraphState, node: int) -> bool:
-    return state.status[node] is NodeStatus.ERROR or node in state.hopeless
+    return state.status[node] is NodeStatus.ERROR or node in state.unreachable
 
 
 def _parents(state: GraphState, node: int) -> str:
@@ -258,7 +258,7 @@ def _standing(state: GraphState, chains: list[list[int]]) -> str:
 
 
 def _state(state: GraphState, node: int) -> str:
-    return state.hopeless.get(node) or _STATES[state.status[node]]
+    return state.unreachable.get(node) or _STATES[state.status[node]]
 
 
 def _chain(state: GraphState, chain: list[int]) -> str:

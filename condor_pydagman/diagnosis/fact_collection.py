@@ -21,7 +21,7 @@ from condor_pydagman.follow.event_facts import hold_codes, reason
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
-from condor_pydagman.follow.run_history import DagState, Hold, NodeRun, Run
+from condor_pydagman.follow.run_model import DagState, Hold, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
@@ -29,7 +29,7 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
 from condor_pydagman.monitor.outside_facts import asked_of_features
 from condor_pydagman.monitor.plan import is_of_earlier_run, read_plan
-from condor_pydagman.monitor.queue import queued_dagman_ad
+from condor_pydagman.monitor.schedd_queries import queued_dagman_ad
 from condor_pydagman.records.rescue import newest
 from condor_pydagman.vocabulary import EventKind, NodeKind, NodeStatus
 

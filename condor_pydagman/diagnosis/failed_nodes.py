@@ -11,7 +11,7 @@ from condor_pydagman.diagnosis.feature_findings import advice_of_features
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run, ScriptRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.phrases import capitalized, names_of, nodes_named

@@ -4,7 +4,7 @@ The module `explain` of a feature may have:
 
 - `findings(facts, state)`: what is to be said of the DAG.
 - `held_back(facts, dag, node)`: why a node that waits for no other does not start.
-- `hopeless(state)`: nodes that can't run, and why (`GraphState.hopeless`).
+- `unreachable(state)`: nodes that can't run, and why (`GraphState.unreachable`).
 - `awaited_parents(state, node)`: what a node waits for in place of all its parents; '' if it waits
   for all.
 - `explains_failure(facts)`: whether the DAG has failed because of the feature.
@@ -22,7 +22,7 @@ from condor_pydagman import features
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import Dag
 
 

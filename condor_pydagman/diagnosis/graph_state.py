@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from condor_pydagman import features
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.graph.model import JOIN, Dag
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NodeStatus
@@ -53,12 +53,12 @@ class GraphState:
         return [parent for parent in parents if not self._has_ended_for(parent, node)]
 
     @cached_property
-    def hopeless(self) -> Mapping[int, str]:
+    def unreachable(self) -> Mapping[int, str]:
         """Nodes that can't run, by what features have counted, whatever else becomes of the nodes
         before them; and why, in words."""
         return {
             node: why
-            for find in features.told("explain", "hopeless")
+            for find in features.told("explain", "unreachable")
             for node, why in find(self).items()
         }
 
@@ -81,7 +81,7 @@ class GraphState:
         waiting, ends = deque([node]), []
         while waiting:
             now = waiting.popleft()
-            waits = self.status[now] in _WAIT and now not in self.hopeless
+            waits = self.status[now] in _WAIT and now not in self.unreachable
             unmet = self.unmet(now) if waits else []
             if not unmet:
                 ends.append(now)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from condor_pydagman.diagnosis.known_facts import Clause, Facts, Fit
 from condor_pydagman.diagnosis.load import idle_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.notices.known import IDLE, QueuedJob
 from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import does, message, number_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from condor_pydagman.follow.run_history import DagState, Hold, Run
+from condor_pydagman.follow.run_model import DagState, Hold, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import QueuedJob

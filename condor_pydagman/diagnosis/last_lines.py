@@ -11,7 +11,7 @@ from condor_pydagman.diagnosis.failed_nodes import Failure
 from condor_pydagman.diagnosis.known_facts import Excerpt
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
@@ -139,7 +139,9 @@ def _error_file_of_history(failure: Failure, found: FoundDag) -> str:
         return ""
     attempt = failure.node.attempts[-1]
     try:
-        ad = queue.ended_job(attempt.cluster, attempt.proc, ("Err", "Iwd"), attempt.submitted)
+        ad = schedd_queries.ended_job(
+            attempt.cluster, attempt.proc, ("Err", "Iwd"), attempt.submitted
+        )
     except PydagmanError:
         return ""
     path = str(ad.get("Err", ""))

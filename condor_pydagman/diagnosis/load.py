@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.decisions import retry_delay_s
-from condor_pydagman.follow.run_history import Attempt, NodeRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.notices.known import HELD, Known, Load, Nodes, QueuedJob, Throttled

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.diagnosis.known_facts import Clause, Fit
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.notices.known import HELD, IDLE, QueuedJob
 
 MAX_KINDS = 5  # of idle jobs that are compared with machines
@@ -27,7 +27,7 @@ def idle_and_held(cluster: int) -> list[Ad]:
         PoolError: the schedd does not answer.
     """
     condition = f"JobStatus == {IDLE} || JobStatus == {HELD}"
-    return queue.jobs_of_dag(cluster, (*_WANTED, *_ALIKE), condition=condition)
+    return schedd_queries.jobs_of_dag(cluster, (*_WANTED, *_ALIKE), condition=condition)
 
 
 def queued_job(ad: Ad) -> QueuedJob:
@@ -57,11 +57,11 @@ def fits_of(cluster: int, ads: Sequence[Ad]) -> list[Fit]:
             kinds.setdefault(alike, []).append(ad)
     if not kinds:
         return []
-    machines, found = queue.machine_ads(), []
+    machines, found = schedd_queries.machine_ads(), []
     for jobs in sorted(kinds.values(), key=lambda jobs: -len(jobs))[:MAX_KINDS]:
         first = f"ClusterId == {jobs[0]['ClusterId']} && ProcId == {jobs[0]['ProcId']}"
         nodes = tuple(dict.fromkeys(str(ad.get("DAGNodeName", "")) for ad in jobs))
-        for whole in queue.jobs_of_dag(cluster, (), condition=first):
+        for whole in schedd_queries.jobs_of_dag(cluster, (), condition=first):
             found.append(fit_of(whole, len(jobs), nodes, machines))
     return found
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
+    event_matching,
     lifecycle,
-    log_events,
     operator,
     provisioner,
     reconcile,
@@ -152,7 +152,7 @@ def _deadlines(run: RunState) -> Iterator[float | None]:
     yield run_end.next_final_deadline(run)
     yield operator.next_drained_deadline(run)
     if run.phase is Phase.RUNNING and run.nodes.counts[State.SUBMITTED]:
-        yield log_events.next_silence_report(run)
+        yield event_matching.next_silence_report(run)
     if not run.frozen:
         yield from _deadlines_of_starts(run)
 

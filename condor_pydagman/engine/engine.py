@@ -19,8 +19,8 @@ from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     dispatch,
+    event_matching,
     inputs,
-    log_events,
     node_settings,
     operator,
     provisioner,
@@ -126,7 +126,7 @@ class Engine:
         run = self.run
         run.now = event.time
         try:
-            log_events.on_event(run, event)
+            event_matching.on_event(run, event)
         except IllegalMove as error:  # events are missing: what follows from this one can't be
             if self.check:
                 raise
@@ -199,7 +199,7 @@ _QUIET = (Phase.RECOVERING, Phase.ENDED)  # nothing is published
 
 _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.Begin: run_start.on_begin,
-    inputs.LogEvent: log_events.on_event,
+    inputs.LogEvent: event_matching.on_event,
     inputs.LogCaughtUp: run_start.on_caught_up,
     inputs.LogBroken: run_end.on_log_broken,
     inputs.Submitted: submission.on_submitted,
@@ -219,7 +219,7 @@ _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
     inputs.LimitsWanted: operator.on_wanted,
     inputs.DagRemoved: run_end.on_dag_removed,
     inputs.Shutdown: run_end.on_shutdown,
-    inputs.Wake: log_events.on_wake,
+    inputs.Wake: event_matching.on_wake,
 }
 
 

@@ -207,7 +207,7 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
         start_all(run, run.nodes.release_children(node, weak_only=True))
     else:
         run.nodes.mark(node, ALONE)
-        run.nodes.mark_hopeless(run.now)
+        run.nodes.mark_unreachable(run.now)
 
 
 def forget_run(run: RunState, node: int) -> None:

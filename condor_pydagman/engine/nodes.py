@@ -330,7 +330,7 @@ class Nodes:
         for node in list(self.in_state(State.FAILED)):
             if not self.marks[node] & ALONE:
                 self.mark_futile(node, now)
-        self.mark_hopeless(now)
+        self.mark_unreachable(now)
 
     def _weak(self, node: int, weak: bool = True) -> Sequence[int]:
         """The successors of a node by weak edges, or by strong ones."""
@@ -345,9 +345,9 @@ class Nodes:
         Nodes whose turn is decided otherwise are passed over, with all that is below them.
         """
         futile = self._mark_futile(self._weak(node, weak=False), now)
-        return futile + self.mark_hopeless(now)
+        return futile + self.mark_unreachable(now)
 
-    def mark_hopeless(self, now: float) -> int:
+    def mark_unreachable(self, now: float) -> int:
         """Mark nodes FUTILE that features know to be so, and everything below them; returns how
         many nodes that were."""
         futile = 0
@@ -389,7 +389,7 @@ class Nodes:
     def mark_futile_from(self, vertices: Sequence[int], now: float) -> None:
         """Mark new vertices, of which a parent can't run, and everything below them."""
         self._mark_futile(vertices, now)
-        self.mark_hopeless(now)
+        self.mark_unreachable(now)
 
     def count_all(self, state: State) -> int:
         """How many nodes are in a state, services included."""

@@ -53,8 +53,8 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
     """The schedd's list of this DAG's procs."""
     by_node = _by_node(run, answer.jobs)
     run.query.answered(_ended_by_node(run, answer.ended) if answer.ended else None)
-    strangers: Iterable[QueuedJob | EndedJob] = chain(answer.jobs, answer.ended)
-    for job in strangers:
+    orphans: Iterable[QueuedJob | EndedJob] = chain(answer.jobs, answer.ended)
+    for job in orphans:
         if job.node not in run.dag.ids:
             run.query.note_stranger(job)
     for node in dict.fromkeys((*by_node, *run.query.history)):

@@ -90,7 +90,7 @@ class Submission:
         shareable: whether nodes with a submit file (and its directory) can be submitted together,
             of those of which that is known.
         most: how many nodes may be tried together at present.
-        unsaid: those in flight that `.dagman.out` does not show yet.
+        unlogged: those in flight that `.dagman.out` does not show yet.
         in_a_row: submits since the last time that nothing could be submitted.
         blocked_by: why nothing could be submitted last time, '' if something could.
         attempts: failed submits by node, never reset (stock rule).
@@ -106,7 +106,7 @@ class Submission:
         "most",
         "shareable",
         "together",
-        "unsaid",
+        "unlogged",
     )
 
     def __init__(self, max_together: int) -> None:
@@ -114,7 +114,7 @@ class Submission:
         self.together = False
         self.shareable: dict[tuple[str, str], bool] = {}
         self.most = max_together
-        self.unsaid: set[int] = set()
+        self.unlogged: set[int] = set()
         self.in_a_row = 0
         self.blocked_by = ""
         self.attempts: dict[int, int] = {}
@@ -123,7 +123,7 @@ class Submission:
     def let_go(self, node: int) -> None:
         """The node, which was done, has left the DAG."""
         self.attempts.pop(node, None)
-        self.unsaid.discard(node)
+        self.unlogged.discard(node)
 
 
 class Scripts:
@@ -193,7 +193,7 @@ class Retrying:
 
 
 class LogReading:
-    """What has been read of the nodes log.  Written by `log_events` alone.
+    """What has been read of the nodes log.  Written by `event_matching` alone.
 
     Attributes:
         config: the knobs that decide states, see `Config.deciding`.
@@ -255,12 +255,12 @@ class QueueQuery:
         missing: procs that were not in the queue, and since when.
         found: jobs found in the queue for runs of nodes to come.
         history: what has left the queue, by the schedd's history, of nodes not done then.
-        strangers: jobs of nodes that the DAG has not got (yet), by name: in the queue, and ended.
+        orphans: jobs of nodes that the DAG has not got (yet), by name: in the queue, and ended.
     """
 
     __slots__ = (
         *("asked_about", "at", "delay_s", "found", "history", "missing", "running"),
-        "strangers",
+        "orphans",
     )
 
     def __init__(self) -> None:
@@ -271,7 +271,7 @@ class QueueQuery:
         self.missing: dict[tuple[int, int], float] = {}
         self.found: dict[int, list[QueuedJob]] = {}
         self.history: dict[int, list[EndedJob]] = {}
-        self.strangers: dict[str, tuple[list[QueuedJob], list[EndedJob]]] = {}
+        self.orphans: dict[str, tuple[list[QueuedJob], list[EndedJob]]] = {}
 
     def plan(self, at: float) -> None:
         """Ask at that time."""
@@ -294,8 +294,8 @@ class QueueQuery:
         self.running = False
         self.delay_s = FIRST_QUERY_DELAY_S
         self.found.clear()
-        kept = {} if history is not None else self.strangers
-        self.strangers = {name: ([], ended) for name, (_, ended) in kept.items() if ended}
+        kept = {} if history is not None else self.orphans
+        self.orphans = {name: ([], ended) for name, (_, ended) in kept.items() if ended}
         if history is not None:
             self.history = history
 
@@ -305,7 +305,7 @@ class QueueQuery:
 
     def note_stranger(self, job: QueuedJob | EndedJob) -> None:
         """A job of a node that the DAG has not got: the log may have lost that it has grown."""
-        queued, ended = self.strangers.setdefault(job.node, ([], []))
+        queued, ended = self.orphans.setdefault(job.node, ([], []))
         if isinstance(job, QueuedJob):
             queued.append(job)
         else:
@@ -313,7 +313,7 @@ class QueueQuery:
 
     def introduce(self, node: int, name: str) -> None:
         """The DAG has got a node of that name."""
-        queued, ended = self.strangers.pop(name, ([], []))
+        queued, ended = self.orphans.pop(name, ([], []))
         if queued:
             self.found[node] = queued
         if ended:

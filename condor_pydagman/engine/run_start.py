@@ -5,9 +5,9 @@ start.
 from __future__ import annotations
 
 from condor_pydagman.engine import (
+    event_matching,
     journal_events,
     lifecycle,
-    log_events,
     operator,
     provisioner,
     rerun,
@@ -23,7 +23,7 @@ from condor_pydagman.graph.model import DONE, LEFT_OUT
 def on_begin(run: RunState, begin: Begin) -> None:
     """The first input."""
     run.enter(Phase.RECOVERING if begin.recovering else Phase.RUNNING)
-    log_events.start_reading(run)
+    event_matching.start_reading(run)
     run.say("Bootstrapping...")
     _mark_done(run)
     for begins in run.hooks.begins:

@@ -70,7 +70,7 @@ def on_not_together(run: RunState, reply: NotTogether) -> None:
             f" {reply.reason}"
         )
     for node in reversed(reply.nodes):
-        submission.unsaid.discard(node)
+        submission.unlogged.discard(node)
         _answered(run, node)
         if run.nodes.states[node] == State.SUBMITTING:
             lifecycle.leave_queue(run, node)
@@ -265,7 +265,7 @@ def _submit_node(run: RunState, node: int) -> None:
         return
     alone = not run.submission.in_flight
     if node not in run.dag.subdags:  # their submit files are made first
-        run.submission.unsaid.add(node)
+        run.submission.unlogged.add(node)
         if alone:
             _say_submitting(run, node)
     run.submission.in_flight.append(node)
@@ -298,7 +298,7 @@ def _take_others(run: RunState, node: int) -> list[int]:
         run.categories.enter(other)
         if run.starts.most:
             _count_start(run, other)
-        run.submission.unsaid.add(other)
+        run.submission.unlogged.add(other)
         run.submission.in_flight.append(other)
         others.append(other)
     return others
@@ -333,9 +333,9 @@ def _submitting(run: RunState, node: int) -> str:
 
 def _say_submitting(run: RunState, node: int) -> None:
     """Say that the node is submitted, unless that has been said."""
-    if node not in run.submission.unsaid:
+    if node not in run.submission.unlogged:
         return
-    run.submission.unsaid.discard(node)
+    run.submission.unlogged.discard(node)
     file = run.dag.submits[node]
     place = "inline description" if file in run.dag.descriptions else f"file {file}"
     run.say(_submitting(run, node))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from operator import add
 
-from condor_pydagman.follow.run_history import Usage
+from condor_pydagman.follow.run_model import Usage
 from condor_pydagman.names import logged_name
 
 _NODE = re.compile(r'DAGNodeName = "((?:[^"\\]|\\.)*)"|DAG Node: +([^\n]*)')

@@ -23,7 +23,7 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.history import History, Observer
 from condor_pydagman.follow.nodes_log import NodesLogEvent
-from condor_pydagman.follow.run_history import NodeRun, Run, Start
+from condor_pydagman.follow.run_model import NodeRun, Run, Start
 from condor_pydagman.follow.unknown_dag import (
     add_nodes,
     begin_anew,

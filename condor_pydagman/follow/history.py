@@ -21,7 +21,7 @@ from condor_pydagman.follow import event_facts
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.node_placements import NodePlacements, event_fields
 from condor_pydagman.follow.nodes_log import NodesLogEvent
-from condor_pydagman.follow.run_history import REMOVAL_S, Attempt, Hold, NodeRun, Run, ScriptRun
+from condor_pydagman.follow.run_model import REMOVAL_S, Attempt, Hold, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name

@@ -9,7 +9,7 @@ from typing import Any
 from condor_pydagman import features
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally, per_second, since_last_end, stalled_s
 from condor_pydagman.named_tuple import NamedTuple

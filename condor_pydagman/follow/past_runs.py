@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from condor_pydagman.follow.run_history import (
+from condor_pydagman.follow.run_model import (
     REMOVAL_S,
     Attempt,
     Hold,

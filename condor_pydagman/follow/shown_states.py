@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
-from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeStatus
 

@@ -9,7 +9,7 @@ from typing import Any
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.report import Report
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name

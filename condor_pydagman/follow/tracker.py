@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Optional, Protocol
 
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.vocabulary import JournalRecord
 

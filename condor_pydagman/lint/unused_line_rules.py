@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_file import KEYWORDS, SubmitText, mentioned
-from condor_pydagman.language.submit_remarks import unused_lines
+from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint.findings import Findings
 
 CODE = "DAG422"

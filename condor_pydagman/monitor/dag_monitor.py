@@ -16,7 +16,7 @@ from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, is_start_of_post, order, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, NodesLogEvent, log_events
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile

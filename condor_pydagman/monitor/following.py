@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 
 INTERVAL_S = 0.5  # between looks at the logs, which cost two calls of the system each
@@ -48,6 +48,6 @@ def follow(
 def _has_left(cluster: int) -> bool:
     """Whether the queue has no such job; not if the schedd does not answer."""
     try:
-        return not queue.queued_dagman_ad(cluster)
+        return not schedd_queries.queued_dagman_ad(cluster)
     except PoolError:
         return False

@@ -15,7 +15,7 @@ from typing import Any
 from condor_pydagman.adapters.files import living_holder, open_ordinary
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import FileError, PoolError, UsageError
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import (
     SHORT_TAIL_BYTES,
@@ -120,7 +120,7 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
     """
     number = re.fullmatch(r"(\d{1,9})(?:\.0)?", what)
     if number is not None and not os.path.exists(what):
-        return found_by_ad(queue.dagman_ad(int(number[1])))
+        return found_by_ad(schedd_queries.dagman_ad(int(number[1])))
     primary = _DERIVED.sub("", what)
     if os.path.isdir(what):
         raise UsageError(f"{what} is a directory; {_said_of_directory(what)}")
@@ -218,7 +218,7 @@ def _asked(found: FoundDag) -> FoundDag:
     if not found.cluster:
         return found
     try:
-        ad = queue.queued_dagman_ad(found.cluster)
+        ad = schedd_queries.queued_dagman_ad(found.cluster)
     except PoolError as error:
         return found._replace(schedd_problem=str(error))
     if not ad or str(ad.get("Iwd", "")) != os.path.realpath(found.directory):
@@ -255,7 +255,7 @@ def waiting_job(paths: DagPaths, out: str = "") -> Mapping[str, Any]:
     if changed_at(paths.condor_sub) <= changed_at(out or paths.dagman_out):
         return {}
     primary = os.path.realpath(paths.primary)
-    return next((ad for ad in queue.my_dagman_ads() if _is_of(ad, primary)), {})
+    return next((ad for ad in schedd_queries.my_dagman_ads() if _is_of(ad, primary)), {})
 
 
 def _is_of(ad: Mapping[str, Any], primary: str) -> bool:

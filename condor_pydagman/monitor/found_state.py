@@ -8,7 +8,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder, named_cluster, open_ordinary
 from condor_pydagman.errors import FileError
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.dagman_out import RunLog, last_run

@@ -14,10 +14,10 @@ from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.overview import Dagman, Overview, overview
-from condor_pydagman.follow.run_history import DagState, NodeRun, Run
+from condor_pydagman.follow.run_model import DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import changed_at, shown, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
@@ -212,12 +212,12 @@ class WatchedDag:
     def _ask(self, state: DagState) -> None:
         self._note, self._gone = "", False
         try:
-            ask = self._schedd or queue.queued_dagman_ad
+            ask = self._schedd or schedd_queries.queued_dagman_ad
             self._ad = ask(self.found.cluster) if self.found.cluster else {}
             self._gone = not self._ad and self._can_be_gone(state)
             by_history = self._schedd is None and not self.found.has_files
             if not self._ad and self.found.cluster and by_history:
-                self._ad = queue.dagman_ad(self.found.cluster)
+                self._ad = schedd_queries.dagman_ad(self.found.cluster)
         except PoolError as error:
             self._note = str(error)
         if self._gone and state is not DagState.NOT_STARTED:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from condor_pydagman import features
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.names import logged_name
 from condor_pydagman.notices.held_jobs import hold_code
 from condor_pydagman.notices.known import HaltedBy, Known

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import DagState, NodeRun
+from condor_pydagman.follow.run_model import DagState, NodeRun
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.notices.known import HELD, Known, QueuedJob
 from condor_pydagman.notices.phrases import nodes_named

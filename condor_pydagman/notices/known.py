@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.follow.notice import Evidence
-from condor_pydagman.follow.run_history import DagState, Hold, Run
+from condor_pydagman.follow.run_model import DagState, Hold, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 

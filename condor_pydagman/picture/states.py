@@ -12,7 +12,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.enough.commands import EnoughsOfDag
 from condor_pydagman.features.skipping.commands import SkippedOfDag
 from condor_pydagman.follow.overview import failure_of
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import NOT_RUN, Shown, of_status, shown_state, why_done
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.named_tuple import NamedTuple

@@ -11,7 +11,7 @@ from typing import Union
 
 from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.graph.model import LEFT_OUT, USER_DONE, Dag
-from condor_pydagman.records.ad_attributes import literal, quoted
+from condor_pydagman.records.own_ad import literal, quoted
 from condor_pydagman.vocabulary import DagStatus, NodeKind, NodeStatus
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

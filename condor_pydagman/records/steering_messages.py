@@ -13,7 +13,7 @@ from typing import Any, Union
 
 from condor_pydagman.engine.node_settings import settings_text
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.steering.rules import DESCENDANTS, RETRY
+from condor_pydagman.features.steering.preconditions import DESCENDANTS, RETRY
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.rescue import (
     MAX_NUMBER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import job_parts

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.report.spans import attempts_of, has_failed, job_parts

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from condor_pydagman import features
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
 

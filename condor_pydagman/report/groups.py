@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.follow.overview import failure_of
-from condor_pydagman.follow.run_history import NodeRun, Run, Usage
+from condor_pydagman.follow.run_model import NodeRun, Run, Usage
 from condor_pydagman.follow.shown_states import Shown, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.printable import printable
 from condor_pydagman.report.critical_path import Step

@@ -7,7 +7,7 @@ from html import escape
 
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_history import Intervention, NodeRun, Run
+from condor_pydagman.follow.run_model import Intervention, NodeRun, Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run, ScriptRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.report.spans import job_parts, spans

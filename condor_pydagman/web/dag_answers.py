@@ -195,7 +195,7 @@ class DagAnswers:
         """DAGMan is asked only while somebody looks at them; if it does not answer, the logs tell
         what they have."""
         dag = await self.dag_of(request)
-        has_none = dag.places is None or dag.glimpse is None or dag.glimpse.over
+        has_none = dag.places is None or dag.snapshot is None or dag.snapshot.over
         told, problem = ({}, "") if has_none else await self._told.get(dag, self._ask_groups)
         found = await self._threads.with_files(lambda: what(GroupRows(dag.reader, told)))
         return dumped({"problem": problem, **found})

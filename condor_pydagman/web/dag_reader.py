@@ -12,7 +12,7 @@ from typing import Any, Callable
 from condor_pydagman.features.sites.shown import NO_SITE, GroupSite, GroupSites, why_no_site
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import KEYS, Shown, shown_state
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -77,7 +77,7 @@ class SitesSeen:
         return SitePlaces(tuple(self._numbers), of, [nodes[name] for name in self._numbers])
 
 
-class Glimpse(NamedTuple):
+class Snapshot(NamedTuple):
     """What a look has found.
 
     Attributes:
@@ -192,7 +192,7 @@ class DagReader:
             return self._number.get(name)
         return self.dag.find(name) if self.dag is not None else None
 
-    def look(self) -> Glimpse:
+    def look(self) -> Snapshot:
         """Read what is new.
 
         Raises:
@@ -215,7 +215,7 @@ class DagReader:
         overview["partial"] = not self.run.complete
         overview["limits"] = dict(self.run.limits)
         over = self._watched.over
-        return Glimpse(overview, self.found, changes, states, over, self.names, self._places)
+        return Snapshot(overview, self.found, changes, states, over, self.names, self._places)
 
     def _identity(self) -> tuple[object, ...]:
         """What the numbers of nodes, and all their states, rest on."""

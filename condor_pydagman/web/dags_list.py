@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from condor_pydagman.errors import PydagmanError
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import done_of
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
@@ -127,7 +127,7 @@ class DagsList:
             "outer": int(found.ad.get("DAGManJobId") or 0),
         }
         live = self._live.get(name)
-        if live is not None and live.glimpse is not None and live.is_followed:
+        if live is not None and live.snapshot is not None and live.is_followed:
             seen = live.overview
             counts = {word: count for word, count in seen["states"].items() if count}
             remaining = seen["remaining_s"]

@@ -101,14 +101,14 @@ class _Stream:
                 break
             self._version, changes = found
             await self._send("nodes", {"version": self._version, "changes": changes})
-        if self._dag.glimpse is None:
+        if self._dag.snapshot is None:
             return
         await self._tell_sites()
         seen = {key: value for key, value in self._dag.overview.items() if key not in _DRIFTING}
         if seen != self._last or time.monotonic() > self._told + OVERVIEW_S:
             self._last, self._told = seen, time.monotonic()
             await self._send("overview", await self._answers.overview_of(self._dag))
-        over = self._dag.glimpse.over
+        over = self._dag.snapshot.over
         if over and not self._has_ended:
             await self._send("ended", {"version": self._version})
         self._has_ended = over

@@ -19,7 +19,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.web.access import Refused
-from condor_pydagman.web.dag_reader import DagReader, Glimpse, SitePlaces
+from condor_pydagman.web.dag_reader import DagReader, SitePlaces, Snapshot
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.threads import Threads
@@ -87,7 +87,7 @@ class LiveDag:
     Attributes:
         reader: to be used in the thread for files only.
         ring: the last changes.
-        glimpse: the last look.
+        snapshot: the last look.
         names: of the nodes, by number, at `ring.version`.
         problem: why the last look failed, '' if it has not.
         looks: how many looks there were.
@@ -106,7 +106,7 @@ class LiveDag:
         self.found = found
         self.reader: DagReader
         self.ring = ChangeRing(version)
-        self.glimpse: Glimpse | None = None
+        self.snapshot: Snapshot | None = None
         self.problem = ""
         self.looks = self.clients = 0
         self.asked = time.monotonic()
@@ -121,7 +121,7 @@ class LiveDag:
 
     @property
     def is_followed(self) -> bool:
-        """Whether `glimpse` is kept up to date."""
+        """Whether `snapshot` is kept up to date."""
         return self._task is not None and not self._task.done()
 
     @property
@@ -132,13 +132,13 @@ class LiveDag:
     @property
     def overview(self) -> dict[str, Any]:
         """As of the last look."""
-        assert self.glimpse is not None
-        return self.glimpse.overview
+        assert self.snapshot is not None
+        return self.snapshot.overview
 
     @property
     def places(self) -> SitePlaces | None:
         """Of the groups that run at sites, as of the last look; None if the DAG has none."""
-        return self.glimpse.places if self.glimpse is not None else None
+        return self.snapshot.places if self.snapshot is not None else None
 
     async def awake(self) -> None:
         """Somebody asks: look, if nobody has for a while.
@@ -151,7 +151,7 @@ class LiveDag:
             before = self.looks
             self._task = asyncio.create_task(self._follow())
             await self.wait(before)
-        if self.glimpse is None:
+        if self.snapshot is None:
             raise Refused(
                 503, self.problem or "the DAG's files are being read; large ones take a while"
             )
@@ -184,9 +184,9 @@ class LiveDag:
 
     async def _look(self) -> None:
         try:
-            glimpse = await self._threads.with_files(self._read)
+            snapshot = await self._threads.with_files(self._read)
             self.problem = ""
-            self._take(glimpse)
+            self._take(snapshot)
             self._limits.refresh_soon()
         except (PydagmanError, OSError) as error:
             self.problem = str(error)
@@ -196,7 +196,7 @@ class LiveDag:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
-    def _read(self) -> Glimpse:
+    def _read(self) -> Snapshot:
         """In the thread for files."""
         mark = _mark(self.found.paths.primary)
         anew, self._submitted_anew = self._submitted_anew, None
@@ -211,18 +211,18 @@ class LiveDag:
 
     def _is_changed(self, mark: tuple[int, int]) -> bool:
         """Whether there is another DAG file, and no DAGMan goes by the one that was there."""
-        in_use = self.glimpse is not None and self.overview["state"] in _IN_USE
+        in_use = self.snapshot is not None and self.overview["state"] in _IN_USE
         return mark not in (self._mark, _NO_FILE) and not in_use
 
-    def _take(self, glimpse: Glimpse) -> None:
-        if glimpse.states is not None:
-            if self.glimpse is not None:
+    def _take(self, snapshot: Snapshot) -> None:
+        if snapshot.states is not None:
+            if self.snapshot is not None:
                 self.ring.forget()
-            self._states, self.names = bytearray(glimpse.states), glimpse.names
-        for number, state in glimpse.changes:
+            self._states, self.names = bytearray(snapshot.states), snapshot.names
+        for number, state in snapshot.changes:
             self._states[number] = state
-        self.ring.add(glimpse.changes)
-        self.found, self.glimpse = glimpse.found, glimpse
+        self.ring.add(snapshot.changes)
+        self.found, self.snapshot = snapshot.found, snapshot
 
     def counts(self) -> dict[str, int]:
         """Nodes by their states, without states that no node is in."""

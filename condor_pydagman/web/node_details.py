@@ -11,7 +11,7 @@ from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.diagnosis.failed_nodes import failure_of
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.last_lines import excerpt_of
-from condor_pydagman.follow.run_history import Attempt
+from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_state import DagState

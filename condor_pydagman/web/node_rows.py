@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from condor_pydagman.follow.overview import failure_of
-from condor_pydagman.follow.run_history import Attempt, NodeRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.follow.shown_states import KEYS, Shown, why_done
 from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.vocabulary import NodeStatus

@@ -103,7 +103,7 @@ async def output_of(module: str, words: Sequence[str], patience_s: float) -> str
 
 def main(words: Sequence[str]) -> int:
     """The child process: prints the ads as JSON."""
-    from condor_pydagman.monitor.queue import my_dagman_ads
+    from condor_pydagman.monitor.schedd_queries import my_dagman_ads
 
     try:
         ads = my_dagman_ads()

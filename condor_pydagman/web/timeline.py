@@ -6,7 +6,7 @@ import time
 from itertools import accumulate
 from typing import Any
 
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.report.spans import job_parts
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.dag_reader import DagReader

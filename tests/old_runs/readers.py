@@ -42,13 +42,13 @@ from condor_pydagman.engine.report import NodeReport, Report
 from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features import Given
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
-from condor_pydagman.features.shared_limits import stakes
+from condor_pydagman.features.shared_limits import limit_claims
 from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
 from condor_pydagman.features.sites import helper as site_helper
 from condor_pydagman.features.sites.adapters import claims_directory as claims
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
-from condor_pydagman.records import ad_attributes, own_events, rescue
+from condor_pydagman.records import own_ad, own_events, rescue
 from condor_pydagman.records.condor_sub import parse_quoted
 from condor_pydagman.transfer.rules.journal_text import read_done
 from condor_pydagman.transfer.rules.space_rules import read_ledger
@@ -164,7 +164,7 @@ _FILES: dict[str, Callable[[Path], Any]] = {
     "*.dag.sites": lambda path: _site_ads(path),
     "shared/turn.*": lambda path: read_ticket_name(path.name),
     "claims/claims.*": lambda path: claims.parse(path.read_text()),
-    "places/limits.*": lambda path: stakes.parse(path.read_bytes()),
+    "places/limits.*": lambda path: limit_claims.parse(path.read_bytes()),
     "shared/ledger.*.txt": lambda path: read_ledger(path.read_text()),
     "*.order": lambda path: parse_work_order(path.read_text()),
     "*.journal": lambda path: read_done(path.read_text()),
@@ -410,7 +410,7 @@ class _Run:
             self.dag,
             config,
             throttles(
-                config, **{"jobs": options.max_jobs, **ad_attributes.earlier_throttles(self.own_ad)}
+                config, **{"jobs": options.max_jobs, **own_ad.earlier_throttles(self.own_ad)}
             ),
             dag_id=int(self.own_ad.get("ClusterId", 0)),
             given=Given(self.dag, paths),

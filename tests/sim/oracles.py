@@ -300,7 +300,7 @@ class Oracles:
     # The longer ones.
 
     def _is_excused(self, run: RunState, parent: int, child: int) -> bool:
-        return any(part.excuses(run, parent, child) for part in self._world.parts)
+        return any(part.allows(run, parent, child) for part in self._world.parts)
 
     def _may_submit(self, process: Process, action: do.SubmitNode) -> None:
         limits = process.engine.run.limits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from condor_pydagman.records import ad_attributes
-from condor_pydagman.records.ad_attributes import ENDED, EXIT_BY_SIGNAL, EXIT_CODE, LIMITS
+from condor_pydagman.records import own_ad
+from condor_pydagman.records.own_ad import ENDED, EXIT_BY_SIGNAL, EXIT_CODE, LIMITS
 
 _WORDS: dict[str, object] = {"true": True, "false": False, "undefined": None}
 
@@ -14,7 +14,7 @@ class OwnAd:
     """One job's; it outlives a DAGMan process."""
 
     def __init__(self) -> None:
-        self._values: dict[str, object] = {ad_attributes.RUN_COUNT: 0}
+        self._values: dict[str, object] = {own_ad.RUN_COUNT: 0}
 
     def values(self) -> dict[str, object]:
         return dict(self._values)
@@ -33,9 +33,9 @@ class OwnAd:
 
     def started(self) -> None:
         """The schedd starts the job (again)."""
-        count = self._values[ad_attributes.RUN_COUNT]
+        count = self._values[own_ad.RUN_COUNT]
         assert isinstance(count, int)
-        self._values[ad_attributes.RUN_COUNT] = count + 1
+        self._values[own_ad.RUN_COUNT] = count + 1
 
     def next_start(self) -> dict[str, object]:
         """What it will say when the job is started."""

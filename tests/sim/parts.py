@@ -209,7 +209,7 @@ class Part:
 
     # What other oracles ask.
 
-    def excuses(self, run: RunState, parent: int, child: int) -> bool:
+    def allows(self, run: RunState, parent: int, child: int) -> bool:
         """O1: whether a node need not wait for that parent."""
         return False
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor_pydagman.engine import inputs
-from condor_pydagman.records.ad_attributes import LIMITS
+from condor_pydagman.records.own_ad import LIMITS
 
 if TYPE_CHECKING:
     from tests.sim.world import World

@@ -14,7 +14,7 @@ from typing import Any
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.progress import apply_progress
-from condor_pydagman.records import ad_attributes
+from condor_pydagman.records import own_ad
 from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates
 from tests.sim.fake_log import FakeLog
@@ -198,7 +198,7 @@ class World:
 
     def limits(self) -> Throttles:
         """Throttles for a DAGMan that starts: those of its job ad, which outlive it."""
-        earlier = ad_attributes.earlier_throttles(self.schedd.own_ad.values())
+        earlier = own_ad.earlier_throttles(self.schedd.own_ad.values())
         return self.workload.limits._replace(**earlier)
 
     def nothing(self) -> None:
@@ -230,7 +230,7 @@ class World:
     # The succession of DAGMans.
 
     def _start(self) -> None:
-        code = ad_attributes.ended_with(self.schedd.own_ad.next_start())
+        code = own_ad.ended_with(self.schedd.own_ad.next_start())
         if code is not None:
             self.trace("start", f"the DAG has ended with {code}")
             self._ended(code)

@@ -10,7 +10,7 @@ import pytest
 
 from condor_pydagman.config import knobs
 from condor_pydagman.dagman_job.options import OPTIONS
-from condor_pydagman.records import ad_attributes
+from condor_pydagman.records import own_ad
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/compat.md"
@@ -60,7 +60,7 @@ def test_every_knob() -> None:
 
 
 def test_every_throttle_in_the_job_ad() -> None:
-    assert set(ad_attributes.LIMITS) - names("Attributes of the DAGMan job") == set()
+    assert set(own_ad.LIMITS) - names("Attributes of the DAGMan job") == set()
 
 
 @pytest.mark.parametrize("section", SECTIONS)

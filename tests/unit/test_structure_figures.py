@@ -44,7 +44,7 @@ NAMED = {
     "jobs": 0,
     "journal_events": 0,
     "lifecycle": 0,
-    "log_events": 0,
+    "event_matching": 0,
     "node_states": 0,
     "nodes": 0,
     "queues": 0,

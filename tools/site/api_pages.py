@@ -23,7 +23,7 @@ TOPICS = {
     ),
     "history": (
         "Events and history",
-        ("api.dag_history", "follow.dag_events", "follow.run_history"),
+        ("api.dag_history", "follow.dag_events", "follow.run_model"),
     ),
     "files": ("Rescue and status files", ("api.rescue_files", "api.status_files")),
     "data": ("Move data", ("api.data_placement",)),

@@ -9,7 +9,7 @@ from condor_pydagman.features.brake.commands import ABORT
 from condor_pydagman.features.brake.record import BrakeRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence
-from condor_pydagman.follow.run_history import NodeRun, Seen
+from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple

@@ -21,7 +21,7 @@ class EnoughCounts:
 
     Attributes:
         members: the nodes that it is about.
-        done, spare, lost: how many of them are done, are not needed, or have failed or are futile.
+        done, surplus, lost: how many of them are done, are not needed, or failed or are futile.
         of: by node, the numbers of those that are about it.
         not_needed: nodes that are not needed, and by which ENOUGH, or FOLLOWS, or EARLIER.
         touched: those of which a count has changed.
@@ -30,7 +30,7 @@ class EnoughCounts:
 
     __slots__ = (
         *("_doubtful", "_enoughs", "_wide", "children", "done", "lost", "members", "not_needed"),
-        *("of", "spare", "touched", "waiting"),
+        *("of", "surplus", "touched", "waiting"),
     )
 
     def __init__(self, dag: Dag, states: Sequence[int] = ()) -> None:
@@ -39,7 +39,7 @@ class EnoughCounts:
         self.members: list[list[int]] = [members(dag, enough) for enough in self._enoughs.enoughs]
         count = len(self._enoughs.enoughs)
         self.done = [0] * count
-        self.spare = [0] * count
+        self.surplus = [0] * count
         self.lost = [0] * count
         self.children = {number: node for node, number in self._enoughs.enough_of.items()}
         self._wide = [number for number in range(count) if number not in self.children]
@@ -66,7 +66,7 @@ class EnoughCounts:
         them, or may have more parents."""
         for _ in range(len(self.members), len(self._enoughs.enoughs)):
             self.members.append([])
-            for counts in (self.done, self.spare, self.lost):
+            for counts in (self.done, self.surplus, self.lost):
                 counts.append(0)
         found = {
             number: [node for node in nodes if is_member(dag, self._enoughs.enoughs[number], node)]
@@ -126,7 +126,7 @@ class EnoughCounts:
 
     def _count(self, number: int, node: int, state: int, step: int) -> None:
         if state == State.DONE:
-            counts = self.spare if node in self.not_needed else self.done
+            counts = self.surplus if node in self.not_needed else self.done
         elif state in _LOST:
             counts = self.lost
         else:
@@ -140,9 +140,9 @@ class EnoughCounts:
 
     def goal(self, number: int) -> int:
         """How many are enough; no more than those that are needed at all, if some are not."""
-        total, spare = len(self.members[number]), self.spare[number]
+        total, surplus = len(self.members[number]), self.surplus[number]
         wanted = goal(self._enoughs.enoughs[number], total)
-        return min(wanted, total - spare) if spare else wanted
+        return min(wanted, total - surplus) if surplus else wanted
 
     def is_reached(self, number: int) -> bool:
         """Whether enough of them are done."""
@@ -150,7 +150,7 @@ class EnoughCounts:
 
     def is_idle(self, number: int) -> bool:
         """Whether none of them is needed."""
-        return 0 < len(self.members[number]) == self.spare[number]
+        return 0 < len(self.members[number]) == self.surplus[number]
 
     def doubt(self) -> None:
         """It is to be found out anew of which nodes enough parents can't be done any more."""
@@ -164,7 +164,7 @@ class EnoughCounts:
 
     def left(self, number: int) -> int:
         """How many of them are done, or can still be done."""
-        return len(self.members[number]) - self.lost[number] - self.spare[number]
+        return len(self.members[number]) - self.lost[number] - self.surplus[number]
 
     def is_hopeless(self, number: int) -> bool:
         """Whether enough of them can't be done any more, since some have failed or are futile."""

@@ -11,7 +11,7 @@ from condor_pydagman.features.enough.commands import PARENTS, EnoughsOfDag, enou
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.shown import EnoughSeen
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.vocabulary import NodeStatus
 
@@ -35,7 +35,7 @@ def counts_of(state: GraphState) -> EnoughCounts:
     return counts
 
 
-def hopeless(state: GraphState) -> Mapping[int, str]:
+def unreachable(state: GraphState) -> Mapping[int, str]:
     """Nodes of whose parents enough can't be done any more."""
     why = "can't run, because too few of its parents can still be done"
     return {
@@ -80,8 +80,8 @@ def _out_of_reach(facts: Facts, state: GraphState, number: int) -> Notice:
     counts = counts_of(state)
     lost, members = counts.lost[number], counts.members[number]
     failed = [node for node in members if state.status[node] in _LOST]
-    spare = counts.spare[number]
-    unneeded = f" and {spare} {does(spare, 'be')} not needed" if spare else ""
+    surplus = counts.surplus[number]
+    unneeded = f" and {surplus} {does(surplus, 'be')} not needed" if surplus else ""
     child = counts.children.get(number)
     sentence = (
         f"{_line(state, number)} can no longer be reached: of {_members(state, number)} {lost}"

@@ -174,7 +174,7 @@ class Enough(Feature):
             run.nodes.not_failed(node)
         had = f"; it had failed: {error}" if error else ""
         run.say(f"Node {run.dag.names[node]} is not needed: {self._why(node)}{had}")
-        run.nodes.mark_hopeless(run.now)
+        run.nodes.mark_unreachable(run.now)
         release = run.nodes.release_strong if weak_are_released else run.nodes.release_children
         lifecycle.start_all(run, release(node))
 

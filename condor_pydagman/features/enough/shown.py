@@ -8,7 +8,7 @@ from typing import Any
 from condor_pydagman.features.enough.record import EnoughRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import NodeRun, Seen
+from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple

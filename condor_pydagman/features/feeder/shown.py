@@ -15,7 +15,7 @@ from condor_pydagman.features.growth.shown import fed
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_history import NodeRun, Seen
+from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.notices.known import Known

@@ -324,7 +324,7 @@ class GrownPiece(NamedTuple):
     feeding: Feeding | None = None
 
 
-class Brought(NamedTuple):
+class PieceContents(NamedTuple):
     """What a piece that is in force has brought.
 
     Attributes:
@@ -347,7 +347,7 @@ class GrowthOfDag(FeatureData):
     Attributes:
         extensions: by nodes that add to the DAG.
         pieces: what has been added, and has not been let go.
-        brought: by the numbers of pieces.
+        contents: by the numbers of pieces.
         let_go_of: the sum of what has been let go.
     """
 
@@ -357,7 +357,7 @@ class GrowthOfDag(FeatureData):
     def __init__(self) -> None:
         self.extensions: dict[int, Extension] = {}
         self.pieces: list[GrownPiece] = []
-        self.brought: dict[int, Brought] = {}
+        self.contents: dict[int, PieceContents] = {}
         self.let_go_of = NOTHING_LET_GO
 
     def __bool__(self) -> bool:
@@ -475,7 +475,7 @@ def add_piece(dag: Dag, piece: Piece, number: int) -> Growth:
         data.extensions.pop(dag.ids[node], None)
     data.pieces.append(GrownPiece(number, piece.digest, node, piece.size, piece.feeding))
     growth = extend(dag, more)
-    data.brought[number] = Brought(growth.nodes, growth.junctions, piece.ordered)
+    data.contents[number] = PieceContents(growth.nodes, growth.junctions, piece.ordered)
     return growth
 
 

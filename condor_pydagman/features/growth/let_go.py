@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from condor_pydagman.features.growth.commands import (
-    Brought,
     GrownPiece,
     GrowthOfDag,
     LetGo,
+    PieceContents,
     growth_of,
 )
 from condor_pydagman.graph.model import BY_NODE, Dag
@@ -28,34 +28,34 @@ def numbers(text: str) -> list[int]:
     return [int(word) for word in text.split() if _NUMBER.fullmatch(word)]
 
 
-def let_go(dag: Dag, number: int) -> Brought:
-    """Let go of the piece of that number; returns what it had brought."""
+def let_go(dag: Dag, number: int) -> PieceContents:
+    """Let go of the piece of that number; returns what it had contents."""
     data = GrowthOfDag.put(dag)
     piece = next(piece for piece in data.pieces if piece.number == number)
-    brought = data.brought.pop(number)
+    contents = data.contents.pop(number)
     data.pieces.remove(piece)
-    names = [dag.names[node] for node in brought.nodes]
+    names = [dag.names[node] for node in contents.nodes]
     data.let_go_of = _added(dag, data.let_go_of, piece, set(names))
-    dag.edges.let_go(frozenset(chain(brought.nodes, brought.junctions)))
-    _drop_descriptions(dag, brought.nodes)
-    for node, name in zip(brought.nodes, names):
+    dag.edges.let_go(frozenset(chain(contents.nodes, contents.junctions)))
+    _drop_descriptions(dag, contents.nodes)
+    for node, name in zip(contents.nodes, names):
         del dag.ids[name]
         dag.names[node] = dag.submits[node] = ""
         dag.flags[node] = 0
     for name in BY_NODE:
         values = getattr(dag, name)
         if values:
-            for node in brought.nodes:
+            for node in contents.nodes:
                 values.pop(node, None)
     for own in dag.features.values():
-        own.let_go(brought.nodes)
-    dag.variables.let_go(brought.nodes)
-    dag.places.let_go(brought.nodes)
+        own.let_go(contents.nodes)
+    dag.variables.let_go(contents.nodes)
+    dag.places.let_go(contents.nodes)
     _drop_splices(dag)
-    dag.free.extend(brought.nodes)
-    dag.free_junctions.extend(brought.junctions)
+    dag.free.extend(contents.nodes)
+    dag.free_junctions.extend(contents.junctions)
     dag.changed()
-    return brought
+    return contents
 
 
 def close_gaps(dag: Dag) -> None:
@@ -72,15 +72,15 @@ def close_gaps(dag: Dag) -> None:
     new.update((old, ~number) for number, old in enumerate(kept))
     dag.edges = dag.edges.numbered_anew(new, len(order))
     dag.renumber(order)
-    dag.free, dag.free_junctions, GrowthOfDag.put(dag).brought = [], [], {}
+    dag.free, dag.free_junctions, GrowthOfDag.put(dag).contents = [], [], {}
 
 
-def waits_for(dag: Dag, brought: Brought) -> Iterator[int]:
-    """The nodes that wait for what a piece has brought, or are ordered by it; one may come twice.
+def waits_for(dag: Dag, contents: PieceContents) -> Iterator[int]:
+    """The nodes that wait for what a piece has contents, or are ordered by it; one may come twice.
     A node of the piece may be among them."""
-    for node in brought.nodes:
+    for node in contents.nodes:
         yield from dag.children(node)
-    yield from (dag.ids[name] for name in brought.children if name in dag.ids)
+    yield from (dag.ids[name] for name in contents.children if name in dag.ids)
 
 
 def _added(dag: Dag, before: LetGo, piece: GrownPiece, names: set[str]) -> LetGo:

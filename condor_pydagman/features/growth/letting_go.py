@@ -17,7 +17,7 @@ from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import OF_NODE, RunState
-from condor_pydagman.features.growth.commands import Brought, growth_of
+from condor_pydagman.features.growth.commands import PieceContents, growth_of
 from condor_pydagman.features.growth.let_go import let_go, numbers, waits_for
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import NO_NODE, JournalRecord
@@ -72,8 +72,8 @@ class LettingGo:
                 self._write(found)
 
     def _write(self, pieces: Sequence[int]) -> None:
-        text, brought = " ".join(map(str, pieces)), growth_of(self._run.dag).brought
-        self.leaving = frozenset(node for number in pieces for node in brought[number].nodes)
+        text, contents = " ".join(map(str, pieces)), growth_of(self._run.dag).contents
+        self.leaving = frozenset(node for number in pieces for node in contents[number].nodes)
         record = do.AppendJournalRecord(JournalRecord.LET_GO, NO_NODE, 0, 0, text=text)
         self._run.write(LET_GO, text, record)
 
@@ -102,11 +102,11 @@ class LettingGo:
             if surplus <= 0 or left <= 0 or len(found) == MAX_PIECES:
                 break
             looked += 1
-            brought = growth_of(self._run.dag).brought[number]
-            left -= len(brought.nodes) + 1
-            if self._is_over(brought) and self._is_quiet(brought.nodes):
+            contents = growth_of(self._run.dag).contents[number]
+            left -= len(contents.nodes) + 1
+            if self._is_over(contents) and self._is_quiet(contents.nodes):
                 found.append(number)
-                surplus -= max(len(brought.nodes), 1)
+                surplus -= max(len(contents.nodes), 1)
         self.kept.rotate(-looked)  # others come first now
         return found
 
@@ -115,21 +115,21 @@ class LettingGo:
         done = self._run.nodes.states.count(State.DONE, self.of_files)
         return done - len(self._run.dag.free)
 
-    def _is_over(self, brought: Brought) -> bool:
+    def _is_over(self, contents: PieceContents) -> bool:
         """Whether nothing in the DAG depends on the nodes of a piece any more.
 
         It follows from the nodes log alone: a replay comes to the same.
         """
         run, states = self._run, self._run.nodes.states
-        if any(states[node] != State.DONE for node in brought.nodes):
+        if any(states[node] != State.DONE for node in contents.nodes):
             return False
-        own = set(brought.nodes)
-        for node in brought.nodes:
+        own = set(contents.nodes)
+        for node in contents.nodes:
             if any(is_needed(node) for is_needed in run.hooks.is_needed):
                 return False
             if not own.issuperset(run.nodes.turns.children_waiting(node)):
                 return False
-        return all(states[node] == State.DONE for node in waits_for(run.dag, brought))
+        return all(states[node] == State.DONE for node in waits_for(run.dag, contents))
 
     def _is_quiet(self, nodes: Sequence[int]) -> bool:
         """Whether nothing of done nodes is on its way."""
@@ -150,14 +150,14 @@ class LettingGo:
         names: set[str] = set()
         count = 0
         for number in numbers(text):
-            brought = growth_of(run.dag).brought.get(number)
-            if brought is not None and self._is_over(brought):
+            contents = growth_of(run.dag).contents.get(number)
+            if contents is not None and self._is_over(contents):
                 self.kept.remove(number)
-                names.update(run.dag.names[node] for node in brought.nodes)
-                self._remember([run.dag.names[node] for node in brought.nodes])
+                names.update(run.dag.names[node] for node in contents.nodes)
+                self._remember([run.dag.names[node] for node in contents.nodes])
                 let_go(run.dag, number)
-                self._forget(brought)
-                count += len(brought.nodes)
+                self._forget(contents)
+                count += len(contents.nodes)
         done = number_of(count, "node")
         run.say(f"{done} done and removed from memory, {self.kept_done()} kept")
         return names
@@ -167,10 +167,10 @@ class LettingGo:
         for name in list(islice(self.gone, max(0, len(self.gone) - MAX_GONE))):
             del self.gone[name]
 
-    def _forget(self, brought: Brought) -> None:
+    def _forget(self, contents: PieceContents) -> None:
         run = self._run
-        run.nodes.let_go(brought.nodes, brought.junctions)
-        for node in brought.nodes:
+        run.nodes.let_go(contents.nodes, contents.junctions)
+        for node in contents.nodes:
             run.job_table.forget(node)
             run.written.drop(OF_NODE, node)
             run.retrying.let_go(node)

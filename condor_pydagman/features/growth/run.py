@@ -311,7 +311,7 @@ class Growing(Feature):
         for grown in run.hooks.grown:
             grown(growth, decided)
         begin_features(run)
-        if run.query.strangers:
+        if run.query.orphans:
             for node in growth.nodes:
                 run.query.introduce(node, run.dag.names[node])
         run.categories.grow(run.dag.categories, growth.nodes)
@@ -334,7 +334,7 @@ class Growing(Feature):
             elif state == State.FAILED and not nodes.marks[node] & ALONE:
                 strong = [vertex for vertex, mark in zip(successors, weak) if not mark]
                 nodes.mark_futile_from(strong, now)
-        nodes.mark_hopeless(now)
+        nodes.mark_unreachable(now)
 
     def _set_free(self, nodes: Sequence[int]) -> None:
         """Have nodes started; a replay must know at once, since the next events may be theirs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.features.growth.commands import growth_of
 from condor_pydagman.features.growth.let_go import numbers
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_history import NodeRun, Run, Seen
+from condor_pydagman.follow.run_model import NodeRun, Run, Seen
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple

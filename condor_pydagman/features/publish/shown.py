@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.vocabulary import RETURN_NO_RESULT, JournalRecord

@@ -25,10 +25,10 @@ from condor_pydagman.adapters.shared_directory import (
     open_this,
 )
 from condor_pydagman.errors import FileError, PoolError
-from condor_pydagman.features.shared_limits import stakes as text
+from condor_pydagman.features.shared_limits import limit_claims as text
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
 from condor_pydagman.features.shared_limits.rounds import Demand, Outcome, decide
-from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 
 DEFAULT = "/var/tmp/condor_pydagman-limits"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_LIMITS_DIR"
@@ -67,7 +67,7 @@ class LimitsDirectory(JobClaims):
 
     def round(
         self,
-        own: Stakes,
+        own: LimitClaims,
         limits: Mapping[str, Limit],
         demands: Sequence[Demand],
     ) -> Outcome:
@@ -86,7 +86,7 @@ class LimitsDirectory(JobClaims):
         return self._decided(own, limits, demands) if self.look_at_queue() else outcome
 
     def _decided(
-        self, own: Stakes, limits: Mapping[str, Limit], demands: Sequence[Demand]
+        self, own: LimitClaims, limits: Mapping[str, Limit], demands: Sequence[Demand]
     ) -> Outcome:
         with self.locked():
             mine = self.read(self.own_name)
@@ -94,8 +94,8 @@ class LimitsDirectory(JobClaims):
             own_limits = {key for key, limit in limits.items() if limit.own}
             others = [_of_others(one, own_limits) for one in self.counting(self.own_name)]
             outcome = decide(before, others, limits, demands, time.time())
-            if mine is None or outcome.stakes != mine:
-                self._write(text.text_of(outcome.stakes))
+            if mine is None or outcome.claims != mine:
+                self._write(text.text_of(outcome.claims))
         wake(outcome.woken)
         return outcome
 
@@ -121,30 +121,30 @@ class LimitsDirectory(JobClaims):
             return True
 
     def everything(self) -> list[Claim]:
-        """All that counts, for people; what it says are Stakes.
+        """All that counts, for people; what it says are LimitClaims.
 
         Raises:
             FileError: the directory can't be read.
         """
-        return [one._replace(says=_stakes(one)) for one in self.counting_now()]
+        return [one._replace(says=_claims(one)) for one in self.counting_now()]
 
 
-def _of_others(one: Claim, own: set[str]) -> Stakes:
+def _of_others(one: Claim, own: set[str]) -> LimitClaims:
     """What counts of another DAGMan; of this user's own limits only what other DAGs of his have."""
-    stakes = _stakes(one)
+    claims = _claims(one)
     if own and one.user != os.geteuid():
-        parts = {key: part for key, part in stakes.parts.items() if key not in own}
-        stakes = stakes._replace(parts=parts)
-    return stakes
+        parts = {key: part for key, part in claims.parts.items() if key not in own}
+        claims = claims._replace(parts=parts)
+    return claims
 
 
-def _stakes(one: Claim) -> Stakes:
+def _claims(one: Claim) -> LimitClaims:
     """What counts of a DAGMan, under the name of its file."""
-    stakes: Stakes = one.says._replace(name=one.name)
+    claims: LimitClaims = one.says._replace(name=one.name)
     if one.queued is None:
-        return stakes
-    parts = {key: _left(part, one.queued) for key, part in stakes.parts.items()}
-    return stakes._replace(parts=parts)
+        return claims
+    parts = {key: _left(part, one.queued) for key, part in claims.parts.items()}
+    return claims._replace(parts=parts)
 
 
 def _left(part: Part, queued: Queued) -> Part:
@@ -155,9 +155,9 @@ def _left(part: Part, queued: Queued) -> Part:
     most = {Kind.JOBS: queued.nodes, Kind.IDLE: queued.idle}
     scripts = 0 if queued.held else 10**9
     places = {}
-    for kind, stake in part.places.items():
-        held = min(stake.held, most.get(kind, scripts))
-        places[kind] = Stake(held, held, held, 0.0, held)
+    for kind, claim in part.places.items():
+        held = min(claim.held, most.get(kind, scripts))
+        places[kind] = PlacesClaim(held, held, held, 0.0, held)
     return Part(places, part.starts)
 
 

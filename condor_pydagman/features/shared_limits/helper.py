@@ -30,6 +30,7 @@ from condor_pydagman.features.shared_limits.directory import (
     open_directory,
     socket_address,
 )
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
@@ -37,7 +38,6 @@ from condor_pydagman.features.shared_limits.messages import (
     TakePlaces,
 )
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
-from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -165,7 +165,7 @@ def make_round(shared: Shared, address: str, demands: Sequence[Demand]) -> Made:
         one._replace(limits=tuple(_key(name, by_name) for name in one.limits)) for one in demands
     ]
     limits = {limit.key: limit for limit in by_name.values()}
-    outcome = shared.directory.round(Stakes(shared.dag, address, {}), limits, keyed)
+    outcome = shared.directory.round(LimitClaims(shared.dag, address, {}), limits, keyed)
     names = {key: limit.name for key, limit in limits.items()}
     grants = [
         grant._replace(full=(names[grant.full[0]], grant.full[1]) if grant.full else None)

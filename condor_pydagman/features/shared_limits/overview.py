@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from condor_pydagman.engine.throttles import MINUTE_S
 from condor_pydagman.features.shared_limits.definitions import WORD_OF, Kind, Limit
-from condor_pydagman.features.shared_limits.stakes import NOTHING, Stake, Stakes
+from condor_pydagman.features.shared_limits.limit_claims import NOTHING, LimitClaims, PlacesClaim
 from condor_pydagman.named_tuple import NamedTuple
 
 # By the word for what a limit limits: one that waits for it, and what is taken of it.
@@ -99,7 +99,7 @@ class Owned(NamedTuple):
     is_mine: bool
     cluster: int
     lives: bool
-    stakes: Stakes
+    claims: LimitClaims
 
 
 def rows(limits: Mapping[str, Limit], owned: Sequence[Owned], now: float) -> list[LimitRow]:
@@ -115,19 +115,19 @@ def rows(limits: Mapping[str, Limit], owned: Sequence[Owned], now: float) -> lis
 
 def _part(one: Owned, limit: Limit, kind: Kind, now: float) -> DagPart:
     if kind is Kind.STARTS:
-        part = one.stakes.parts.get(limit.key, NOTHING)
+        part = one.claims.parts.get(limit.key, NOTHING)
         taken = sum(number for when, number in part.starts if when > now - MINUTE_S)
         waiting, since = part.starts_wanted, part.since
     else:
-        stake = one.stakes.stake(limit.key, kind)
-        taken, waiting, since = stake.held, _waiting(stake), stake.since
-    known = one.stakes.dag, one.user, one.cluster
+        claim = one.claims.claim(limit.key, kind)
+        taken, waiting, since = claim.held, _waiting(claim), claim.since
+    known = one.claims.dag, one.user, one.cluster
     return DagPart(*known, taken, waiting, since if waiting else 0.0, one.lives)
 
 
-def _waiting(stake: Stake) -> int:
+def _waiting(claim: PlacesClaim) -> int:
     """How many more it wants; what it has to give back is in use, and does not wait."""
-    return max(stake.wanted - max(stake.granted, stake.used), 0)
+    return max(claim.wanted - max(claim.granted, claim.used), 0)
 
 
 def _row(limit: Limit, kind: Kind, parts: Iterable[DagPart]) -> LimitRow:

@@ -11,8 +11,13 @@ from collections.abc import Mapping, Sequence
 
 from condor_pydagman.engine.throttles import MINUTE_S, burst_of
 from condor_pydagman.features.shared_limits.definitions import PLACES, Kind, Limit
+from condor_pydagman.features.shared_limits.limit_claims import (
+    NOTHING,
+    LimitClaims,
+    Part,
+    PlacesClaim,
+)
 from condor_pydagman.features.shared_limits.shares import Party, shares
-from condor_pydagman.features.shared_limits.stakes import NOTHING, Part, Stake, Stakes
 from condor_pydagman.named_tuple import NamedTuple
 
 NO_LIMIT = -1
@@ -63,7 +68,7 @@ class Outcome(NamedTuple):
     """What a round has come to.
 
     Attributes:
-        stakes: what the own file is to say.
+        claims: what the own file is to say.
         grants: by class.
         contested: whether anybody wants more of these limits than there is.
         again_s: seconds after which another round may give more though nobody gives anything back;
@@ -71,7 +76,7 @@ class Outcome(NamedTuple):
         woken: addresses of others who get more now, or have to give something back.
     """
 
-    stakes: Stakes
+    claims: LimitClaims
     grants: list[Grant]
     contested: bool
     again_s: float | None
@@ -83,8 +88,8 @@ class _Round:
 
     def __init__(
         self,
-        own: Stakes,
-        others: Sequence[Stakes],
+        own: LimitClaims,
+        others: Sequence[LimitClaims],
         limits: Mapping[str, Limit],
         demands: Sequence[Demand],
         now: float,
@@ -117,27 +122,27 @@ class _Round:
             since = self.own.parts.get(key, NOTHING).since
             self.since[key, kind] = (since or self.now) if wanted else 0.0
             return min(wanted, most)
-        stake = self.own.stake(key, kind)
+        claim = self.own.claim(key, kind)
         wanted = sum(one.used[kind] + one.waiting(kind) for one in mine)
-        self.since[key, kind] = (stake.since or self.now) if wanted > stake.granted else 0.0
+        self.since[key, kind] = (claim.since or self.now) if wanted > claim.granted else 0.0
         return wanted
 
     def _parties(self, key: str, kind: Kind) -> list[Party]:
         found = []
         for one in self.others:
-            stake = one.stake(key, kind)
-            found.append(Party(one.name, stake.granted, stake.wanted, stake.since))
+            claim = one.claim(key, kind)
+            found.append(Party(one.name, claim.granted, claim.wanted, claim.since))
         return found
 
     def _places(self, key: str, kind: Kind) -> int:
         most = self.limits[key].most[kind]
         others = self._parties(key, kind)
-        stake = self.own.stake(key, kind)
-        me = Party("", stake.granted, self.wanted[key, kind], self.since[key, kind])
+        claim = self.own.claim(key, kind)
+        me = Party("", claim.granted, self.wanted[key, kind], self.since[key, kind])
         share = shares(most, [*others, me])[""]
         sharing = [one for one in (*others, me) if one.wanted]
         self.contested |= len(sharing) > 1 and sum(one.wanted for one in sharing) > most
-        free = most - sum(one.stake(key, kind).held for one in self.others)
+        free = most - sum(one.claim(key, kind).held for one in self.others)
         return min(share, free)
 
     def _starts(self, key: str, most: int) -> int:
@@ -258,8 +263,8 @@ class _Round:
     def _spare(self, one: Demand, kind: Kind) -> int:
         least = 10**9
         for place in self._limiting(one, (kind,)):
-            stakes = [other.stake(*place) for other in self.others]
-            taken = self.wanted[place] + sum(max(stake.held, stake.wanted) for stake in stakes)
+            claims = [other.claim(*place) for other in self.others]
+            taken = self.wanted[place] + sum(max(claim.held, claim.wanted) for claim in claims)
             taken += sum(
                 max(mine.kept[kind] - mine.used[kind] - mine.waiting(kind), 0)
                 for mine in self.demands
@@ -268,31 +273,31 @@ class _Round:
             least = min(least, self.limits[place[0]].most[kind] - taken)
         return max(least, 0)
 
-    def stakes(self, grants: Sequence[Grant]) -> Stakes:
+    def claims(self, grants: Sequence[Grant]) -> LimitClaims:
         """What the own file is to say."""
         parts = {}
         for key in dict.fromkeys(key for one in self.demands for key in one.limits):
             if key not in self.limits:
                 continue
             places = {
-                kind: self._stake(key, kind, grants)
+                kind: self._claim(key, kind, grants)
                 for kind in PLACES
                 if kind in self.limits[key].most
             }
             parts[key] = self._with_starts(key, Part(places), grants)
         return self.own._replace(parts=parts)
 
-    def _stake(self, key: str, kind: Kind, grants: Sequence[Grant]) -> Stake:
+    def _claim(self, key: str, kind: Kind, grants: Sequence[Grant]) -> PlacesClaim:
         mine = [number for number, one in enumerate(self.demands) if key in one.limits]
         granted = sum(grants[number].places[kind] for number in mine)
         held = sum(max(self.demands[n].kept[kind], grants[n].places[kind]) for n in mine)
         used = sum(self.demands[number].used[kind] for number in mine)
         wanted = max(self.wanted[key, kind] - self._waits_elsewhere(key, kind, mine), granted)
-        old = self.own.stake(key, kind)
+        old = self.own.claim(key, kind)
         since = 0.0
         if wanted > granted:
             since = self.since[key, kind] if granted <= old.granted and old.since else self.now
-        return Stake(held, granted, wanted, since, used)
+        return PlacesClaim(held, granted, wanted, since, used)
 
     def _waits_elsewhere(self, key: str, kind: Kind, mine: Sequence[int]) -> int:
         """Of those that wait for a place of this kind, how many could not use it now, as another
@@ -321,8 +326,8 @@ def _recent(
 
 
 def decide(
-    own: Stakes,
-    others: Sequence[Stakes],
+    own: LimitClaims,
+    others: Sequence[LimitClaims],
     limits: Mapping[str, Limit],
     demands: Sequence[Demand],
     now: float,
@@ -339,21 +344,23 @@ def decide(
     state = _Round(own, others, limits, demands, now)
     state.open()
     grants = state.ahead(state.grants())
-    stakes = state.stakes(grants)
+    claims = state.claims(grants)
     again = min(state.again, default=None)
-    told = woken(stakes, others, limits) if _differ(stakes, own) else []
-    return Outcome(stakes, grants, state.contested, again, told)
+    told = woken(claims, others, limits) if _differ(claims, own) else []
+    return Outcome(claims, grants, state.contested, again, told)
 
 
-def _differ(new: Stakes, old: Stakes) -> bool:
+def _differ(new: LimitClaims, old: LimitClaims) -> bool:
     """Whether it matters to others: otherwise two that wait would wake each other for ever."""
     keys = {*new.parts, *old.parts}
     return any(
-        new.stake(key, kind)[:3] != old.stake(key, kind)[:3] for key in keys for kind in PLACES
+        new.claim(key, kind)[:3] != old.claim(key, kind)[:3] for key in keys for kind in PLACES
     )
 
 
-def woken(own: Stakes, others: Sequence[Stakes], limits: Mapping[str, Limit]) -> list[str]:
+def woken(
+    own: LimitClaims, others: Sequence[LimitClaims], limits: Mapping[str, Limit]
+) -> list[str]:
     """Which of the others get more now, or have to give something back, now that the own file says
     this."""
     found: dict[str, None] = {}
@@ -366,16 +373,16 @@ def woken(own: Stakes, others: Sequence[Stakes], limits: Mapping[str, Limit]) ->
     return [addresses[name] for name in found if name in addresses][:MAX_WOKEN]
 
 
-def _woken(everybody: Sequence[Stakes], key: str, kind: Kind, most: int) -> list[str]:
-    stakes = {one.name: one.stake(key, kind) for one in everybody}
-    if not any(stake.wanted > stake.granted for stake in stakes.values()):
+def _woken(everybody: Sequence[LimitClaims], key: str, kind: Kind, most: int) -> list[str]:
+    claims = {one.name: one.claim(key, kind) for one in everybody}
+    if not any(claim.wanted > claim.granted for claim in claims.values()):
         return []
     parties = [
-        Party(name, stake.granted, stake.wanted, stake.since) for name, stake in stakes.items()
+        Party(name, claim.granted, claim.wanted, claim.since) for name, claim in claims.items()
     ]
     fair = shares(most, parties)
-    free = most - sum(stake.held for stake in stakes.values())
-    owing = [name for name, stake in stakes.items() if _gives_back(stake, fair[name])]
+    free = most - sum(claim.held for claim in claims.values())
+    owing = [name for name, claim in claims.items() if _gives_back(claim, fair[name])]
     getting = sorted(
         (one for one in parties if one.wanted > one.granted and fair[one.name] > one.granted),
         key=lambda one: one.since,
@@ -389,6 +396,6 @@ def _woken(everybody: Sequence[Stakes], key: str, kind: Kind, most: int) -> list
     return found + owing
 
 
-def _gives_back(stake: Stake, fair: int) -> bool:
+def _gives_back(claim: PlacesClaim, fair: int) -> bool:
     """Whether it may use more than its share, and has not been told so."""
-    return stake.granted > fair
+    return claim.granted > fair

@@ -11,7 +11,7 @@ from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.overview import MAX_LISTED, Overview
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run, Seen
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple

@@ -81,7 +81,7 @@ class Skipping(Feature):
                 more, free = self._sorted(run.nodes.release_children(node))
                 todo += more
                 others += free
-        run.nodes.mark_hopeless(run.now)
+        run.nodes.mark_unreachable(run.now)
         lifecycle.start_all(run, others)
 
     def _sorted(self, nodes: Sequence[int]) -> tuple[list[int], list[int]]:

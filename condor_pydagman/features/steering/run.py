@@ -24,8 +24,8 @@ from condor_pydagman.engine.node_settings import NodeSettings
 from condor_pydagman.engine.node_states import ALONE, CANCELLED, IN_QUEUE, NOT_BEGUN, Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.steering import rules
-from condor_pydagman.features.steering.rules import Words
+from condor_pydagman.features.steering import preconditions
+from condor_pydagman.features.steering.preconditions import Words
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, NodeCommand, NodeKind
 
@@ -195,7 +195,7 @@ class Steering(Feature):
     def descending(self, wanted: NodesSteered, refusals: Iterable[int]) -> set[int]:
         """Of a command that concerns descendants too: its nodes that it fits, and these."""
         run = self.run
-        if wanted.command is not NodeCommand.RERUN or wanted.options != rules.DESCENDANTS:
+        if wanted.command is not NodeCommand.RERUN or wanted.options != preconditions.DESCENDANTS:
             return set()
         return rerun.with_descendants(run, set(wanted.nodes).difference(refusals))
 
@@ -217,9 +217,9 @@ class Steering(Feature):
             if why:
                 return why
         state = State(run.nodes.states[node])
-        why = rules.obstacle(wanted.command, state, wanted.options)
+        why = preconditions.obstacle(wanted.command, state, wanted.options)
         if not why and wanted.command is NodeCommand.RERUN:
-            below = wanted.options == rules.DESCENDANTS
+            below = wanted.options == preconditions.DESCENDANTS
             why = rerun.obstacle_below(run, node, known) if below else rerun.obstacle(run, node)
         if not why and wanted.command is NodeCommand.SET:
             why = self._obstacle_to_set(node, wanted.options)
@@ -264,7 +264,7 @@ class Steering(Feature):
         run = self.run
         begun = run.nodes.states[node] not in NOT_BEGUN
         if words.command is NodeCommand.CANCEL and begun:
-            words = words._replace(options=f"{words.options} {rules.BEGUN}".strip())
+            words = words._replace(options=f"{words.options} {preconditions.BEGUN}".strip())
         if words.command is NodeCommand.REMATCH:
             words = words._replace(options=str(self._sites().round_of(node)))
         self._number += 1
@@ -274,7 +274,7 @@ class Steering(Feature):
             node,
             run.nodes.retries.get(node, 0),
             number,
-            text=rules.record_text(words),
+            text=preconditions.record_text(words),
         )
         run.write(COMMAND, (node, number), action)
         return number
@@ -284,7 +284,7 @@ class Steering(Feature):
     def on_record(self, node: int, event: LogEvent) -> None:
         """Obey a command that the log has."""
         run = self.run
-        words = rules.read_text(event.text)
+        words = preconditions.read_text(event.text)
         if words is None:
             run.say(f"Warning: ignoring the command {event.text!r} of a later version")
             return
@@ -332,12 +332,12 @@ class Steering(Feature):
             return late
         if command is NodeCommand.RERUN and another_run and state in NOT_BEGUN:
             return ""  # it runs again already, with what it depends on
-        late = rules.obstacle(command, state, words.options)
+        late = preconditions.obstacle(command, state, words.options)
         if late or another_run:
             return late or "another run of it has started"
         run.say(f"Node {run.dag.names[node]}: {_SAID[command]} {words.by}")
         if command is NodeCommand.RERUN:
-            below = words.options == rules.DESCENDANTS
+            below = words.options == preconditions.DESCENDANTS
             nodes = rerun.run_again(run, node, with_descendants=below)
             again.update(nodes if below else ())
         else:
@@ -346,16 +346,16 @@ class Steering(Feature):
 
     def _cancel(self, node: int, state: State, words: Words) -> str:
         run = self.run
-        late = rules.obstacle(NodeCommand.CANCEL, state, "")
+        late = preconditions.obstacle(NodeCommand.CANCEL, state, "")
         if late:
             return late
         run.say(f"Node {run.dag.names[node]}: {_SAID[words.command]} {words.by}")
         options = words.options.split()
-        if state in NOT_BEGUN and rules.BEGUN not in options:
+        if state in NOT_BEGUN and preconditions.BEGUN not in options:
             rerun.leave_queues(run, node)
             lifecycle.fail(run, node, f"Cancelled by {words.by}")
             return ""
-        if rules.RETRY not in options:
+        if preconditions.RETRY not in options:
             self._cancelled.add(node)
             run.nodes.mark(node, CANCELLED)
         if state == State.SUBMITTED:

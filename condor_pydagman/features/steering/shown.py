@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.steering.rules import BEGUN, RETRY, read_text
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.features.steering.preconditions import BEGUN, RETRY, read_text
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.printable import printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine

@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.features.brake.record import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.follow.notice import Weight
-from condor_pydagman.follow.run_history import DagState, Halted
+from condor_pydagman.follow.run_model import DagState, Halted
 from tests.unit.diagnosis import NOW, facts_of, texts
 from tests.unit.diagnosis.test_dagman_job_state import FAILED, TEXT, said
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.features.brake.record import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
-from condor_pydagman.follow.run_history import DagState, Halted
+from condor_pydagman.follow.run_model import DagState, Halted
 from condor_pydagman.monitor.found_dag import FoundDag
 from tests.unit.follow.test_overview import NOW, a_run
 from tests.unit.monitor.test_known_run import found, looked

@@ -151,9 +151,9 @@ class Enoughs(Part):
         dag, truth = process.dag, self.world.oracles.truth
         enough, unneeded = enoughs_of(dag)[number], process.unneeded()
         names = {dag.names[node] for node in members(dag, enough)}
-        wanted, spare = goal(enough, len(names)), len(names & unneeded)
-        if spare:
-            wanted = min(wanted, len(names) - spare)
+        wanted, surplus = goal(enough, len(names)), len(names & unneeded)
+        if surplus:
+            wanted = min(wanted, len(names) - surplus)
         return len(names & truth.done - unneeded) >= max(wanted, 1)
 
     def action_asked(self, process: Process, action: do.Action) -> None:
@@ -203,7 +203,7 @@ class Enoughs(Part):
             same = enough.reached == replayed.reached
             require(same, f"O7: ENOUGH {enough.reached}, replayed {replayed.reached}")
 
-    def excuses(self, run: RunState, parent: int, child: int) -> bool:
+    def allows(self, run: RunState, parent: int, child: int) -> bool:
         return child in EnoughsOfDag.of(run.dag).enough_of
 
     def blurs(self, dag: Dag) -> bool:

@@ -14,7 +14,7 @@ from condor_pydagman.features.enough.explain import findings
 from condor_pydagman.features.enough.record import EnoughRecord
 from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough, notices
 from condor_pydagman.follow.notice import Notice, Weight
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, known, mark, texts
 

@@ -17,14 +17,14 @@ MERGED = (
 def test_a_node_of_whose_parents_enough_are_done() -> None:
     state = state_of(MERGED, A=NodeStatus.DONE, B=NodeStatus.DONE)
     assert letters(state) == "DDrNN", "a record says that it is reached"
-    assert (counts_of(state).done, counts_of(state).spare) == ([2], [0])
+    assert (counts_of(state).done, counts_of(state).surplus) == ([2], [0])
 
 
 def test_a_node_of_whose_parents_enough_can_not_be_done() -> None:
     state = state_of(MERGED, A=NodeStatus.ERROR, B=NodeStatus.ERROR)
     assert letters(state) == "EErFF"
     assert sorted(state.futile.values()) == [0, 2]
-    assert list(state.hopeless) == [3]
+    assert list(state.unreachable) == [3]
     assert state.blockers(4) == [[4, 3]], "what its other parent does makes no difference"
 
 
@@ -37,4 +37,4 @@ def test_nodes_that_are_not_needed() -> None:
     state = GraphState(facts.dag, facts.run)
     assert (letters(state), state.is_unneeded(1)) == ("EDrFF", True)
     counts = counts_of(state)
-    assert (counts.spare, counts.lost, counts.left(0)) == ([1], [1], 1)
+    assert (counts.surplus, counts.lost, counts.left(0)) == ([1], [1], 1)

@@ -10,7 +10,7 @@ from condor_pydagman.diagnosis.dagman_job_state import dagman_findings, rescue_f
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.features.feeder.shown import FeederSeen, notices
 from condor_pydagman.follow.notice import Notice, Weight
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, known, texts
 

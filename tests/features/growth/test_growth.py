@@ -537,7 +537,7 @@ def _held(found: object, seen: set[int]) -> Iterator[tuple[str, Iterable[object]
 
 _BY_OTHER_NUMBERS = {
     "Growing.requests",
-    "GrowthOfDag.brought",
+    "GrowthOfDag.contents",
     "Steering.requests",
     "NoopIds.nodes",
     "JobTable.by_cluster",

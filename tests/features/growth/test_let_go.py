@@ -91,7 +91,7 @@ class Wanted:
     def let_go(self) -> None:
         """Of a piece whose nodes no other piece has named."""
         possible = []
-        for number, brought in growth_of(self.dag).brought.items():
+        for number, brought in growth_of(self.dag).contents.items():
             children = set(waits_for(self.dag, brought)) - set(brought.nodes)
             if not children:
                 possible.append(number)

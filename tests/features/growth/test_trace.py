@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.features.feeder.shown import FeederSeen
 from condor_pydagman.features.growth.shown import GrowthSeen
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus

@@ -26,6 +26,7 @@ from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse, limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
@@ -33,7 +34,6 @@ from condor_pydagman.features.shared_limits.messages import (
     TakePlaces,
 )
 from condor_pydagman.features.shared_limits.rounds import Outcome, decide
-from condor_pydagman.features.shared_limits.stakes import Stakes
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import EventKind, ScriptKind
@@ -68,7 +68,7 @@ class Dagman:
         self.dag = self._base
         self.log: list[inputs.LogEvent] = []
         self.jobs: dict[int, Job] = {}
-        self.stakes: Stakes | None = None
+        self.claims: LimitClaims | None = None
         self.life = 0
         self.engine: Engine | None = None
         self.scripts: dict[tuple[int, ScriptKind], int] = {}
@@ -169,7 +169,7 @@ class Dagman:
             self._later(rng.uniform(0, 0.2), lambda: self._round(action))
         elif isinstance(action, do.Exit):
             require(action.code == 0, f"L3: DAG {self.name} ends with {action.code}")
-            self.done, self.engine, self.stakes = True, None, None
+            self.done, self.engine, self.claims = True, None, None
         else:
             for event in make.appended(self.dag, action):
                 self._later(rng.uniform(0, 0.1), lambda event=event: self.write(event))
@@ -220,14 +220,14 @@ class Dagman:
         answer = PlacesGiven(outcome.grants, outcome.contested, outcome.again_s)
         self._later(world.rng.uniform(0, 0.1), lambda: self.tell(answer))
 
-    def counts(self) -> Stakes | None:
+    def counts(self) -> LimitClaims | None:
         """What counts of its file."""
-        if self.stakes is None or self.engine is not None:
-            return self.stakes
+        if self.claims is None or self.engine is not None:
+            return self.claims
         idle = sum(job.idle for job in self.jobs.values())
         queued = Queued(held=False, nodes=len(self.jobs), idle=idle)
-        parts = {key: _left(part, queued) for key, part in self.stakes.parts.items()}
-        return self.stakes._replace(parts=parts)
+        parts = {key: _left(part, queued) for key, part in self.claims.parts.items()}
+        return self.claims._replace(parts=parts)
 
 
 class SharedWorld:
@@ -271,7 +271,7 @@ class SharedWorld:
             what()
         for one in self.dagmans:
             require(one.done, f"L3: DAG {one.name} has not ended")
-            require(one.stakes is None, f"L4: DAG {one.name} holds places")
+            require(one.claims is None, f"L4: DAG {one.name} holds places")
 
     def _disturb(self) -> None:
         """A DAGMan is killed, for a moment or for long; a limit is changed."""
@@ -291,14 +291,14 @@ class SharedWorld:
 
     def round(self, dagman: Dagman, action: TakePlaces) -> Outcome:
         """What a round does."""
-        own = dagman.stakes or Stakes(dagman.name, dagman.name, {})
+        own = dagman.claims or LimitClaims(dagman.name, dagman.name, {})
         others = [
-            stakes._replace(name=one.name)
+            claims._replace(name=one.name)
             for one in self.dagmans
-            if one is not dagman and (stakes := one.counts()) is not None
+            if one is not dagman and (claims := one.counts()) is not None
         ]
         outcome = decide(own, others, self.limits, action.demands, self.now)
-        dagman.stakes = outcome.stakes
+        dagman.claims = outcome.claims
         for one in self.dagmans:
             if one.name in outcome.woken and not self.hit(0.1):
                 self.at(0.01, lambda one=one: one.tell(PlacesWanted()))  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The shared directory: whose places count, kills, strangers' files, a lock, a full disk."""
+"""The shared directory: whose places count, kills, orphans' files, a lock, a full disk."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import directory as module
-from condor_pydagman.features.shared_limits import stakes as stakes_text
+from condor_pydagman.features.shared_limits import limit_claims as stakes_text
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import (
     LimitsDirectory,
@@ -22,8 +22,8 @@ from condor_pydagman.features.shared_limits.directory import (
     file_name,
     open_directory,
 )
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
 from condor_pydagman.features.shared_limits.rounds import Demand, Grant
-from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 
 
 class Dagman:
@@ -42,8 +42,8 @@ class Dagman:
         self.seen.own_name = self.own.keep()
         most = used if kept is None else kept
         demand = Demand(("a",), (used, 0, 0, 0), (most, 0, 0, 0), nodes)
-        stakes = Stakes(f"{self.own.name}.dag", self.own.name[-16:], {})
-        return self.seen.round(stakes, self.point.limits, [demand]).grants[0]
+        claims = LimitClaims(f"{self.own.name}.dag", self.own.name[-16:], {})
+        return self.seen.round(claims, self.point.limits, [demand]).grants[0]
 
     def jobs(self, nodes: int, used: int = 0) -> int:
         return self.wants(nodes, used).places[Kind.JOBS]
@@ -147,8 +147,10 @@ def test_the_file_of_an_older_version_is_continued(access_point: AccessPoint) ->
     """Its name is the usual one; what it says is what it says now."""
     one, two = access_point.dagman(1), access_point.dagman(2)
     name = f"limits.{os.geteuid()}.{label('here')}.1"
-    stake = Stakes("old.dag", "old", {"a": Part({Kind.JOBS: Stake(6, 6, 6, 0.0, 6)}, ())})
-    (access_point.path / name).write_bytes(stakes_text.text_of(stake).ljust(4096))
+    claim = LimitClaims(
+        "old.dag", "old", {"a": Part({Kind.JOBS: PlacesClaim(6, 6, 6, 0.0, 6)}, ())}
+    )
+    (access_point.path / name).write_bytes(stakes_text.text_of(claim).ljust(4096))
     access_point.queue[1] = Queued(held=False, nodes=6, idle=0)
     assert two.jobs(4) == 4
     assert one.jobs(0, used=6) == 6
@@ -190,8 +192,8 @@ def test_a_users_own_limit_is_no_matter_of_others(access_point: AccessPoint) -> 
     one = access_point.dagman(1)
     one.own.keep()
     demand = Demand(("~a",), nodes=20)
-    stakes = Stakes("d", "0123", {})
-    assert one.seen.round(stakes, access_point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
+    claims = LimitClaims("d", "0123", {})
+    assert one.seen.round(claims, access_point.limits, [demand]).grants[0].places[Kind.JOBS] == 10
     (entry,) = one.seen.everything()
     assert entry.lives and entry.user == os.geteuid() and entry.cluster == 1
-    assert entry.says.stake("~a", Kind.JOBS).held == 10
+    assert entry.says.claim("~a", Kind.JOBS).held == 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.features.shared_limits.overview import DagPart, LimitRow, LimitsAsked
 from condor_pydagman.features.shared_limits.shown import notices
-from condor_pydagman.follow.run_history import DagState, Run
+from condor_pydagman.follow.run_model import DagState, Run
 from tests.unit.diagnosis import known
 
 

@@ -15,8 +15,8 @@ from condor_pydagman.features.shared_limits.directory import (
     has_file,
     open_directory,
 )
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.rounds import Demand
-from condor_pydagman.features.shared_limits.stakes import Stakes
 
 HERE = "here /spool"
 
@@ -43,7 +43,7 @@ def takes(claims: Path, cluster: int, nodes: int) -> OwnFile:
     limits = {one.key: one for one in parse("few = JOBS 3", "t", own=True)}
     seen = LimitsDirectory(open_directory(str(claims), print), HERE, name, lambda clusters: {})
     demand = Demand(("~few",), (0, 0, 0, 0), (0, 0, 0, 0), nodes)
-    seen.round(Stakes(f"{cluster}.dag", "0", {}), limits, [demand])
+    seen.round(LimitClaims(f"{cluster}.dag", "0", {}), limits, [demand])
     seen.close()
     return own
 

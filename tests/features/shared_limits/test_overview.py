@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.features.shared_limits.definitions import WORDS as KINDS
 from condor_pydagman.features.shared_limits.definitions import Kind, parse, together
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
 from condor_pydagman.features.shared_limits.overview import (
     WORDS,
     DagPart,
@@ -14,7 +15,6 @@ from condor_pydagman.features.shared_limits.overview import (
     rows,
     waits_for,
 )
-from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 
 LIMITS = together(
     parse("tape = JOBS 10 STARTS-PER-MINUTE 60", "t"), parse("mine = PRE 2", "t", own=True)
@@ -22,14 +22,18 @@ LIMITS = together(
 
 
 def owned(dag: str, cluster: int, parts: dict[str, Part], *, mine: bool = True) -> Owned:
-    return Owned("ann" if mine else "bob", mine, cluster, True, Stakes(dag, "0", parts))
+    return Owned("ann" if mine else "bob", mine, cluster, True, LimitClaims(dag, "0", parts))
 
 
 def test_what_dags_have_and_want() -> None:
     one = owned(
-        "a.dag", 1, {"tape": Part({Kind.JOBS: Stake(4, 4, 9, 50.0, 4)}, ((95.0, 3), (5.0, 2)))}
+        "a.dag",
+        1,
+        {"tape": Part({Kind.JOBS: PlacesClaim(4, 4, 9, 50.0, 4)}, ((95.0, 3), (5.0, 2)))},
     )
-    two = owned("b.dag", 2, {"tape": Part({Kind.JOBS: Stake(6, 6, 6)}, (), 7, 90.0)}, mine=False)
+    two = owned(
+        "b.dag", 2, {"tape": Part({Kind.JOBS: PlacesClaim(6, 6, 6)}, (), 7, 90.0)}, mine=False
+    )
     found = rows(LIMITS, [one, two], 100.0)
     assert found == [
         LimitRow("mine", "PRE", 2, True, 0, 0, ()),
@@ -64,13 +68,13 @@ def test_what_dags_have_and_want() -> None:
 
 
 def test_a_users_own_limit_is_that_users_alone() -> None:
-    parts = {"~mine": Part({Kind.PRE: Stake(1, 1, 1)})}
+    parts = {"~mine": Part({Kind.PRE: PlacesClaim(1, 1, 1)})}
     found = rows(LIMITS, [owned("a", 1, parts), owned("b", 2, parts, mine=False)], 0.0)
     assert found[0].taken == 1
 
 
 def test_how_limits_stand_for_one_dag() -> None:
-    parts = {"tape": Part({Kind.JOBS: Stake(4, 4, 9, 50.0, 4)}), "~mine": Part({})}
+    parts = {"tape": Part({Kind.JOBS: PlacesClaim(4, 4, 9, 50.0, 4)}), "~mine": Part({})}
     found = rows(LIMITS, [owned("a.dag", 1, parts)], 100.0)
     tape = OwnPart("tape", "JOBS", 10, "jobs", 4, 4, 5, "node")
     mine = OwnPart("mine", "PRE", 2, "PRE scripts", 0, 0, 0, "PRE script")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.features.shared_limits.definitions import Kind, parse
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.rounds import (
     NO_LIMIT,
     Demand,
@@ -10,7 +11,6 @@ from condor_pydagman.features.shared_limits.rounds import (
     Outcome,
     decide,
 )
-from condor_pydagman.features.shared_limits.stakes import Stakes
 
 NOTHING = (0, 0, 0, 0)
 
@@ -20,14 +20,14 @@ class Board:
 
     def __init__(self, text: str) -> None:
         self.limits = {limit.key: limit for limit in parse(text, "test")}
-        self.files: dict[str, Stakes] = {}
+        self.files: dict[str, LimitClaims] = {}
         self.now = 1000.0
 
     def round(self, name: str, *demands: Demand) -> Outcome:
-        own = self.files.get(name, Stakes(name, name, {}))._replace(name="")
+        own = self.files.get(name, LimitClaims(name, name, {}))._replace(name="")
         others = [file for other, file in self.files.items() if other != name]
         outcome = decide(own, others, self.limits, demands, self.now)
-        self.files[name] = outcome.stakes._replace(name=name)
+        self.files[name] = outcome.claims._replace(name=name)
         self.now += 1
         return outcome
 
@@ -36,7 +36,7 @@ class Board:
         return self.round(name, Demand(tuple(limits.split()), four, more, nodes)).grants[0]
 
     def held(self, key: str, kind: Kind = Kind.JOBS) -> int:
-        return sum(file.stake(key, kind).held for file in self.files.values())
+        return sum(file.claim(key, kind).held for file in self.files.values())
 
 
 def test_a_dag_alone_gets_what_it_wants_up_to_the_limit() -> None:

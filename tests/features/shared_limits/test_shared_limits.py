@@ -13,6 +13,7 @@ from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits import run as shared_limits
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
     PlacesUnknown,
@@ -21,7 +22,6 @@ from condor_pydagman.features.shared_limits.messages import (
 )
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
 from condor_pydagman.features.shared_limits.rounds import Outcome, decide
-from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make
@@ -41,26 +41,26 @@ class Sharing(make.EngineHarness):
 
     texts: dict[str, PieceText]
     limits: dict[str, Limit]
-    others: list[Stakes]
-    own: Stakes
+    others: list[LimitClaims]
+    own: LimitClaims
 
     def answer(self) -> Outcome:
         """Answer its request."""
         assert shared(self).asked
         request = self.ever(TakePlaces)[-1]
         outcome = decide(self.own, self.others, self.limits, request.demands, self.now)
-        self.own = outcome.stakes
+        self.own = outcome.claims
         self.tell(PlacesGiven(outcome.grants, outcome.contested, outcome.again_s))
         return outcome
 
     def other(self, limit: str, held: int, wanted: int, kind: Kind = Kind.JOBS) -> None:
         """Another DAG has so many places."""
         since = self.now if wanted > held else 0.0
-        stake = Stake(held, held, wanted, since, held)
-        self.others = [Stakes("o", "o", {limit: Part({kind: stake})}, "o")]
+        claim = PlacesClaim(held, held, wanted, since, held)
+        self.others = [LimitClaims("o", "o", {limit: Part({kind: claim})}, "o")]
 
     def holds(self, limit: str = "a", kind: Kind = Kind.JOBS) -> int:
-        return self.own.stake(limit, kind).held
+        return self.own.claim(limit, kind).held
 
 
 def shared(harness: make.EngineHarness) -> shared_limits.SharedLimits:
@@ -83,7 +83,7 @@ def sharing(
     harness.texts = {}
     harness.engine.run.given = {"growth": Pieces(dag, harness.texts)}
     harness.limits = {limit.key: limit for limit in parse(limits, "test")}
-    harness.others, harness.own = [], Stakes("t.dag", "t", {})
+    harness.others, harness.own = [], LimitClaims("t.dag", "t", {})
     harness.begin(recovering=recovering)
     return harness
 
@@ -303,7 +303,7 @@ def test_pre_scripts_of_all_dags_start_at_one_pace_after_a_restart() -> None:
     dag = make.dag(f"{'; '.join(names)}\nSCRIPT PRE ALL_NODES p")
     harness = Sharing(dag, config)
     harness.limits = {"*restart*": Limit("*restart*", {Kind.STARTS: 120})}
-    harness.others, harness.own = [], Stakes("t.dag", "t", {})
+    harness.others, harness.own = [], LimitClaims("t.dag", "t", {})
     harness.begin(recovering=True)
     assert not harness.engine.run.features
     harness.tell(inputs.LogCaughtUp())

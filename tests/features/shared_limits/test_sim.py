@@ -34,7 +34,7 @@ def test_a_round_that_overlooks_others_is_seen(monkeypatch: pytest.MonkeyPatch) 
 def test_a_killed_dagman_whose_jobs_do_not_count_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(part: Any, queued: Any) -> Any:
         places: Mapping[Any, Any] = part.places
-        none = {kind: stake._replace(held=0, granted=0, wanted=0) for kind, stake in places.items()}
+        none = {kind: claim._replace(held=0, granted=0, wanted=0) for kind, claim in places.items()}
         return part._replace(places=none)
 
     monkeypatch.setattr(sim, "_left", nothing)

@@ -7,7 +7,7 @@ from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import OwnPart
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_history import DagState, Run
+from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
 from tests import locks

@@ -262,7 +262,7 @@ class FakeSites(Part):
         elif event.record in (JournalRecord.NO_SITE, JournalRecord.SITE_CLEANED):
             _note_group(truth, event.node)
 
-    def excuses(self, run: RunState, parent: int, child: int) -> bool:
+    def allows(self, run: RunState, parent: int, child: int) -> bool:
         """The child may have used what its parent did at a site before."""
         sites = run.features.get("sites")
         group = sites.group(parent) if sites else None

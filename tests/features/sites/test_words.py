@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.features.sites.shown import GroupSite, GroupSites, SiteUse, sites_used
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_history import Attempt, DagState, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run
 from condor_pydagman.notices.collect import notices_of
 from condor_pydagman.notices.known import Known
 from condor_pydagman.vocabulary import NodeStatus

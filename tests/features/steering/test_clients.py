@@ -55,7 +55,7 @@ class Bench:
             answer=lambda _, line: self.answers.append(json.loads(line)),
             ready=False,
         )
-        self.desk = LocalClients(run, socket)
+        self.clients = LocalClients(run, socket)
         self.run = run
 
     def offer(self, helper: str, request: ReadOffer, then: Callable[..., None]) -> None:
@@ -77,15 +77,15 @@ class Bench:
     def send(self, message: dict[str, Any], count: int = 1) -> list[inputs.Input]:
         """Clients ask so many times."""
         client: Any = object()
-        return self.desk.taken([(client, json.dumps(message).encode())] * count)
+        return self.clients.taken([(client, json.dumps(message).encode())] * count)
 
     def ask(self, **message: Any) -> None:
         """A client asks, and the engine handles it."""
         client: Any = object()
-        (an_input,) = self.desk.taken([(client, json.dumps(message).encode())])
-        assert self.desk.has_asked(an_input)
-        assert not self.desk.has_asked(inputs.Resume())
-        self.desk.input_handled()
+        (an_input,) = self.clients.taken([(client, json.dumps(message).encode())])
+        assert self.clients.has_asked(an_input)
+        assert not self.clients.has_asked(inputs.Resume())
+        self.clients.input_handled()
 
 
 def test_the_answer_comes_when_the_job_ad_has_it() -> None:
@@ -97,7 +97,7 @@ def test_the_answer_comes_when_the_job_ad_has_it() -> None:
     assert (answer["id"], answer["done"], answer["priority"]) == (3, 1, 7)
     assert answer["recorded"]
     assert bench.said[0].endswith(" asks for the DAG: priority value 7")
-    assert bench.desk.next_deadline() is None
+    assert bench.clients.next_deadline() is None
 
 
 def test_a_resume_is_not_in_force_of_a_brake_yet_and_tells_so_of_the_halt_file_only() -> None:
@@ -111,11 +111,11 @@ def test_a_resume_is_not_in_force_of_a_brake_yet_and_tells_so_of_the_halt_file_o
 def test_a_schedd_that_hangs_is_not_waited_for() -> None:
     bench = Bench()
     bench.ask(command="halt")
-    assert bench.desk.next_deadline() == bench.now + ANSWER_TIMEOUT_S
-    assert bench.desk.taken([]) == []
+    assert bench.clients.next_deadline() == bench.now + ANSWER_TIMEOUT_S
+    assert bench.clients.taken([]) == []
     assert not bench.answers
     bench.now += ANSWER_TIMEOUT_S
-    bench.desk.taken([])
+    bench.clients.taken([])
     (answer,) = bench.answers
     assert not answer["recorded"]
     bench.edits[0](None)
@@ -131,7 +131,7 @@ def test_the_end_of_the_dag_is_answered_at_once() -> None:
 def test_groups_are_told() -> None:
     bench = Bench()
     client: Any = object()
-    assert not bench.desk.taken([(client, b'{"id": 1, "command": "groups"}')])
+    assert not bench.clients.taken([(client, b'{"id": 1, "command": "groups"}')])
     assert [GroupReport(**one) for one in bench.answers[0]["groups"]] == GROUPS
 
 
@@ -141,13 +141,13 @@ def test_a_dry_request_of_many_nodes_is_tried_in_parts() -> None:
     request = {"id": 1, "command": "skip", "nodes": {"names": names}, "dry": True}
     assert not bench.send(request)
     assert not bench.answers
-    assert bench.desk.next_deadline() == 0.0
-    bench.desk.taken([])
-    bench.desk.taken([])
+    assert bench.clients.next_deadline() == 0.0
+    bench.clients.taken([])
+    bench.clients.taken([])
     assert bench.tried == [PART, PART, 1]
     (answer,) = bench.answers
     assert (answer["done"], answer["refused_count"]) == (2 * PART - 2, 3)
-    assert bench.desk.next_deadline() is None
+    assert bench.clients.next_deadline() is None
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_nodes_that_have_left_the_dag_meanwhile_are_passed_over() -> None:
     assert isinstance(first, NodesSteered)
     assert list(first.nodes) == list(range(PART))
     del bench.run.dag.ids[f"n{PART + 1}"]
-    (second,) = bench.desk.taken([])
+    (second,) = bench.clients.taken([])
     assert isinstance(second, NodesSteered)
     assert list(second.nodes) == [PART, PART + 2]
 
@@ -187,8 +187,8 @@ def test_no_more_is_taken_than_memory_has_room_for(monkeypatch: pytest.MonkeyPat
     bench.send(request, 3)
     (answer,) = bench.answers
     assert "try again later" in answer["error"]
-    assert len(bench.desk.taken([])) == 1
-    assert not bench.desk.taken([])
+    assert len(bench.clients.taken([])) == 1
+    assert not bench.clients.taken([])
 
 
 def test_what_a_person_adds_is_offered_and_answered_when_it_is_in_force() -> None:
@@ -197,9 +197,9 @@ def test_what_a_person_adds_is_offered_and_answered_when_it_is_in_force() -> Non
     assert isinstance(offered, PieceOffered)
     assert (offered.piece, bench.offered) == (bench.piece, [("<text>", "JOB X x", False)])
     assert not bench.answers
-    bench.desk.grown(do.Grown(offered.request, 3, ""))
+    bench.clients.grown(do.Grown(offered.request, 3, ""))
     assert (bench.answers[0]["id"], bench.answers[0]["done"]) == (4, 3)
-    bench.desk.grown(do.Grown(offered.request, 3, ""))
+    bench.clients.grown(do.Grown(offered.request, 3, ""))
     assert len(bench.answers) == 1
 
 
@@ -211,7 +211,7 @@ def test_what_is_wrong_with_it_is_answered() -> None:
     bench.piece = SimpleNamespace(size=3)
     (offered,) = bench.send({"command": "add", "options": {"file": "/d/m.dag"}})
     assert isinstance(offered, PieceOffered)
-    bench.desk.grown(do.Grown(offered.request, 0, "the DAG is ending"))
+    bench.clients.grown(do.Grown(offered.request, 0, "the DAG is ending"))
     assert bench.answers[1]["error"] == "the DAG is ending"
 
 
@@ -228,5 +228,5 @@ def test_descendants_are_told_of() -> None:
     names = [str(number) for number in range(PART + 3)]
     request = {"id": 1, "command": "rerun", "nodes": {"names": names}, "dry": True}
     bench.send({**request, "options": {"descendants": True}})
-    bench.desk.taken([])
+    bench.clients.taken([])
     assert (bench.answers[0]["done"], bench.answers[0]["descendants"]) == (PART + 1, 2)

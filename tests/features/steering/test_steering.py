@@ -28,7 +28,7 @@ from condor_pydagman.engine.node_states import Cause, State, shown
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.selection import SelectionError, chosen
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.steering.rules import Words, obstacle, read_text, record_text
+from condor_pydagman.features.steering.preconditions import Words, obstacle, read_text, record_text
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.features.timeout.commands import Timeout
 from condor_pydagman.features.timeout.run import Timeouts, timeout_in_force

@@ -17,7 +17,7 @@ from condor_pydagman.adapters.schedd import ScheddAdapter
 from condor_pydagman.adapters.schedd_requests import LostReply
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
-from condor_pydagman.records.ad_attributes import begun_anew
+from condor_pydagman.records.own_ad import begun_anew
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import FileError, NodeStatus, UsageError, dag_events, read_run
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from tests.dag_logs import DagLogs
 
 
@@ -70,12 +70,14 @@ def test_a_job_whose_logs_are_those_of_a_later_run(
         "ExitCode": 0,
         "CompletionDate": int(logs.now) - 50,
     }
-    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: ad)
+    monkeypatch.setattr(schedd_queries, "dagman_ad", lambda cluster: ad)
     with pytest.raises(FileError, match="of a later run than job 5"):
         dag_events(5)
     removed = {"CompletionDate": 0, "JobStatus": 3, "EnteredCurrentStatus": int(logs.now) - 50}
-    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**ad, **removed})
+    monkeypatch.setattr(schedd_queries, "dagman_ad", lambda cluster: {**ad, **removed})
     with pytest.raises(FileError, match="of a later run than job 5"):
         dag_events(5)
-    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**ad, "CompletionDate": logs.now + 9})
+    monkeypatch.setattr(
+        schedd_queries, "dagman_ad", lambda cluster: {**ad, "CompletionDate": logs.now + 9}
+    )
     assert read_run(5).nodes["A"].attempts

@@ -11,7 +11,7 @@ import pytest
 
 from condor_pydagman import DagState, DagStatus, FileError, NodeCounts, PoolError, dag_status
 from condor_pydagman.engine.report import Deferrals, Report
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.records.banner import exit_line
 from condor_pydagman.records.status_table import status_lines
 from condor_pydagman.vocabulary import DagStatus as Number
@@ -182,11 +182,11 @@ def test_a_dag_that_is_submitted_again(
     Path("t.dag.rescue001").touch()
     ad = {"ClusterId": 7, "JobStatus": 1, "Iwd": str(dag_directory), "Arguments": "-Dag t.dag"}
     others = [{**ad, "Arguments": "-Dag u.dag"}, {**ad, "Arguments": "-nosuch"}]
-    monkeypatch.setattr(queue, "my_dagman_ads", lambda: [*others, ad])
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [*others, ad])
     assert dag_status("t.dag") == DagStatus(DagState.IDLE, cluster=7, rescue=1)
 
     def silent() -> list[Any]:
         raise PoolError("no answer", transient=True)
 
-    monkeypatch.setattr(queue, "my_dagman_ads", silent)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", silent)
     assert dag_status("t.dag").state is DagState.SUCCEEDED

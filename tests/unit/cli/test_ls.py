@@ -10,7 +10,7 @@ import pytest
 
 from condor_pydagman.cli import ls, pydagman
 from condor_pydagman.errors import PoolError
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from tests import locks
 from tests.dag_logs import DagLogs
 
@@ -45,10 +45,10 @@ def test_queue_history_and_directory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        queue, "my_dagman_ads", lambda: [ad(3, tmp_path), ad(4, tmp_path, DAGManJobId=3)]
+        schedd_queries, "my_dagman_ads", lambda: [ad(3, tmp_path), ad(4, tmp_path, DAGManJobId=3)]
     )
     ended = [ad(cluster, tmp_path / "h", JobStatus=4, ExitCode=1) for cluster in (2, 1)]
-    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: ended)
+    monkeypatch.setattr(schedd_queries, "my_ended_dagman_ads", lambda most: ended)
     rows = listed(capsys)
     assert [(row["cluster"], row["state"], row["place"]) for row in rows] == [
         (3, "running", "queue"), (2, "failed (1)", "history"), (0, "failed (1)", "directory")
@@ -68,7 +68,7 @@ def test_without_a_schedd(
     def silent() -> list[Any]:
         raise PoolError("no answer", transient=True)
 
-    monkeypatch.setattr(queue, "my_dagman_ads", silent)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", silent)
     assert [row["dag"] for row in listed(capsys, code=1)] == ["t.dag"]
     assert pydagman.main(["ls"]) == 1
     assert "no answer; showing only the DAGs of this directory" in capsys.readouterr().err
@@ -86,9 +86,9 @@ def test_a_dag_that_has_succeeded_though_nodes_failed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its FINAL node, or ABORT-DAG-ON with RETURN 0."""
-    monkeypatch.setattr(queue, "my_dagman_ads", list)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", list)
     ended = [ad(n, tmp_path / str(n), JobStatus=4, ExitCode=0, DAG_NodesFailed=n) for n in range(2)]
-    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: ended)
+    monkeypatch.setattr(schedd_queries, "my_ended_dagman_ads", lambda most: ended)
     assert [row["state"] for row in listed(capsys)][:2] == ["succeeded"] * 2
     assert pydagman.main(["ls"]) == 0
     _, all_well, in_part, *_ = capsys.readouterr().out.splitlines()
@@ -100,13 +100,13 @@ def test_a_dag_that_lives_is_what_its_files_say(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Removed, it runs its FINAL node; the stock program's ad is minutes old."""
-    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: [])
+    monkeypatch.setattr(schedd_queries, "my_ended_dagman_ads", lambda most: [])
     logs = DagLogs(tmp_path, "q.dag")
     logs.start()
     logs.counts(4, 1, 0, 1, 0, 0, 0, 1, 1)
     for own, failed in (({}, 1), ({"PYDAGMAN_Version": "1"}, 0)):
         removed = ad(42, tmp_path, JobStatus=3, **own)
-        monkeypatch.setattr(queue, "my_dagman_ads", lambda removed=removed: [removed])
+        monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda removed=removed: [removed])
         with locks.held(tmp_path / "q.dag.lock", "42\n"):
             row, *_ = listed(capsys)
             assert (row["state"], row["failed"]) == ("running", failed)
@@ -120,7 +120,7 @@ def test_a_dag_that_a_command_has_ended(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its job was not removed, but has ended, as the DAG's last status says."""
-    monkeypatch.setattr(queue, "my_dagman_ads", list)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", list)
     ended = [ad(3, tmp_path, JobStatus=4, ExitCode=2, DAG_Status=4)]
-    monkeypatch.setattr(queue, "my_ended_dagman_ads", lambda most: ended)
+    monkeypatch.setattr(schedd_queries, "my_ended_dagman_ads", lambda most: ended)
     assert listed(capsys)[0]["state"] == "removed (2)"

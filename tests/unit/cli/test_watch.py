@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import pydagman, watch
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.vocabulary import EXIT_RESTART
 from tests import locks
 from tests.dag_logs import DagLogs
@@ -94,7 +94,7 @@ def test_what_a_dagman_that_was_held_has_ended_with(
 ) -> None:
     """The schedd starts it again: that is not the end of the DAG."""
     logs.end(EXIT_RESTART)
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {"JobStatus": 5})
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {"JobStatus": 5})
     logs.log.with_name("t.dag.lock").write_text("7\n")
     assert pydagman.main(["watch", "--once", "t.dag"]) == 0
 

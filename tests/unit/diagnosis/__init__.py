@@ -15,7 +15,7 @@ from condor_pydagman.engine.node_states import PUBLISHED, State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_history import (
+from condor_pydagman.follow.run_model import (
     Attempt,
     DagState,
     Hold,

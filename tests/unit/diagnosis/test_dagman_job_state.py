@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.dagman_job_state import (
 )
 from condor_pydagman.diagnosis.known_facts import DagmanJob, Facts, RescueFile
 from condor_pydagman.follow.notice import Notice, Weight
-from condor_pydagman.follow.run_history import DagState, Halted, Run
+from condor_pydagman.follow.run_model import DagState, Halted, Run
 from condor_pydagman.notices.halts import halt_notices
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, known, texts

@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.diagnosis.explain_dag import explain_dag
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.features.growth.commands import GrowthOfDag, LetGo
-from condor_pydagman.follow.run_history import DagState, Run
+from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, script, without_jobs
 

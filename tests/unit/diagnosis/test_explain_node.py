@@ -8,7 +8,7 @@ from condor_pydagman.diagnosis.explain_node import explain_node, life_of
 from condor_pydagman.diagnosis.explanation import Explanation
 from condor_pydagman.engine.node_states import SKIPPED
 from condor_pydagman.follow.notice import Weight
-from condor_pydagman.follow.run_history import Attempt, DagState, NodeRun
+from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, hold, mark, script, texts, without_jobs

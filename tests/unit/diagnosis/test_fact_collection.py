@@ -12,8 +12,8 @@ from condor_pydagman.diagnosis import fact_collection
 from condor_pydagman.diagnosis.fact_collection import collect_facts
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.errors import PoolError
-from condor_pydagman.follow.run_history import DagState
-from condor_pydagman.monitor import queue
+from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.vocabulary import NodeStatus
 from tests.dag_logs import DagLogs
@@ -129,7 +129,7 @@ def test_dagmans_job_by_its_own_log(logs: DagLogs, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         fact_collection, "queued_dagman_ad", lambda cluster: {"JobStatus": 5, "Iwd": here}
     )
-    monkeypatch.setattr(queue, "jobs_of_dag", lambda *_, **__: [])
+    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: [])
     found = facts()
     assert (found.state, found.cluster) == (DagState.HELD, 5)
     assert found.dagman_job.hold is not None
@@ -151,7 +151,7 @@ def test_jobs_in_the_queue_or_why_they_are_not_known(
     logs.start()
     found = find_dag("t.dag", ask=False)
     ad = {"ClusterId": 7, "ProcId": 0, "JobStatus": 5, "DAGNodeName": "A"}
-    monkeypatch.setattr(queue, "jobs_of_dag", lambda *_, **__: [ad])
+    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: [ad])
     jobs = held(found).jobs
     assert jobs is not None
     assert [job.node for job in jobs] == ["A"]
@@ -160,12 +160,12 @@ def test_jobs_in_the_queue_or_why_they_are_not_known(
         raise PoolError("can't ask the collector: away", transient=True)
 
     idle = {**ad, "JobStatus": 1}
-    monkeypatch.setattr(queue, "jobs_of_dag", lambda *_, **__: [idle])
-    monkeypatch.setattr(queue, "machine_ads", away)
+    monkeypatch.setattr(schedd_queries, "jobs_of_dag", lambda *_, **__: [idle])
+    monkeypatch.setattr(schedd_queries, "machine_ads", away)
     assert held(found).unknown == (
         "Whether machines match is not known: can't ask the collector: away",
     )
-    monkeypatch.setattr(queue, "jobs_of_dag", away)
+    monkeypatch.setattr(schedd_queries, "jobs_of_dag", away)
     silent = held(found)
     assert silent.jobs is None
     assert silent.unknown[0].startswith("What is said of jobs comes from the log files alone: ")

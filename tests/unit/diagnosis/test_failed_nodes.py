@@ -13,7 +13,7 @@ from condor_pydagman.diagnosis.graph_state import GraphState
 from condor_pydagman.diagnosis.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.shown import refusal
 from condor_pydagman.follow.notice import Notice, Weight
-from condor_pydagman.follow.run_history import Attempt, DagState, NodeRun, Run, Usage
+from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
 

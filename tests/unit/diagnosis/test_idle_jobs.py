@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.diagnosis.idle_jobs import idle_job_findings
 from condor_pydagman.diagnosis.known_facts import Clause, Facts, Fit
 from condor_pydagman.follow.notice import Weight
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.notices.known import IDLE, QueuedJob
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, texts

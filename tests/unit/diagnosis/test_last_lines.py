@@ -12,9 +12,9 @@ from condor_pydagman.diagnosis.failed_nodes import failure_of
 from condor_pydagman.diagnosis.known_facts import Excerpt
 from condor_pydagman.diagnosis.last_lines import excerpt_of, last_lines
 from condor_pydagman.errors import PoolError
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import attempt, script, without_jobs
@@ -32,7 +32,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             raise PoolError("away", transient=True)
         return ad
 
-    monkeypatch.setattr(queue, "ended_job", ended_job)
+    monkeypatch.setattr(schedd_queries, "ended_job", ended_job)
     return ad
 
 

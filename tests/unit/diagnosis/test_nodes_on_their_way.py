@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from condor_pydagman.diagnosis.known_facts import Facts
-from condor_pydagman.diagnosis.nodes_on_their_way import running_findings
+from condor_pydagman.diagnosis.running import running_findings
 from condor_pydagman.follow.notice import Weight
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, script, texts, without_jobs
 

@@ -9,7 +9,7 @@ import classad2
 import pytest
 
 from condor_pydagman.diagnosis.queued_jobs import fits_of, idle_and_held, queued_job
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 
 HELD = {"ClusterId": 7, "ProcId": 1, "JobStatus": 5, "DAGNodeName": "A", "JobUniverse": 5}
 
@@ -36,8 +36,8 @@ def test_jobs_of_a_kind_are_compared_with_machines_once(monkeypatch: pytest.Monk
         ad["Requirements"] = classad2.ExprTree("true")
         return [ad]
 
-    monkeypatch.setattr(queue, "jobs_of_dag", jobs_of_dag)
-    monkeypatch.setattr(queue, "machine_ads", list)
+    monkeypatch.setattr(schedd_queries, "jobs_of_dag", jobs_of_dag)
+    monkeypatch.setattr(schedd_queries, "machine_ads", list)
     assert idle_and_held(3)
     other = {**idle(8, None), "RequestCpus": 4}
     ads = [HELD, idle(1), idle(2), idle(4, None), idle(7, None), idle(3), other]

@@ -10,7 +10,7 @@ from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import NodesLogEvent, log_events
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.records.dagman_out import OutKind, OutLine

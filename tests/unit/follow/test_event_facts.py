@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.follow import event_facts
-from condor_pydagman.follow.run_history import Usage
+from condor_pydagman.follow.run_model import Usage
 from tests import log_samples
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.follow.follower import order
-from condor_pydagman.follow.run_history import Attempt, Halted, Run
+from condor_pydagman.follow.run_model import Attempt, Halted, Run
 from condor_pydagman.records.dagman_out import OutKind
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from tests.unit.follow.bench import A, Bench, follower_of, line, names

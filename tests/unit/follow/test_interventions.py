@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import MAX_KEPT, Intervention, Interventions
+from condor_pydagman.follow.run_model import MAX_KEPT, Intervention, Interventions
 
 
 def test_what_is_done_alike_in_a_row_is_one() -> None:

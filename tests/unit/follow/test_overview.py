@@ -11,7 +11,7 @@ import pytest
 
 from condor_pydagman.follow.follower import Follower, Plan
 from condor_pydagman.follow.overview import Dagman, Overview, overview
-from condor_pydagman.follow.run_history import Halted, Run
+from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.progress import apply_progress

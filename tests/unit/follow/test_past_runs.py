@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.past_runs import CUT_OFF, PastRuns
-from condor_pydagman.follow.run_history import Attempt, Halted, Run
+from condor_pydagman.follow.run_model import Attempt, Halted, Run
 from condor_pydagman.records.dagman_out import job_lines, out_lines
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED
-from condor_pydagman.follow.run_history import Attempt, NodeRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.follow.shown_states import (
     BAR,
     COUNTED,

@@ -9,7 +9,7 @@ import pytest
 
 from condor_pydagman.follow.follower import Follower
 from condor_pydagman.follow.history import WINDOW_S as KEPT_S
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.follow.tally import WINDOW_S, Tally, per_second
 from condor_pydagman.graph.model import DONE, LEFT_OUT

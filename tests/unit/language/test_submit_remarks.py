@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.language.submit_remarks import remarks
+from condor_pydagman.language.submit_warnings import remarks
 
 
 def remarked(*lines: str, text: str = "", missing_units: bool = False) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.language.submit_commands import ALWAYS, BY_UNIVERSE
-from condor_pydagman.language.submit_remarks import Unused, queue_variables, unused_lines
+from condor_pydagman.language.submit_warnings import Unused, queue_variables, unused_lines
 
 NONE: dict[str, str] = {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.following import ASK_S, follow
 from condor_pydagman.monitor.found_dag import find_dag
@@ -49,7 +49,7 @@ def test_a_job_that_leaves_the_queue_before_it_starts(
     found = find_dag(str(tmp_path / "t.dag"), ask=False)
     monitor = DagMonitor(found._replace(submitted=50.0, cluster=7))
     answers = iter([{"ClusterId": 7}, {}])
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: next(answers))
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: next(answers))
     slept: list[float] = []
     with pytest.raises(PoolError, match="DAGMan's job 7 has left the queue before it started"):
         list(follow(monitor, slept.append, ASK_S / 3))

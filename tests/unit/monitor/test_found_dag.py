@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.errors import FileError, PoolError, UsageError
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag, find_here, started_in
 from condor_pydagman.monitor.found_state import DagState
 from tests import log_samples
@@ -142,7 +142,9 @@ AD = {
 
 
 def test_a_dag_by_its_job(work_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "dagman_ad", lambda cluster: {**AD, "Iwd": str(work_directory)})
+    monkeypatch.setattr(
+        schedd_queries, "dagman_ad", lambda cluster: {**AD, "Iwd": str(work_directory)}
+    )
     for what in ("7", "7.0"):
         found = find_dag(what)
         assert (found.name, found.cluster, found.state) == ("t.dag", 7, DagState.HELD)
@@ -155,7 +157,7 @@ def test_what_the_schedd_says_of_an_interrupted_dag(
     (work_directory / "t.dag").touch()
     (work_directory / "t.dag.lock").write_text("7\n")
     ad: dict[str, Any] = {**AD, "Iwd": str(work_directory)}
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: ad)
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: ad)
     found = find_dag("t.dag")
     assert (found.cluster, found.state, found.ad) == (7, DagState.HELD, ad)
     ad["Iwd"] = "/elsewhere"
@@ -164,7 +166,7 @@ def test_what_the_schedd_says_of_an_interrupted_dag(
     def silent(cluster: int) -> dict[str, Any]:
         raise PoolError("no answer", transient=True)
 
-    monkeypatch.setattr(queue, "queued_dagman_ad", silent)
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", silent)
     found = find_dag("t.dag")
     assert (found.state, found.schedd_problem) == (DagState.INTERRUPTED, "no answer")
     assert find_dag("t.dag", ask=False).schedd_problem == ""
@@ -177,16 +179,18 @@ def test_a_dag_that_is_submitted_again(
     logs = DagLogs(work_directory)
     logs.start()
     logs.end(1)
-    monkeypatch.setattr(queue, "my_dagman_ads", lambda: 1 / 0)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: 1 / 0)
     assert find_dag("t.dag").state is DagState.FAILED
     (work_directory / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
     os.utime(logs.out, (1, 1))
     ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}
-    monkeypatch.setattr(queue, "my_dagman_ads", lambda: [{**ad, "Arguments": "-Dag u.dag"}, ad])
+    monkeypatch.setattr(
+        schedd_queries, "my_dagman_ads", lambda: [{**ad, "Arguments": "-Dag u.dag"}, ad]
+    )
     found = find_dag("t.dag", ask=False)
     assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
     assert (found.name, found.exit_code) == ("t.dag", None)
-    monkeypatch.setattr(queue, "my_dagman_ads", list)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", list)
     assert find_dag("t.dag").state is DagState.FAILED
 
 
@@ -196,7 +200,7 @@ def test_a_dag_that_waits_for_its_first_start(
     (work_directory / "t.dag").touch()
     (work_directory / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
     ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}
-    monkeypatch.setattr(queue, "my_dagman_ads", lambda: [ad])
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
     found = find_dag("t.dag")
     assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
 

@@ -9,7 +9,7 @@ import pytest
 
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.follow.run_history import DagState, Halted
+from condor_pydagman.follow.run_model import DagState, Halted
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.watched_dag import known_run

@@ -9,18 +9,21 @@ import htcondor2
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 
 
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: queue.dagman_ad(7), "can't ask the schedd for job 7: away"),
-        (lambda: queue.queued_dagman_ad(7), "can't ask the schedd: away"),
-        (lambda: queue.my_dagman_ads("ann"), "can't ask the schedd: away"),
-        (lambda: queue.my_ended_dagman_ads(5), "can't ask the schedd for its history: away"),
-        (lambda: queue.jobs_of_dag(7, ["JobStatus"]), "can't ask the schedd: away"),
-        (queue.machine_ads, "can't ask the collector for machines: away"),
+        (lambda: schedd_queries.dagman_ad(7), "can't ask the schedd for job 7: away"),
+        (lambda: schedd_queries.queued_dagman_ad(7), "can't ask the schedd: away"),
+        (lambda: schedd_queries.my_dagman_ads("ann"), "can't ask the schedd: away"),
+        (
+            lambda: schedd_queries.my_ended_dagman_ads(5),
+            "can't ask the schedd for its history: away",
+        ),
+        (lambda: schedd_queries.jobs_of_dag(7, ["JobStatus"]), "can't ask the schedd: away"),
+        (schedd_queries.machine_ads, "can't ask the collector for machines: away"),
     ],
 )
 def test_no_answer(ask: Callable[[], Any], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,9 +45,9 @@ def test_a_job_that_the_schedd_does_not_have(monkeypatch: pytest.MonkeyPatch) ->
         history = query
 
     monkeypatch.setattr(htcondor2, "Schedd", Empty)
-    assert queue.queued_dagman_ad(7) == {}
+    assert schedd_queries.queued_dagman_ad(7) == {}
     with pytest.raises(PoolError, match="has no DAGMan job 7"):
-        queue.dagman_ad(7)
+        schedd_queries.dagman_ad(7)
 
 
 def test_a_job_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,4 +61,4 @@ def test_a_job_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(htcondor2, "Schedd", Schedd)
     with pytest.raises(PoolError, match="a job of node A of the DAG of job 3"):
-        queue.dagman_ad(7)
+        schedd_queries.dagman_ad(7)

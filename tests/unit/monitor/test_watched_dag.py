@@ -14,7 +14,7 @@ from condor_pydagman.features.growth.adapters import kept_pieces
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.stepwise import at_once
-from condor_pydagman.monitor import plan, queue, watched_dag
+from condor_pydagman.monitor import plan, schedd_queries, watched_dag
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.watched_dag import WatchedDag
@@ -129,7 +129,7 @@ def test_what_the_schedd_says_of_dagmans_job(
 ) -> None:
     logs.log.with_name("t.dag.lock").write_text("7\n")
     ad: dict[str, Any] = {"JobStatus": 5, "HoldReason": "by me"}
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: ad)
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: ad)
     dag = watched(logs)
     seen = dag.look()
     assert (seen.state, seen.note, seen.cluster) == ("held", "DAGMan's job is on hold: by me", 7)
@@ -138,14 +138,14 @@ def test_what_the_schedd_says_of_dagmans_job(
     def silent(cluster: int) -> dict[str, Any]:
         raise PoolError("no answer", transient=True)
 
-    monkeypatch.setattr(queue, "queued_dagman_ad", silent)
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", silent)
     dag = watched(logs)
     seen = dag.look()
     assert (seen.state, seen.note) == ("interrupted", "no answer")
 
 
 def test_a_dag_that_runs_is_not_asked_for(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: 1 / 0)
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: 1 / 0)
     with locks.held(logs.log.with_name("t.dag.lock"), "7\n"):
         assert watched(logs).look().state == "running"
 
@@ -156,7 +156,7 @@ def test_what_was_before_the_submission_is_not_about_this_run(
     logs.submit("A", 7)
     logs.terminate(7, value=1)
     logs.end(1)
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {"JobStatus": 1})
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {"JobStatus": 1})
     found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
     assert found.state is DagState.FAILED
     new = found._replace(cluster=7, state=DagState.IDLE, exit_code=None, submitted=BEGIN + 50)
@@ -211,7 +211,7 @@ def test_a_dagman_that_has_not_written_anything_yet(tmp_path: Path) -> None:
 
 def test_a_dag_that_nobody_runs_is_over(logs: DagLogs, monkeypatch: pytest.MonkeyPatch) -> None:
     logs.log.with_name("t.dag.lock").write_text("7\n")
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {})
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {})
     dag = watched(logs)
     seen = dag.look()
     assert (seen.state, dag.over, dag.exit_code) == ("interrupted", True, None)
@@ -224,7 +224,7 @@ def test_an_earlier_job_of_a_dag_that_has_run_again(
     logs.end(0)
     found = find_dag(str(logs.log.with_name("t.dag")), ask=False)
     ad = {"JobStatus": 4, "ExitCode": 1, "CompletionDate": BEGIN - 100}
-    monkeypatch.setattr(queue, "queued_dagman_ad", lambda cluster: {})
+    monkeypatch.setattr(schedd_queries, "queued_dagman_ad", lambda cluster: {})
     dag = WatchedDag(found._replace(cluster=3, ad=ad, state=DagState.FAILED, exit_code=1))
     seen = dag.look()
     assert (seen.state, seen.exit_code, dag.over) == ("failed", 1, True)

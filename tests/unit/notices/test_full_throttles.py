@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.diagnosis.load import retry_delay_left
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_history import DagState, Halted
+from condor_pydagman.follow.run_model import DagState, Halted
 from condor_pydagman.notices.collect import throttle_notices
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.diagnosis import NOW, attempt, facts_of, known, script, texts, without_jobs

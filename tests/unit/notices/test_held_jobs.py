@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import DagState
+from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.notices.held_jobs import HOLD_CODES, held_job_notices, hold_advice, hold_code
 from condor_pydagman.notices.known import HELD, IDLE, QueuedJob
 from condor_pydagman.vocabulary import NodeStatus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import DagState, Run
+from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.notices.collect import standstill_notices
 from condor_pydagman.notices.known import Known, Nodes
 

@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.enough.commands import EnoughsOfDag
 from condor_pydagman.features.skipping.commands import SkippedOfDag
-from condor_pydagman.follow.run_history import Attempt, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.follow.shown_states import Shown
 from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
 from condor_pydagman.picture.states import NodeAd, States, node_ads

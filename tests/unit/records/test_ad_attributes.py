@@ -7,7 +7,7 @@ import pytest
 from condor_pydagman.engine.report import Deferrals, Report, Shown
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.feeder.report import FeederReport, feeder_text
-from condor_pydagman.records.ad_attributes import (
+from condor_pydagman.records.own_ad import (
     attributes,
     begun_anew,
     changed,

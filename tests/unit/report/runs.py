@@ -5,7 +5,7 @@ A diamond whose nodes have scripts, retries, holds and a failure.
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import Attempt, Hold, NodeRun, Run, ScriptRun, Start, Usage
+from condor_pydagman.follow.run_model import Attempt, Hold, NodeRun, Run, ScriptRun, Start, Usage
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeStatus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import NodeRun, Run, Start
+from condor_pydagman.follow.run_model import NodeRun, Run, Start
 from condor_pydagman.report.all_runs import Repeated, TimeLost, all_runs, ends, repeated, time_lost
 from condor_pydagman.report.attempt_table import RUN, rows
 from condor_pydagman.report.spans import spans

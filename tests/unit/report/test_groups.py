@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import NodeRun, Run
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.report.groups import failure_kinds, group_names, groups, resources
 from condor_pydagman.report.spans import spans
 from condor_pydagman.vocabulary import NodeStatus

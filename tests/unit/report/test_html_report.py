@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import Halted, NodeRun, Run, Start
+from condor_pydagman.follow.run_model import Halted, NodeRun, Run, Start
 from condor_pydagman.report import charts
 from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.charts import NAMES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import Halted, Run
+from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.report.html_report import interventions
 
 

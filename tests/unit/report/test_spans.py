@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.follow.run_history import Hold
+from condor_pydagman.follow.run_model import Hold
 from condor_pydagman.report.critical_path import critical_path
 from condor_pydagman.report.spans import BUCKETS, PARTS, Span, TimeAxis, concurrency, spans
 from condor_pydagman.vocabulary import NodeStatus

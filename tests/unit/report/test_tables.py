@@ -6,7 +6,7 @@ import csv
 import io
 import json
 
-from condor_pydagman.follow.run_history import NodeRun
+from condor_pydagman.follow.run_model import NodeRun
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.report.attempt_table import FIELDS, csv_text, json_text, rows
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus

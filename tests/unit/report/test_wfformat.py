@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.follow.run_history import Run
+from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.report.wfformat import TaskDescription, wfformat_text
 from tests.unit.report.runs import make_dag, make_run

@@ -28,7 +28,7 @@ from tests.waiting import LIMIT_S, until
 KB = 1024
 
 
-class Desk:
+class Bench:
     """A worker's space in a directory of the test's."""
 
     def __init__(self, path: Path) -> None:
@@ -81,200 +81,200 @@ def progress() -> Progress:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    desk = Desk(tmp_path / "shared")
-    yield desk
-    desk.space.close()
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path / "shared")
+    yield bench
+    bench.space.close()
 
 
-def test_twice_with_one_id_is_one_allocation(desk: Desk) -> None:
-    desk.allocate("1", 6 * KB)
-    desk.allocate("1", 6 * KB, "/disk/")
+def test_twice_with_one_id_is_one_allocation(bench: Bench) -> None:
+    bench.allocate("1", 6 * KB)
+    bench.allocate("1", 6 * KB, "/disk/")
     with pytest.raises(Fault, match="is allocated already, with 6144 bytes, not 1024"):
-        desk.allocate("1", KB)
+        bench.allocate("1", KB)
 
 
-def test_without_room_it_fails_or_waits(desk: Desk) -> None:
-    desk.allocate("1", 6 * KB)
+def test_without_room_it_fails_or_waits(bench: Bench) -> None:
+    bench.allocate("1", 6 * KB)
     with pytest.raises(Fault, match="are free at /disk") as raised:
-        desk.allocate("2", 6 * KB)
+        bench.allocate("2", 6 * KB)
     assert raised.value.kind is FaultKind.NO_SPACE
-    thread = threading.Thread(target=desk.allocate, args=("2", 6 * KB), kwargs={"wait": True})
+    thread = threading.Thread(target=bench.allocate, args=("2", 6 * KB), kwargs={"wait": True})
     thread.start()
-    until(lambda: any("waits for" in line for line in desk.said), "one that waits")
-    desk.release("1")
+    until(lambda: any("waits for" in line for line in bench.said), "one that waits")
+    bench.release("1")
     thread.join(LIMIT_S)
     assert not thread.is_alive()
-    assert desk.space.room("/disk", "2") == 6 * KB
-    assert not list(desk.path.glob("room.*"))
+    assert bench.space.room("/disk", "2") == 6 * KB
+    assert not list(bench.path.glob("room.*"))
 
 
-def test_who_waits_for_much_is_not_overtaken(desk: Desk) -> None:
-    desk.allocate("1", 6 * KB)
-    thread = threading.Thread(target=desk.allocate, args=("big", 9 * KB), kwargs={"wait": True})
+def test_who_waits_for_much_is_not_overtaken(bench: Bench) -> None:
+    bench.allocate("1", 6 * KB)
+    thread = threading.Thread(target=bench.allocate, args=("big", 9 * KB), kwargs={"wait": True})
     thread.start()
-    until(lambda: list(desk.path.glob("room.*")), "one that waits")
+    until(lambda: list(bench.path.glob("room.*")), "one that waits")
     time.sleep(0.005)  # who waits longer is told by milliseconds
     with pytest.raises(Fault, match="are free"):
-        desk.allocate("small", KB)
-    desk.allocate("urgent", KB, priority=1)
-    desk.release("1")
+        bench.allocate("small", KB)
+    bench.allocate("urgent", KB, priority=1)
+    bench.release("1")
     thread.join(LIMIT_S)
-    assert desk.space.room("/disk", "big") == 9 * KB
+    assert bench.space.room("/disk", "big") == 9 * KB
 
 
-def test_what_can_never_be_fails_at_once(desk: Desk) -> None:
+def test_what_can_never_be_fails_at_once(bench: Bench) -> None:
     with pytest.raises(Fault, match="more than all of /disk"):
-        desk.allocate("1", 11 * KB, wait=True)
+        bench.allocate("1", 11 * KB, wait=True)
     with pytest.raises(Fault, match=r"PYDAGMAN_PLACEMENT_CAPACITY, and has set /disk \(10.0 kB\)"):
-        desk.allocate("1", host="/other", wait=True)
+        bench.allocate("1", host="/other", wait=True)
     with pytest.raises(Fault, match="needs a size"):
-        desk.allocate("1", 0)
+        bench.allocate("1", 0)
 
 
-def test_it_ends_after_its_duration(desk: Desk) -> None:
-    desk.allocate("1", 10 * KB, duration_s=0.05)
-    desk.allocate("2", 10 * KB, wait=True)
-    desk.release("1")  # which has ended: nothing to do
+def test_it_ends_after_its_duration(bench: Bench) -> None:
+    bench.allocate("1", 10 * KB, duration_s=0.05)
+    bench.allocate("2", 10 * KB, wait=True)
+    bench.release("1")  # which has ended: nothing to do
     with pytest.raises(Fault, match="there is no allocation 1"):
-        desk.space.room("/disk", "1")
+        bench.space.room("/disk", "1")
 
 
-def test_release_twice_is_done_and_of_an_unknown_id_a_fault(desk: Desk) -> None:
-    desk.allocate("run1")
-    desk.release("run1")
-    desk.release("run1")
-    desk.allocate("run2")
+def test_release_twice_is_done_and_of_an_unknown_id_a_fault(bench: Bench) -> None:
+    bench.allocate("run1")
+    bench.release("run1")
+    bench.release("run1")
+    bench.allocate("run2")
     with pytest.raises(Fault, match="there is no allocation run3 of /disk; you have run2"):
-        desk.release("run3")
+        bench.release("run3")
 
 
-def test_transfers_together_may_not_exceed_it(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
-    desk.transfer(3 * KB, "a")
+def test_transfers_together_may_not_exceed_it(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
+    bench.transfer(3 * KB, "a")
     with pytest.raises(Fault, match="the allocation has 2048 of 5120 left") as raised:
-        desk.transfer(3 * KB, "b")
+        bench.transfer(3 * KB, "b")
     assert raised.value.kind is FaultKind.ALLOCATION
-    desk.transfer(2 * KB, "b")
-    desk.transfer(2 * KB, "b")  # again: in the place of the first
-    assert desk.space.room("/disk", "1") == 0
+    bench.transfer(2 * KB, "b")
+    bench.transfer(2 * KB, "b")  # again: in the place of the first
+    assert bench.space.room("/disk", "1") == 0
 
 
-def test_several_at_once_may_not_exceed_it(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
+def test_several_at_once_may_not_exceed_it(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
     one, two = progress(), progress()
-    with desk.space.reserved(file("a"), one) as settle:
+    with bench.space.reserved(file("a"), one) as settle:
         one.begin(0, 4 * KB)
-        with pytest.raises(Fault, match="1024 of 5120 left"), desk.space.reserved(file("b"), two):
+        with pytest.raises(Fault, match="1024 of 5120 left"), bench.space.reserved(file("b"), two):
             two.begin(0, 2 * KB)
         settle(4 * KB)
-    assert desk.space.room("/disk", "1") == KB
+    assert bench.space.room("/disk", "1") == KB
 
 
-def test_a_size_that_is_not_known_grows(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
+def test_a_size_that_is_not_known_grows(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
     with pytest.raises(Fault, match="left"):
-        desk.stream([KB] * 6, None)
-    desk.stream([KB] * 5, None)
-    assert desk.space.room("/disk", "1") == 0
+        bench.stream([KB] * 6, None)
+    bench.stream([KB] * 5, None)
+    assert bench.space.room("/disk", "1") == 0
 
 
-def test_a_transfer_that_fails_uses_nothing(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
+def test_a_transfer_that_fails_uses_nothing(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
     of = progress()
-    with pytest.raises(ZeroDivisionError), desk.space.reserved(file("a"), of):
+    with pytest.raises(ZeroDivisionError), bench.space.reserved(file("a"), of):
         of.begin(0, 5 * KB)
         raise ZeroDivisionError
     assert of.room is None
-    assert desk.space.room("/disk", "1") == 5 * KB
+    assert bench.space.room("/disk", "1") == 5 * KB
 
 
-def test_what_a_killed_worker_has_reserved_is_free(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
+def test_what_a_killed_worker_has_reserved_is_free(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
     read, write = os.pipe()
     pid = os.fork()
     if not pid:
         of = progress()
-        with Desk(desk.path).space.reserved(file("a"), of):
+        with Bench(bench.path).space.reserved(file("a"), of):
             of.begin(0, 5 * KB)
             os.write(write, b"x")
             time.sleep(600)
         os._exit(0)
     os.read(read, 1)
     with pytest.raises(Fault, match="0 of 5120 left"):
-        desk.transfer(KB, "b")
+        bench.transfer(KB, "b")
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    desk.transfer(KB, "b")
+    bench.transfer(KB, "b")
 
 
-def test_it_keeps_nothing_open_when_it_is_closed_and_can_be_used_again(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
-    desk.transfer(KB)
-    path = Path(desk.space.use()._path)
+def test_it_keeps_nothing_open_when_it_is_closed_and_can_be_used_again(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
+    bench.transfer(KB)
+    path = Path(bench.space.use()._path)
     assert _opened(path) == 1
-    desk.space.close()
+    bench.space.close()
     assert _opened(path) == 0
-    desk.transfer(KB, "g")
+    bench.transfer(KB, "g")
     assert _opened(path) == 1
-    desk.space.close()
+    bench.space.close()
     assert _opened(path) == 0
 
 
-def test_a_transfer_needs_the_allocation_it_names(desk: Desk) -> None:
-    desk.allocate("run1")
+def test_a_transfer_needs_the_allocation_it_names(bench: Bench) -> None:
+    bench.allocate("run1")
     with pytest.raises(Fault, match="there is no allocation run2; you have run1"):
-        desk.transfer(1, identity="run2")
-    desk.transfer(KB, identity="run1")
-    desk.transfer(10**9, identity="")
+        bench.transfer(1, identity="run2")
+    bench.transfer(KB, identity="run1")
+    bench.transfer(10**9, identity="")
 
 
-def test_an_allocation_released_meanwhile_gives_no_more(desk: Desk) -> None:
-    desk.allocate("1", 5 * KB)
+def test_an_allocation_released_meanwhile_gives_no_more(bench: Bench) -> None:
+    bench.allocate("1", 5 * KB)
     of = progress()
-    with desk.space.reserved(file("a"), of):
-        desk.release("1")
+    with bench.space.reserved(file("a"), of):
+        bench.release("1")
         with pytest.raises(Fault, match="released meanwhile"):
             of.begin(0, KB)
 
 
-def test_what_a_module_has_allocated_has_no_limit_here(desk: Desk) -> None:
-    desk.space.module_allocated(Allocate("nest", "1", KB), progress())
-    desk.transfer(10**9)
-    desk.space.module_released(Release("nest", "1"), progress())
+def test_what_a_module_has_allocated_has_no_limit_here(bench: Bench) -> None:
+    bench.space.module_allocated(Allocate("nest", "1", KB), progress())
+    bench.transfer(10**9)
+    bench.space.module_released(Release("nest", "1"), progress())
     with pytest.raises(Fault, match="there is no allocation 1"):
-        desk.transfer(1)
+        bench.transfer(1)
 
 
-def test_a_damaged_ledger_of_ones_own_is_not_taken_for_an_empty_one(desk: Desk) -> None:
-    desk.allocate("1")
-    whole = desk.ledger.read_bytes()
-    desk.ledger.write_bytes(whole[:-5])
+def test_a_damaged_ledger_of_ones_own_is_not_taken_for_an_empty_one(bench: Bench) -> None:
+    bench.allocate("1")
+    whole = bench.ledger.read_bytes()
+    bench.ledger.write_bytes(whole[:-5])
     with pytest.raises(Fault, match=r"is damaged: .*; move the file away"):
-        desk.allocate("2")
-    assert desk.ledger.read_bytes() == whole[:-5]
+        bench.allocate("2")
+    assert bench.ledger.read_bytes() == whole[:-5]
 
 
 def test_a_full_disk_leaves_the_ledger_as_it_was(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.allocate("1")
-    whole = desk.ledger.read_bytes()
+    bench.allocate("1")
+    whole = bench.ledger.read_bytes()
 
     def full(fd: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Fault, match="No space left on device") as raised:
-        desk.allocate("2")
+        bench.allocate("2")
     assert raised.value.transient
     assert raised.value.kind is FaultKind.NO_SPACE
-    assert desk.ledger.read_bytes() == whole
-    assert not list(desk.path.glob("own.*/*.tmp"))
+    assert bench.ledger.read_bytes() == whole
+    assert not list(bench.path.glob("own.*/*.tmp"))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
-def test_ledgers_of_others_are_counted_once_if_they_are_sound(desk: Desk) -> None:
+def test_ledgers_of_others_are_counted_once_if_they_are_sound(bench: Bench) -> None:
     text = ledger_text([Allocation("/disk", "1", 6 * KB, time.time())])
     hostile = {
         "ledger.65534.txt": (65534, text.encode()),
@@ -283,44 +283,44 @@ def test_ledgers_of_others_are_counted_once_if_they_are_sound(desk: Desk) -> Non
         "ledger.5.txt": (65532, b"x" * (space_rules.MAX_LEDGER_BYTES + 1)),
     }
     for name, (user, data) in hostile.items():
-        (desk.path / name).write_bytes(data)
-        os.chown(desk.path / name, user, -1)
-    os.mkfifo(desk.path / "ledger.7.txt")
-    (desk.path / "ledger.8.txt").symlink_to("/dev/zero")
-    desk.allocate("1", 4 * KB)
+        (bench.path / name).write_bytes(data)
+        os.chown(bench.path / name, user, -1)
+    os.mkfifo(bench.path / "ledger.7.txt")
+    (bench.path / "ledger.8.txt").symlink_to("/dev/zero")
+    bench.allocate("1", 4 * KB)
     with pytest.raises(Fault, match=r"0 bytes of 10\.0 kB are free"):
-        desk.allocate("2", 1)
-    assert sum("is not counted" in line for line in desk.said) == 2
-    assert list(desk.path.glob("ledger.0.????????????????.txt"))
+        bench.allocate("2", 1)
+    assert sum("is not counted" in line for line in bench.said) == 2
+    assert list(bench.path.glob("ledger.0.????????????????.txt"))
 
 
-def test_workers_of_the_version_before_wait_and_lock_as_we_do(desk: Desk) -> None:
-    desk.allocate("1", 6 * KB)
+def test_workers_of_the_version_before_wait_and_lock_as_we_do(bench: Bench) -> None:
+    bench.allocate("1", 6 * KB)
     name = f"room.{label('/disk')}.0.{4 * KB}.{int(time.time() * 1000) - 1}.{1:016x}"
-    waits = os.open(desk.path / name, os.O_RDWR | os.O_CREAT, 0o644)
+    waits = os.open(bench.path / name, os.O_RDWR | os.O_CREAT, 0o644)
     prove_life(waits)
     with pytest.raises(Fault, match="0 bytes of"):
-        desk.allocate("2", KB)
+        bench.allocate("2", KB)
     os.close(waits)  # it is killed
-    desk.allocate("2", KB)
-    assert not (desk.path / name).exists()
-    lock = os.open(desk.path / "ledger.lock", os.O_RDONLY)
+    bench.allocate("2", KB)
+    assert not (bench.path / name).exists()
+    lock = os.open(bench.path / "ledger.lock", os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     stopped = progress()
     stopped._stop.set()
     release = Release("/disk", "2")
     with pytest.raises(Fault) as error:  # it waits
-        desk.space.release(release, desk.surroundings, stopped)
+        bench.space.release(release, bench.surroundings, stopped)
     assert error.value.kind is FaultKind.STOPPED
     os.close(lock)
-    desk.space.release(release, desk.surroundings, stopped)
+    bench.space.release(release, bench.surroundings, stopped)
     line = r"\n/disk 1 6144 \d+\.\d{3} 0\.000 0\.000\n"
-    assert re.search(line, desk.ledger.read_text())
+    assert re.search(line, bench.ledger.read_text())
 
 
 @pytest.mark.parametrize("kind", ["unreadable", "directory", "link", "fifo"])
-def test_a_lock_that_not_all_can_use_stops_nobody(desk: Desk, kind: str) -> None:
-    lock = desk.path / "ledger.lock"
+def test_a_lock_that_not_all_can_use_stops_nobody(bench: Bench, kind: str) -> None:
+    lock = bench.path / "ledger.lock"
     if kind == "unreadable":
         lock.touch(0o600)
     elif kind == "directory":
@@ -329,23 +329,23 @@ def test_a_lock_that_not_all_can_use_stops_nobody(desk: Desk, kind: str) -> None
         lock.symlink_to("/dev/null")
     else:
         os.mkfifo(lock)
-    desk.allocate("1")
-    desk.release("1")
-    assert any("remove it" in line for line in desk.said)
+    bench.allocate("1")
+    bench.release("1")
+    assert any("remove it" in line for line in bench.said)
 
 
-def test_all_can_use_the_lock_whatever_the_umask_is(desk: Desk) -> None:
+def test_all_can_use_the_lock_whatever_the_umask_is(bench: Bench) -> None:
     before = os.umask(0o077)
     try:
-        desk.allocate("1")
+        bench.allocate("1")
     finally:
         os.umask(before)
-    assert (desk.path / "ledger.lock").stat().st_mode & 0o777 == 0o644
-    assert not [name for name in os.listdir(desk.path) if name.endswith(".tmp")]
+    assert (bench.path / "ledger.lock").stat().st_mode & 0o777 == 0o644
+    assert not [name for name in os.listdir(bench.path) if name.endswith(".tmp")]
 
 
 @pytest.mark.parametrize("text", ["", "x" * 901, "\ud800"])
-def test_an_id_that_no_ledger_can_hold_is_a_wrong_request(desk: Desk, text: str) -> None:
+def test_an_id_that_no_ledger_can_hold_is_a_wrong_request(bench: Bench, text: str) -> None:
     with pytest.raises(Fault, match="allocation_id") as error:
-        desk.allocate(text)
+        bench.allocate(text)
     assert error.value.kind is FaultKind.REQUEST

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.follow.run_history import Attempt
+from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.web.files import files_of_node

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.monitor import queue
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.web import queue_answers
 from condor_pydagman.web.queue_answers import QueueAnswers, main, output_of
 from tests.unit.web.page_client import run
@@ -18,7 +18,7 @@ def test_what_the_child_prints(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ads = [{"ClusterId": 7, "Iwd": "/x/\udcff", "Requirements": object()}]
-    monkeypatch.setattr(queue, "my_dagman_ads", lambda: ads)
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: ads)
     assert main([]) == 0
     assert json.loads(capsys.readouterr().out) == [{"ClusterId": 7, "Iwd": "/x/\udcff"}]
 

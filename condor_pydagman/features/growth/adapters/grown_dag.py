@@ -34,7 +34,7 @@ def add_grown(dag: Dag, paths: DagPaths, nodes_log: str) -> None:
     for record in _recorded(nodes_log):
         if record.record is JournalRecord.LET_GO:
             for number in numbers(record.text):
-                if number in growth.brought:
+                if number in growth.contents:
                     let_go(dag, number)
         elif record.value > known:
             piece = pieces.get(record.text.partition(" ")[0])

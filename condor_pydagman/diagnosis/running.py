@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.run_history import Attempt
+from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.notices.phrases import nodes_named
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.vocabulary import NodeStatus

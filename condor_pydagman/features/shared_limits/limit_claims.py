@@ -16,7 +16,7 @@ MAX_LIMITS = 200
 _BLOCK = 4096  # files have multiples of this length: written in place, they need no more room
 
 
-class Stake(NamedTuple):
+class PlacesClaim(NamedTuple):
     """A DAGMan's part of one kind of one limit.
 
     Attributes:
@@ -34,7 +34,7 @@ class Stake(NamedTuple):
     used: int = 0
 
 
-NONE = Stake()
+NONE = PlacesClaim()
 
 
 class Part(NamedTuple):
@@ -47,7 +47,7 @@ class Part(NamedTuple):
         since: since when they do; 0 if none does.
     """
 
-    places: Mapping[Kind, Stake]
+    places: Mapping[Kind, PlacesClaim]
     starts: tuple[tuple[float, int], ...] = ()
     starts_wanted: int = 0
     since: float = 0.0
@@ -56,7 +56,7 @@ class Part(NamedTuple):
 NOTHING = Part({})
 
 
-class Stakes(NamedTuple):
+class LimitClaims(NamedTuple):
     """What one DAGMan says.
 
     Attributes:
@@ -71,35 +71,35 @@ class Stakes(NamedTuple):
     parts: Mapping[str, Part]
     name: str = ""
 
-    def stake(self, key: str, kind: Kind) -> Stake:
+    def claim(self, key: str, kind: Kind) -> PlacesClaim:
         """Its part of one kind of a limit."""
         return self.parts.get(key, NOTHING).places.get(kind, NONE)
 
 
-def text_of(stakes: Stakes) -> bytes:
+def text_of(claims: LimitClaims) -> bytes:
     """The contents of a file."""
     parts = {
         key: {
-            "places": {str(int(kind)): list(stake) for kind, stake in part.places.items()},
+            "places": {str(int(kind)): list(claim) for kind, claim in part.places.items()},
             "starts": [list(one) for one in part.starts],
             "wanted": part.starts_wanted,
             "since": part.since,
         }
-        for key, part in stakes.parts.items()
+        for key, part in claims.parts.items()
     }
-    known = {"version": 1, "dag": stakes.dag, "address": stakes.address, "limits": parts}
+    known = {"version": 1, "dag": claims.dag, "address": claims.address, "limits": parts}
     text = json.dumps(known).encode("ascii") + b"\n"
     return text.ljust(-(-len(text) // _BLOCK) * _BLOCK)
 
 
-def parse(data: bytes) -> Stakes | None:
+def parse(data: bytes) -> LimitClaims | None:
     """What a file says; None if it is none of ours."""
     try:
         known = json.loads(data)
         dag, address, parts = known["dag"], known["address"], known["limits"]
         if not isinstance(dag, str) or not isinstance(address, str) or len(parts) > MAX_LIMITS:
             return None
-        return Stakes(dag, address, {str(key): _part(part) for key, part in parts.items()})
+        return LimitClaims(dag, address, {str(key): _part(part) for key, part in parts.items()})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return None
 
@@ -109,16 +109,16 @@ def _part(part: Mapping[str, object]) -> Part:
     starts = part["starts"]
     if not isinstance(places, dict) or not isinstance(starts, list) or len(starts) > 10_000:
         raise ValueError("no part")
-    stakes = {Kind(int(kind)): _stake(stake) for kind, stake in places.items()}
-    if not stakes.keys() <= set(PLACES):
+    claims = {Kind(int(kind)): _claim(claim) for kind, claim in places.items()}
+    if not claims.keys() <= set(PLACES):
         raise ValueError("no places")
     taken = tuple((float(when), _count(number)) for when, number in starts)
-    return Part(stakes, taken, _count(part["wanted"]), float(part["since"]))  # type: ignore[arg-type]
+    return Part(claims, taken, _count(part["wanted"]), float(part["since"]))  # type: ignore[arg-type]
 
 
-def _stake(stake: list[object]) -> Stake:
-    held, granted, wanted, since, used = stake
-    return Stake(
+def _claim(claim: list[object]) -> PlacesClaim:
+    held, granted, wanted, since, used = claim
+    return PlacesClaim(
         _count(held),
         _count(granted),
         _count(wanted),

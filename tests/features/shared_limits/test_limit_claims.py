@@ -5,12 +5,21 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features.shared_limits.definitions import Kind
-from condor_pydagman.features.shared_limits.stakes import Part, Stake, Stakes, parse, text_of
+from condor_pydagman.features.shared_limits.limit_claims import (
+    LimitClaims,
+    Part,
+    PlacesClaim,
+    parse,
+    text_of,
+)
 
-STAKES = Stakes(
+STAKES = LimitClaims(
     "/x/a.dag",
     "0123",
-    {"tape": Part({Kind.JOBS: Stake(5, 4, 9, 12.5, 5)}, ((7.0, 2),), 3, 8.0), "~own": Part({})},
+    {
+        "tape": Part({Kind.JOBS: PlacesClaim(5, 4, 9, 12.5, 5)}, ((7.0, 2),), 3, 8.0),
+        "~own": Part({}),
+    },
 )
 
 
