@@ -1,4 +1,4 @@
-"""The size of each box and the text on it."""
+"""The shape of each box: its size, the text on it, its outline by kind of node or of folding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.picture.sketch import Box, Edge, Fold, Sketch
+from condor_pydagman.picture.sketch import Box, Fold
 from condor_pydagman.picture.text import number, shortened, width
 from condor_pydagman.vocabulary import NodeKind
 
@@ -163,33 +163,3 @@ def _rounded(wide: float, high: float, radius: float) -> str:
 def _n(value: float) -> str:
     text = f"{value:.1f}"
     return text[:-2] if text.endswith(".0") else text
-
-
-WIDE, HIGH = 18.0, 12.0  # of a mark's outline
-KINDS = {
-    NodeKind.SUBDAG: "SUBDAG: a DAG of its own",
-    NodeKind.PROVISIONER: "PROVISIONER: runs first",
-    NodeKind.SERVICE: "SERVICE: runs beside the others",
-    NodeKind.FINAL: "FINAL: runs last, whatever happens",
-    NodeKind.DATA: "DATA: moves data",
-}
-
-
-class Mark(NamedTuple):
-    """An entry of the legend: of a kind of node its `outline`, of a kind of edge its `look`."""
-
-    words: str
-    outline: str = ""
-    look: str = ""
-
-
-def marks(sketch: Sketch) -> Iterator[Mark]:
-    """Those of what is there and is not plain."""
-    kinds = {box.kind for box in sketch.boxes}
-    for kind, words in KINDS.items():
-        if kind in kinds:
-            yield Mark(words, outline=kind_outline(kind, WIDE, HIGH))
-    edges = {line.kind for line in sketch.lines}
-    for edge in Edge:
-        if edge.look and edge in edges:
-            yield Mark(edge.value, look=edge.look)

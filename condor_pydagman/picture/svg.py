@@ -10,7 +10,8 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture import style
 from condor_pydagman.picture.describe import details
 from condor_pydagman.picture.layout import Placement, Route, Spot
-from condor_pydagman.picture.shapes import CHIP, SHEETS, Face, body, is_stack, marks, sheets, side
+from condor_pydagman.picture.legend import marks
+from condor_pydagman.picture.shapes import CHIP, SHEETS, Face, body, is_stack, sheets, side
 from condor_pydagman.picture.site_marks import colours_of, count_sites, site_legend, strip
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.states import States

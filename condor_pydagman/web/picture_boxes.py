@@ -15,8 +15,9 @@ from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.picture.layout import Placement, place
+from condor_pydagman.picture.legend import Mark, marks
 from condor_pydagman.picture.row_layout import place_in_rows
-from condor_pydagman.picture.shapes import Face, Mark, face, marks, outline, side
+from condor_pydagman.picture.shapes import Face, face, outline, side
 from condor_pydagman.picture.site_marks import count_groups
 from condor_pydagman.picture.sketch import Box, Fold, Sketch
 from condor_pydagman.picture.svg import path_of

@@ -6,7 +6,8 @@ from itertools import combinations
 
 from condor_pydagman.features.enough.commands import EnoughsOfDag
 from condor_pydagman.picture.fold import make_sketch
-from condor_pydagman.picture.shapes import HIGH, KINDS, WIDE, kind_outline, marks
+from condor_pydagman.picture.legend import HIGH, KINDS, WIDE, marks
+from condor_pydagman.picture.shapes import kind_outline
 from condor_pydagman.picture.sketch import Edge
 from condor_pydagman.vocabulary import NodeKind
 from tests.make import dag as make_dag
