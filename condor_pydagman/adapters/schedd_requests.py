@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Union
+from typing import Any, Union, get_args
 
 from condor_pydagman.adapters.descriptions import Unreadable
 from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
@@ -192,21 +192,7 @@ Request = Union[
 ]
 
 
-_KINDS: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        Submit,
-        ListRemovable,
-        Remove,
-        Hold,
-        Prioritize,
-        ListQueue,
-        ReadAttribute,
-        ReadLimits,
-        ReadOwnAd,
-        EditOwnAd,
-    )
-}
+_KINDS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Request)}
 
 
 def request_message(request: Request) -> list[Any]:

@@ -121,7 +121,6 @@ def _forms_of(*words: str) -> frozenset[str]:
 
 
 MIN_LINES = 16  # fewer lines that follow each other are faster read one by one
-PROBE_LENGTH = 1 << 12  # characters that are looked at before many more are
 MAX_PERIOD = 8  # lines of a node that are repeated for the next
 
 # No quotes, backslashes, braces or '@' (inline descriptions), no '+' (splices).

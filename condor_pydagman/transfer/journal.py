@@ -1,4 +1,4 @@
-"""The journal file of a DATA node: see `placement.journal_text`."""
+"""The journal file of a DATA node: see `rules.journal_text`."""
 
 from __future__ import annotations
 

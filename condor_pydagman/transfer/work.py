@@ -20,7 +20,7 @@ class Work:
     Attributes:
         number: order in the request file; files of one directory have the same.
         placement: what was asked for.
-        key: see `placement.journal_text.key_of`.
+        key: see `rules.journal_text.key_of`.
         candidates: ways for a transfer; empty until they are known, and for other placements.
         current: number of the candidate that is tried.
         attempts: begun so far.

@@ -1,7 +1,7 @@
 """What decides whether a node with a CACHE command is run again: its facts.
 
 A fact is a text under a name.  What people have written is kept as digests, files by size and
-modification time or by a checksum (`adapters.file_states`).
+modification time or by a checksum (`cache.adapters.file_states`).
 """
 
 from __future__ import annotations

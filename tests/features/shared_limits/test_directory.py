@@ -13,7 +13,7 @@ import pytest
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import directory as module
-from condor_pydagman.features.shared_limits import limit_claims as stakes_text
+from condor_pydagman.features.shared_limits import limit_claims
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import (
     LimitsDirectory,
@@ -150,7 +150,7 @@ def test_the_file_of_an_older_version_is_continued(access_point: AccessPoint) ->
     claim = LimitClaims(
         "old.dag", "old", {"a": Part({Kind.JOBS: PlacesClaim(6, 6, 6, 0.0, 6)}, ())}
     )
-    (access_point.path / name).write_bytes(stakes_text.text_of(claim).ljust(4096))
+    (access_point.path / name).write_bytes(limit_claims.text_of(claim).ljust(4096))
     access_point.queue[1] = Queued(held=False, nodes=6, idle=0)
     assert two.jobs(4) == 4
     assert one.jobs(0, used=6) == 6
