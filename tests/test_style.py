@@ -45,13 +45,13 @@ OUTER = (
     ("lint", "pool", "transfer.rules"),
     ("features.lint",),
     ("follow",),
-    ("notices",),
+    ("follow.notices",),
     ("picture", "report"),
     ("features.shown",),
     ("transfer",),
     ("features.outside",),
     ("monitor",),
-    ("diagnosis",),
+    ("explain",),
     ("features.explain",),
     ("web",),
     ("cli",),
@@ -82,14 +82,14 @@ PURE = (
     "features.explain",
     *("language", "data_requests"),
     *("graph", "engine", "records"),
-    *("lint", "picture", "transfer.rules", "follow", "notices", "report", "diagnosis"),
+    *("lint", "picture", "transfer.rules", "follow", "follow.notices", "report", "explain"),
 )
 
 # Modules of pure layers that fetch what the others are given, and why they are beside them.
 FETCHERS = {
-    "diagnosis/fact_collection.py": "what is to be known for an explanation",
-    "diagnosis/last_lines.py": "what failed jobs and scripts have written",
-    "diagnosis/queued_jobs.py": "the jobs that are idle or held",
+    "explain/fact_collection.py": "what is to be known for an explanation",
+    "explain/last_lines.py": "what failed jobs and scripts have written",
+    "explain/jobs.py": "the jobs that are idle or held",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",
     "picture/graphviz.py": "the program dot",
@@ -108,8 +108,7 @@ ENGINE_ORDER = (
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
     "rerun",
-    *("job_events", "journal_events", "event_matching", "run_start", "reconcile"),
-    *("dispatch", "validate", "engine"),
+    *("job_events", "journal_events", "event_matching", "reconcile", "dispatch", "engine"),
 )
 
 # What a pure module must not import, and what to do instead.
@@ -162,8 +161,8 @@ def room(parts: tuple[str, ...]) -> str:
     """What LAYERS and PURE call the place of a module `condor_pydagman.<parts>`."""
     if "/".join(parts[:3]) in OF_FEATURES:
         return OF_FEATURES["/".join(parts[:3])]
-    if parts[:2] == ("transfer", "rules"):
-        return "transfer.rules"
+    if ".".join(parts[:2]) in ("transfer.rules", "follow.notices"):
+        return ".".join(parts[:2])
     if parts[:1] == ("features",) and len(parts) > 2 and parts[2] != "__init__":
         name = f"features.{parts[2]}"
         return name if any(name in layer for layer in LAYERS) else "features.run"
@@ -355,7 +354,7 @@ PROCESS_STARTERS = {
     "adapters/program_start.py": "the same two: it starts them",
     "adapters/script_runner.py": "the scripts of a DAG, as words",
     "cli/pool_command.py": "`pool run COMMAND` becomes the command",
-    "features/sites/adapters/probe.py": "the probes of sites, as words",
+    "features/sites/adapters/monitor.py": "the probes of sites, as words",
     "monitor/notifier.py": "the program of a NOTIFY, as words",
     "transfer/child_process.py": "modules and plugins of data placement, as words",
     "transfer/child_supervisor.py": "the same: it runs them",

@@ -13,8 +13,7 @@ from functools import partial
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.run_model import Run
-from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.following import INTERVAL_S, follow
+from condor_pydagman.monitor.dag_monitor import INTERVAL_S, DagMonitor, follow
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.plan import known_plan, with_logs
 

@@ -14,8 +14,7 @@ from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.dag_events import NAMES, DagEvent
 from condor_pydagman.follow.follower import Plan, unknown_plan
-from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.following import follow
+from condor_pydagman.monitor.dag_monitor import DagMonitor, follow
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.plan import read_plan, with_logs
 

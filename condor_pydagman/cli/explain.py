@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.diagnosis.explain_dag import explain_dag
-from condor_pydagman.diagnosis.explain_node import explain_node
-from condor_pydagman.diagnosis.explanation import Explanation
-from condor_pydagman.diagnosis.fact_collection import collect_facts
-from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.explain.explain_dag import explain_dag
+from condor_pydagman.explain.explain_node import explain_node
+from condor_pydagman.explain.explanation import Explanation
+from condor_pydagman.explain.fact_collection import collect_facts
+from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name

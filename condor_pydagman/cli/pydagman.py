@@ -12,15 +12,126 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from condor_pydagman import __version__
-from condor_pydagman.cli.command_line import Parser, parse
+from condor_pydagman.dagman_job.options import nearest, one_spelling
 from condor_pydagman.errors import PydagmanError, bindings_missing
 from condor_pydagman.printable import printable
+
+_CHOICE = re.compile(
+    r"argument (?P<what>\w+): invalid choice: '(?P<typed>.*?)' \(choose from (.*)\)$"
+)
+# Functions of other commands, by words that users may try here.
+_ELSEWHERE = {
+    "check": "condor_dag_checker checks a DAG; its option -lint checks more",
+    "lint": "condor_dag_checker -lint finds mistakes in a DAG",
+    "submit": "condor_submit_dag submits a DAG",
+    "config": "knobs shows the configuration in force",
+    **dict.fromkeys(("dot", "graph", "plot", "show"), "draw draws a DAG"),
+    **dict.fromkeys(("status", "q"), "watch and ls show how far DAGs are, explain says why"),
+    **dict.fromkeys(("stop", "remove", "rm", "kill"), "condor_rm removes a DAG that runs"),
+    **dict.fromkeys(("log", "logs"), "tail prints what has happened last in a DAG"),
+    **dict.fromkeys(
+        ("hold", "release", "rerun", "retry", "cancel", "skip", "halt", "resume", "add"),
+        "condor_pydagman steer changes a DAG that runs",
+    ),
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints short error messages."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message, the nearest word and where to read more; exit with 2."""
+        lines = [f"{self.prog}: {self._plain(message)}"]
+        lines.append(f"{self.prog} -help shows all options")
+        self.exit(2, "\n".join(lines) + "\n")
+
+    def _plain(self, message: str) -> str:
+        choice = _CHOICE.match(message)
+        if choice:
+            typed, words = choice["typed"], re.findall(r"\w[\w-]*", choice[3])
+            known = ", ".join(words)
+            near = nearest(typed, words)
+            hint = _ELSEWHERE.get(typed.lower(), "") if choice["what"] == "COMMAND" else ""
+            hint = hint or (f"did you mean {near}?" if near else f"choose one of {known}")
+            return f"there is no {choice['what'].lower()} {typed}; {hint}"
+        if message.startswith("unrecognized arguments: "):
+            return self.unexpected_word(message.partition(": ")[2].split()[0])
+        return message
+
+    def unexpected_word(self, word: str) -> str:
+        """The message for a word that this command does not accept."""
+        near = nearest(word, self._option_string_actions) if word.startswith("-") else ""
+        hint = f"; did you mean {near}?" if near else ""
+        return f"{'unknown option' if word.startswith('-') else 'unexpected word'} {word}{hint}"
+
+
+def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line; exits with 2 if it is wrong, with 0 after -help and -version."""
+    words, inner, head = list(argv), parser, 0
+    if not words:
+        parser.print_help()
+        parser.exit(2)
+    if words[0].lower() in ("help", "version"):
+        words = [*words[1:], "--help"] if words[0].lower() == "help" else ["--version"]
+    while True:
+        choices = _commands(inner)
+        end = next((n for n in range(head, len(words)) if words[n] in choices), len(words))
+        ours = range(head, end if choices else _last_option(inner, words, head))
+        for number in ours:
+            words[number] = _as_known(words[number], inner)
+        if end == len(words) or not choices:
+            break
+        if inner is not parser:  # options before the word of an action are that action's
+            words[head : end + 1] = [words[end], *words[head:end]]
+            end = head
+        inner, head = choices[words[end]], end + 1
+    if inner is not parser and _commands(inner) and head == len(words):
+        inner.print_help()
+        parser.exit(2)
+    found, unexpected = parser.parse_known_args(words)
+    more = inner.get_default("more_words")  # where words after options belong
+    if more and unexpected and not any(word.startswith("-") for word in unexpected):
+        setattr(found, more, [*getattr(found, more), *unexpected])
+    elif unexpected:
+        inner.error("unrecognized arguments: " + unexpected[0])
+    return found
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, Parser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def _last_option(parser: Parser, words: Sequence[str], head: int) -> int:
+    """Where our own options end: the command of `pool run` has options of its own."""
+    if any(action.nargs == argparse.REMAINDER for action in parser._actions):
+        return next((n for n in range(head, len(words)) if words[n][:1] != "-"), len(words))
+    return words.index("--", head) if "--" in words[head:] else len(words)
+
+
+def _as_known(word: str, parser: Parser) -> str:
+    """An option as the parser knows it, whatever its dashes and case."""
+    known = parser._option_string_actions
+    name, equals, value = word.partition("=")
+    if not word.startswith("-") or name in known or not name.strip("-"):
+        return word
+    wanted = one_spelling(name)
+    for option in known:
+        if option.startswith("--") and one_spelling(option) == wanted:
+            return option + equals + value
+    abbreviated: Callable[[str], str] | None = parser.get_default("abbreviated")
+    meant = f"--{abbreviated(name)}" if abbreviated is not None else ""
+    return meant + equals + value if meant in known else word
+
 
 Action = Callable[[argparse.Namespace], int]
 

@@ -18,12 +18,14 @@ from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.diagnosis.failed_nodes import failures_by_kind
-from condor_pydagman.diagnosis.last_lines import excerpt_of
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.explain.failed_nodes import failures_by_kind
+from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.notice import Notice
+from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.past_runs import PastRuns
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.graph.model import Dag
@@ -33,8 +35,6 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.monitor.plan import read_plan, with_logs
-from condor_pydagman.notices.collect import notices_of
-from condor_pydagman.notices.known import Known
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of

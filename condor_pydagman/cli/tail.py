@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.cli.events import add_kind_option, is_wanted, no_logs
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.following import follow
+from condor_pydagman.monitor.dag_monitor import DagMonitor, follow
 from condor_pydagman.monitor.plan import read_small_plan, with_logs
 from condor_pydagman.report.event_words import event_words
 

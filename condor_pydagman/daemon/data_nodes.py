@@ -1,7 +1,9 @@
 """Makes the job of a DATA node when the node is about to be submitted.
 
 The request file is read and checked; a work order is written for the worker, which is the job.  A
-file that is an ordinary submit file makes an ordinary job, as of a JOB node.
+file that is an ordinary submit file makes an ordinary job, as of a JOB node.  The worker's job is
+one of the local universe: HTCondor runs it on the access point at once, without a slot, and starts
+it again if it or the schedd dies.
 """
 
 from __future__ import annotations
@@ -10,25 +12,93 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.work_orders import SUFFIX
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.data_requests.knob_settings import OF_HTCONDOR, settings_of
 from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.data_requests.request_macros import Macros, variables_named
 from condor_pydagman.data_requests.request_text import RequestFile, read_requests
-from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.requests import Placement, Transfer
+from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
 from condor_pydagman.data_requests.work_order import WorkOrder, file_stem, passed_on
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
 from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records import job_description, placement_job
-from condor_pydagman.records.placement_job import WorkerCommand
+from condor_pydagman.records import job_description
+from condor_pydagman.records.job_description import literal
+
+# Attributes of the job's ad; the worker changes them while it runs.
+STATE, REQUESTS = "PlacementState", "PlacementRequests"
+RECEIVED = "request_received"
+MAX_DESCRIPTION = 60  # characters
+
+
+class WorkerCommand(NamedTuple):
+    """How the worker is started: the program, and its arguments but for the work order."""
+
+    program: str
+    arguments: Sequence[str]
+
+
+def job_text(
+    command: WorkerCommand,
+    order: str,
+    output: str,
+    log: str,
+    placements: Sequence[Placement],
+    environment: Sequence[tuple[str, str]],
+) -> str:
+    """The user's part of the description, without a queue statement.
+
+    Args:
+        order: absolute path of the work order.
+        output: absolute path for what the worker prints.
+        log: the job event log that the request names, '' for none.
+        placements: what the request asks for; empty if it was not read.
+        environment: variables that are no secrets.
+    """
+    words = _quoted([*command.arguments, order])
+    variables = _quoted([f"{name}={value}" for name, value in environment])
+    lines = [
+        "universe = local",
+        f"executable = {literal(command.program)}",
+        f'arguments = "{literal(words)}"',
+        f'environment = "{literal(variables)}"',
+        f"output = {literal(output)}",
+        f"error = {literal(output)}",
+        f'My.{STATE} = "{RECEIVED}"',
+        f"My.{REQUESTS} = {len(placements)}",
+        f"description = {literal(description(placements))}",
+    ]
+    if log:
+        lines.append(f"log = {literal(log)}")
+    return "\n".join(lines) + "\n"
+
+
+def description(placements: Sequence[Placement]) -> str:
+    """What `condor_q` shows of the job: "transfer 3 files", "allocate 1"."""
+    if not placements:
+        return "data placement"
+    counts: dict[str, int] = {}
+    for one in placements:
+        word = type(one).__name__.lower()
+        counts[word] = counts.get(word, 0) + 1
+    if len(placements) == 1 and isinstance(placements[0], Transfer):
+        name = placements[0].source.name or placements[0].source.path
+        if name.isascii() and name.isprintable() and "$" not in name:
+            return f"transfer {name}"[:MAX_DESCRIPTION]
+    return ", ".join(f"{word} {count}" for word, count in counts.items())
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """Words as the new syntax of arguments and environments has them, without the outer quotes."""
+    return " ".join("'" + word.replace("'", "''").replace('"', '""') + "'" for word in words)
+
 
 # A longer request file is checked by the worker: the loop must not wait for that.
 MAX_CHECKED = 200_000  # characters
@@ -71,7 +141,7 @@ class DataNodes:
         request = self._checked(text, place, Macros(macros, environment))
         stem = os.path.join(self._made_directory(), file_stem(dag.names[node]))
         self._write_order(action, text, place, macros, stem)
-        job = placement_job.job_text(
+        job = job_text(
             worker_command(),
             stem + SUFFIX,
             stem + _OUTPUT,

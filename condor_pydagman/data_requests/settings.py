@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+
+from condor_pydagman.config import Config
+from condor_pydagman.data_requests.units import read_size
+from condor_pydagman.errors import ConfigError
 from condor_pydagman.named_tuple import NamedTuple
 
 MODULE, DIRECT, PLUGIN, CACHE = WAYS = ("module", "direct", "plugin", "cache")
@@ -50,3 +55,78 @@ class Settings(NamedTuple):
     cache_bytes: int = 10 * 1024**3
     capacities: tuple[tuple[str, int], ...] = ()
     synchronize: bool = False
+
+
+PLUGINS, LIBEXEC = "FILETRANSFER_PLUGINS", "LIBEXEC"
+OF_HTCONDOR = (PLUGINS, LIBEXEC)
+
+
+def settings_of(config: Config, of_htcondor: Mapping[str, str]) -> Settings:
+    """The settings of a worker.
+
+    Args:
+        config: knobs of DAGMan.
+        of_htcondor: values of OF_HTCONDOR.
+
+    Raises:
+        ConfigError: a list or a size can't be read; the message names the knob.
+    """
+    modules = config.placement_modules or of_htcondor.get(LIBEXEC, "")
+    return Settings(
+        ways=_ways(config.placement_ways),
+        module_directories=tuple(_words(modules)),
+        plugins=tuple(_words(of_htcondor.get(PLUGINS, ""))),
+        directory=config.placement_dir,
+        max_transfers=config.placement_max,
+        max_per_host=config.placement_max_per_host,
+        max_per_protocol=config.placement_max_per_protocol,
+        limits=tuple(_pairs("PYDAGMAN_PLACEMENT_LIMITS", config.placement_limits, int)),
+        max_streams=config.placement_streams,
+        max_retries=config.placement_max_retries,
+        first_delay_s=config.placement_first_delay,
+        max_delay_s=config.placement_max_delay,
+        connect_timeout_s=config.placement_connect_timeout,
+        stall_timeout_s=config.placement_stall_timeout,
+        module_timeout_s=config.placement_module_timeout,
+        host_rest_s=config.placement_host_rest,
+        cache_directory=config.placement_cache_dir,
+        cache_bytes=_size("PYDAGMAN_PLACEMENT_CACHE_SIZE", config.placement_cache_size),
+        capacities=tuple(
+            _pairs("PYDAGMAN_PLACEMENT_CAPACITY", config.placement_capacity, read_size)
+        ),
+        synchronize=config.placement_fsync,
+    )
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
+
+
+def _ways(text: str) -> tuple[str, ...]:
+    words = tuple(_words(text.lower()))
+    wrong = [word for word in words if word not in WAYS]
+    if wrong or not words:
+        raise ConfigError(f"PYDAGMAN_PLACEMENT_WAYS: {text!r} is not made of {', '.join(WAYS)}")
+    return words
+
+
+def _size(knob: str, text: str) -> int:
+    try:
+        return read_size(text)
+    except ValueError as error:
+        raise ConfigError(f"{knob}: {error}") from None
+
+
+def _pairs(knob: str, text: str, read: Callable[[str], int]) -> Iterable[tuple[str, int]]:
+    """`name=value` pairs; commas separate, since a size may have a blank."""
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, mark, value = part.rpartition("=")
+        try:
+            if not (mark and name.strip()):
+                raise ValueError(f"{part!r} is not like name=value")
+            number = read(value.strip())
+            if number < 0:
+                raise ValueError(f"{value.strip()!r} is negative")
+        except ValueError as error:
+            raise ConfigError(f"{knob}: {error}") from None
+        yield name.strip(), number

@@ -15,7 +15,7 @@ What people's programs ask for, of those in `TOLD`:
 - `shown`: what the logs tell of it (`follow.tracker`), and all that is said of it: words of events
   and reports (`report.feature_words`), notices (`notices.collect`).
 - `explain`: which of that `explain` says of a DAG that does not go on
-  (`diagnosis.feature_findings`).
+  (`explain.feature_findings`).
 - `outside`: what is known of it beyond the files of a DAG (`monitor.outside_facts`).
 """
 

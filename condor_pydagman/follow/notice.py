@@ -96,7 +96,7 @@ class Notice(NamedTuple):
         nodes: the nodes that it is about, by their full names.
         evidence: what says so.
         advice: what can be done, a sentence or command each.
-        inner: explanations (`diagnosis.explanation.Explanation`) of the sub-DAGs that it is about.
+        inner: explanations (`explain.explanation.Explanation`) of the sub-DAGs that it is about.
         since: when that began, seconds since the epoch; 0.0 if nobody knows.
         command: what does something about it, for a shell or a button; '' if nothing does.
         button: the command of steering that does the same, to these nodes if it is one for nodes.

@@ -7,32 +7,170 @@ fit in less than half of what the C++ program takes (docs/design.md), hence no o
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from condor_pydagman.errors import DagFileWarning
 from condor_pydagman.features import FEATURES, home
 from condor_pydagman.graph.edges import Edges
-from condor_pydagman.graph.parts import (
-    Abort,
-    DotFile,
-    Retry,
-    Script,
-    Splice,
-    StatusFile,
-    Tolerance,
-)
-from condor_pydagman.graph.places import Places
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import Steps, at_once
 from condor_pydagman.graph.variable_table import Variable, VariableTable
 from condor_pydagman.language.commands import Command
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import NO_NODE, NodeKind, ScriptKind
 
-if TYPE_CHECKING:
-    from condor_pydagman.graph.problems import ProcessingError
+
+class Script(NamedTuple):
+    """A SCRIPT command: `command` is the raw rest of the line, split on blanks when it runs."""
+
+    command: str
+    defer_status: int | None = None
+    defer_seconds: int = 0
+    debug_file: str = ""
+    debug_stream: str = ""
+
+
+class Retry(NamedTuple):
+    """A RETRY command; all but `limit` and a single `unless_exit` is ours, not stock DAGMan's.
+
+    Attributes:
+        limit: how many times the node runs again after a failure.
+        unless_exit: return values of the node that are not retried.
+        only_if: if there are any, only these are retried.
+        delay: seconds before the first retry.
+        backoff: by how much the delay is multiplied for each further retry, 1 or more.
+        max_delay: seconds that the delay does not grow beyond; 0 for no limit.
+    """
+
+    limit: int
+    unless_exit: tuple[int, ...] = ()
+    only_if: tuple[int, ...] = ()
+    delay: int = 0
+    backoff: float = 1.0
+    max_delay: int = 0
+
+
+class Abort(NamedTuple):
+    """An ABORT-DAG-ON command; `exit_code` None means the node's own return value."""
+
+    status: int
+    exit_code: int | None = None
+
+
+class Tolerance(NamedTuple):
+    """A TOLERANCE command: how many procs, or percent of them, may fail before the node does."""
+
+    limit: int
+    percent: bool = False
+    fail_fast: bool | None = None
+
+
+class Splice(NamedTuple):
+    """A SPLICE command: the nodes `begin` to `end - 1` are of its file, nested splices included.
+
+    `name` is the full one, without a last `+`.
+    """
+
+    name: str
+    file: str
+    directory: str
+    begin: int
+    end: int
+
+
+class StatusFile(NamedTuple):
+    """A NODE_STATUS_FILE command; `interval` in seconds."""
+
+    file: str
+    interval: int = 60
+    always: bool = False
+
+
+class DotFile(NamedTuple):
+    """A DOT command."""
+
+    file: str
+    update: bool = False
+    overwrite: bool = False
+    include: str = ""
+
+
+class Places:
+    """Filled in the order in which nodes are read; `renumber` when their numbers change."""
+
+    def __init__(self) -> None:
+        self._lines = array("i")
+        self._files: list[str] = []
+        self._starts: list[int] = []  # first node read after the file of that index was entered
+        self._read_as: Sequence[int] | None = None
+        self._put: dict[int, str] = {}  # of nodes that have the number of another one
+
+    @property
+    def file(self) -> str:
+        """The file entered last."""
+        return self._files[-1] if self._files else ""
+
+    def enter(self, file: str) -> None:
+        """Nodes that follow are defined in `file`."""
+        if self._starts and self._starts[-1] == len(self._lines):
+            self._files[-1] = file
+        else:
+            self._files.append(file)
+            self._starts.append(len(self._lines))
+
+    def add(self, line: int) -> None:
+        """The next node is defined on `line`; 0 if on none."""
+        self._lines.append(line)
+
+    def add_many(self, lines: Iterable[int]) -> None:
+        """As `add`, for several nodes."""
+        self._lines.extend(lines)
+
+    def extend(self, other: Places, first: int, count: int) -> None:
+        """Add the first `count` nodes of another DAG, as nodes `first` and so on."""
+        begin = len(self._lines)
+        self._files.extend(other._files)
+        self._starts.extend(begin + start for start in other._starts)
+        if self._read_as is None and other._read_as is None:
+            self._lines.extend(other._lines[:count])
+            return
+        read_as = array("i", range(first) if self._read_as is None else self._read_as)
+        places = range(count) if other._read_as is None else other._read_as[:count]
+        read_as.extend(begin + place for place in places)
+        self._lines.extend(other._lines)
+        self._read_as = read_as
+
+    def put(self, node: int, other: Places, place: int) -> None:
+        """A node has the number of one that was let go: it is node `place` of another DAG."""
+        self._put[node] = other.of(place)
+
+    def let_go(self, nodes: Iterable[int]) -> None:
+        """Nodes have left the DAG."""
+        for node in nodes:
+            self._put.pop(node, None)
+
+    def renumber(self, read_as: Sequence[int]) -> None:
+        """Node n is the one that was node `read_as[n]` before."""
+        before = self._read_as
+        self._read_as = read_as if before is None else [before[node] for node in read_as]
+        if self._put:
+            self._put = {n: self._put[old] for n, old in enumerate(read_as) if old in self._put}
+
+    def of(self, node: int) -> str:
+        """`file:line` of the node; '' if that is not known."""
+        if self._put and node in self._put:
+            return self._put[node]
+        if self._read_as is not None:
+            node = self._read_as[node]
+        index = bisect_right(self._starts, node) - 1
+        if index < 0 or not self._lines[node]:
+            return ""
+        return f"{self._files[index]}:{self._lines[node]}"
+
 
 __all__ = [
     "BY_NODE",

@@ -1,8 +1,9 @@
-"""Findings about the values of submit descriptions: what submission would refuse, and what is not
-there.
+"""Findings about submit descriptions: values that submission would refuse, macros and VARS, files
+that jobs write, lines that nothing uses.
 
-Of files it is only told what nothing can write before it is needed: what the nodes before a node,
-or its PRE script, make is theirs.  Of values with macros that only the job has, nothing is said.
+Descriptions that do more than set and use plain macros are not checked.  Of files it is only told
+what nothing can write before it is needed: what the nodes before a node, or its PRE script, make is
+theirs.  Of values with macros that only the job has, nothing is said.
 """
 
 from __future__ import annotations
@@ -10,15 +11,26 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
-from condor_pydagman.graph.model import DONE, Dag, Variable
-from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand
+from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
+from condor_pydagman.language.hints import nearest
+from condor_pydagman.language.submit_file import (
+    KEYWORDS,
+    SPECIAL,
+    SubmitText,
+    expand,
+    mentioned,
+    parse,
+)
+from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
 from condor_pydagman.lint.findings import FileKind, Findings, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.odd_characters import CODE as ODD
 from condor_pydagman.lint.odd_characters import odd
 from condor_pydagman.lint.value_rules import Get, first_of
+from condor_pydagman.vocabulary import NodeKind
 
 VALUE, FILE, NEEDED = "DAG310", "DAG311", "DAG312"
 _INPUTS = ("transfer_input_files", "transferinputfiles", "transfer_input", "transferin")
@@ -27,7 +39,7 @@ _STANDARD = (("input", "in", "stdin"), ("output", "out", "stdout"), ("error", "e
 _FALSE = ("false", "f", "no", "n", "0", "never")
 _NO_FILES = ("vm", "docker", "container", "grid", "13", "10", "9")  # universes
 _TYPED = ("executable", "arguments", "args", "environment", "env", "transfer_input_files")
-_ELSEWHERE = (
+_OTHER_FILES = (
     "output_destination",
     "output_directory",
     "remote_initialdir",
@@ -36,7 +48,7 @@ _ELSEWHERE = (
 _OF_FILES = frozenset(
     (
         *("universe", "transfer_executable", "should_transfer_files", "shell", value_rules.PROXY),
-        *(*value_rules.DIRECTORIES, *_INPUTS, *_ELSEWHERE, *_PROGRAM, "log", "userlog"),
+        *(*value_rules.DIRECTORIES, *_INPUTS, *_OTHER_FILES, *_PROGRAM, "log", "userlog"),
         *(name for names in _STANDARD for name in names),
     )
 )
@@ -210,7 +222,7 @@ class DescriptionRules:
                 self._note(node, FILE, f"{key} {file} does not exist")
 
     def _outputs(self, node: int, get: Get, home: str) -> None:
-        if any(get(key) != "" for key in _ELSEWHERE):
+        if any(get(key) != "" for key in _OTHER_FILES):
             return
         for names in (*_STANDARD[1:], ("log", "userlog")):
             directory = os.path.dirname(first_of(get, names) or "")
@@ -222,3 +234,336 @@ class DescriptionRules:
 
     def _kind(self, home: str, file: str) -> FileKind:
         return self._world.kind(os.path.join(home, file))
+
+
+CODE = "DAG422"
+MAX_VALUE_LENGTH = 60
+MAX_NEIGHBOURS = 20  # lines for which the command that was meant is looked for
+
+
+class UnusedLineRules:
+    """Looks at one node after the other; a line counts as used if any node uses it."""
+
+    def __init__(self, dag: Dag, findings: Findings) -> None:
+        self._dag = dag
+        self._findings = findings
+        self._firsts: dict[int, tuple[int, SubmitText]] = {}
+        self._named: dict[int, set[str]] = {}  # macros that VARS of nodes name
+        self._of_any_universe: set[int] = set()  # VARS choose it
+        self._compared = 0
+
+    def look_at(self, node: int, number: int, text: SubmitText) -> None:
+        """A node and its description, which has that number."""
+        if not text.plain:
+            return
+        self._firsts.setdefault(number, (node, text))
+        for one in self._dag.variables.get(node, ()):
+            if "$" in one.value:
+                self._named.setdefault(number, set()).update(mentioned(one.value))
+            if one.key.lower() == "universe":
+                self._of_any_universe.add(number)
+
+    def report(self) -> None:
+        """Tell of each line once, with the first node of its description."""
+        for number, (node, text) in self._firsts.items():
+            values = dict(text.values)
+            values["my.vars"] = "".join(f"$({name})" for name in self._named.get(number, ()))
+            if number in self._of_any_universe:
+                values["universe"] = "$(universe)"
+            for one in unused_lines(values, text.queue):
+                if one.value is not None and one.name in text.values:
+                    self._add(node, one.name, one.value)
+
+    def _add(self, node: int, key: str, value: str) -> None:
+        dag = self._dag
+        name, submit = dag.names[node], dag.submits[node]
+        source = "the description" if submit in dag.descriptions else submit
+        message = f"{source} of node {name}: nothing uses the line {key} ="
+        message += f" {value[:MAX_VALUE_LENGTH]}"
+        meant = ""
+        if self._compared < MAX_NEIGHBOURS:
+            self._compared += 1
+            meant = nearest(key, KEYWORDS).lower()
+        hint = f"did you mean {meant}?" if meant and meant != key else ""
+        self._findings.add(CODE, message, place=dag.place(node), node=name, hint=hint)
+
+
+_OUTPUTS = (("output", "out", "stdout"), ("error", "err", "stderr"))
+_ELSEWHERE = ("append_files", "output_destination", "transfer_output_remaps")
+_OF_OUTPUTS = frozenset((*_OUTPUTS[0], *_OUTPUTS[1], *_ELSEWHERE, "initialdir", "initial_dir"))
+_NOWHERE = frozenset(("", "/dev/null", "NUL", "nul"))
+_WITH_JOBS = (NodeKind.JOB, NodeKind.FINAL, NodeKind.PROVISIONER, NodeKind.SERVICE)
+
+
+def check_macros(dag: Dag, world: World, findings: Findings, *, grown: bool = False) -> None:
+    """Compare VARS with submit descriptions, and the files that jobs write with each other; look at
+    the values of descriptions.
+
+    `grown`: it is what is added to a DAG, so that any file may have been written before.
+    """
+    texts = _Texts(dag, world, findings)
+    _Variables(dag, world, findings, texts).check()
+    _Outputs(dag, findings, texts).check()
+    _unused_descriptions(dag, findings)
+    rules = DescriptionRules(dag, world, findings, with_files=not grown)
+    unused = UnusedLineRules(dag, findings)
+    for node, number in texts.nodes():
+        rules.look_at(node, number, texts.text(number))
+        unused.look_at(node, number, texts.text(number))
+    rules.report()
+    unused.report()
+
+
+class _Texts:
+    """The submit descriptions of nodes; each file is read once."""
+
+    def __init__(self, dag: Dag, world: World, findings: Findings) -> None:
+        self._dag = dag
+        self._world = world
+        self._findings = findings
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._texts: list[SubmitText | None] = []
+
+    def of(self, node: int) -> int | None:
+        """Number of the description of a node that has a job; None if it tells nothing for sure."""
+        dag, submit = self._dag, self._dag.submits[node]
+        if dag.flags[node] & (NOOP | JOIN) or dag.kinds[node] not in _WITH_JOBS:
+            return None
+        key = ("", submit)
+        if submit not in dag.descriptions:
+            key = (dag.directories.get(node, ""), submit)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._texts)
+            self._texts.append(self._read(node, *key))
+        return number if self._texts[number] is not None else None
+
+    def text(self, number: int) -> SubmitText:
+        """A description that tells all for sure."""
+        text = self._texts[number]
+        assert text is not None
+        return text
+
+    def nodes(self) -> Iterator[tuple[int, int]]:
+        """Nodes that have a description, and its number."""
+        for node in range(len(self._dag)):
+            number = self.of(node)
+            if number is not None:
+                yield node, number
+
+    def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
+        text = self._dag.descriptions.get(submit)
+        if text is None:
+            path = os.path.join(directory, submit)
+            if self._world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
+                return None
+            try:
+                text = self._world.read_text(path)
+            except Exception:  # running the node will show why
+                return None
+        read = parse(text)
+        if not read.plain:
+            self._note_unreadable(node, submit, self._world.unreadable(text, directory))
+        return read if read.plain else None
+
+    def _note_unreadable(self, node: int, submit: str, reason: str) -> None:
+        if not reason or self._dag.flags[node] & DONE:
+            return
+        dag, name = self._dag, self._dag.names[node]
+        what = "the description" if submit in dag.descriptions else f"submit file {submit}"
+        message = f"{what} of node {name} can't be read: {reason}"
+        self._findings.add("DAG307", message, place=dag.place(node), node=name)
+
+
+class _Variables:
+    """Macros that VARS sets and that are not used, and macros that are used and not set."""
+
+    def __init__(self, dag: Dag, world: World, findings: Findings, texts: _Texts) -> None:
+        self._dag = dag
+        self._world = world
+        self._findings = findings
+        self._texts = texts
+        self._used: set[str] = set()
+        self._unused: dict[str, tuple[int, str, int]] = {}  # by key: node, as written, how many
+        self._seen: dict[tuple[int, tuple[str, ...]], tuple[str, ...]] = {}
+        self._unset: dict[tuple[int, str], tuple[int, int]] = {}
+
+    def check(self) -> None:
+        """Look at every node."""
+        for node, number in self._texts.nodes():
+            variables = self._dag.variables.get(node, ())
+            keys = tuple(variable.key for variable in variables)
+            for key in self._unused_keys(node, number, keys, variables):
+                first, written, count = self._unused.get(key, (node, _written(keys, key), 0))
+                self._unused[key] = (first, written, count + 1)
+            self._note_unset(node, number, keys)
+        self._report_unused()
+        self._report_unset()
+
+    def _unused_keys(
+        self, node: int, number: int, keys: tuple[str, ...], variables: tuple[Variable, ...]
+    ) -> tuple[str, ...]:
+        """Lower-case keys that the description does not use, nor another value of the node, nor the
+        names of its files."""
+        if not keys:
+            return ()
+        unused = self._seen.get((number, keys))
+        if unused is None:
+            text = self._texts.text(number)
+            known = text.mentioned | text.loops
+            lower = dict.fromkeys(key.lower() for key in keys)
+            unused = tuple(key for key in lower if key not in known and not _is_command(key))
+            self._seen[number, keys] = unused
+            self._used.update(key for key in lower if key in known)
+        if unused:
+            texts = [variable.value for variable in variables]
+            for data in self._dag.features.values():
+                texts += data.file_names(node)
+            elsewhere = {name for text in texts for name in mentioned(text)}
+            if elsewhere:
+                self._used |= elsewhere
+                unused = tuple(key for key in unused if key not in elsewhere)
+        return unused
+
+    def _note_unset(self, node: int, number: int, keys: tuple[str, ...]) -> None:
+        text = self._texts.text(number)
+        if not text.needed or self._dag.flags[node] & DONE:
+            return
+        lower = {key.lower() for key in keys}
+        for name in text.needed:
+            low = name.lower()
+            if low in lower or low in text.values or low in text.loops or low in SPECIAL:
+                continue
+            if low.startswith("match_") and self._dag.group_of(node) is not None:
+                continue  # the match of its group to a site sets it
+            if low not in KEYWORDS:
+                first, count = self._unset.get((number, name), (node, 0))
+                self._unset[number, name] = (first, count + 1)
+
+    def _report_unused(self) -> None:
+        """A key that some description uses is often set for all nodes: nothing is said of that."""
+        dag = self._dag
+        for key, (node, written, count) in self._unused.items():
+            if key not in self._used:
+                name = dag.names[node]
+                message = f"VARS sets {written} for node {name}{_others(count)}, but"
+                message += f" {dag.submits[node]} does not use $({written})"
+                words = ("VARS", name, written)
+                self._findings.add("DAG401", message, place=dag.place(node), node=name, words=words)
+
+    def _report_unset(self) -> None:
+        dag = self._dag
+        for (_, macro), (node, count) in self._unset.items():
+            if not self._world.is_knob(macro):
+                name = dag.names[node]
+                message = f"{dag.submits[node]} uses $({macro}), which nothing sets for node {name}"
+                message += _others(count)
+                self._findings.add("DAG402", message, place=dag.place(node), node=name)
+
+
+def _is_command(key: str) -> bool:
+    """Whether a VARS key sets a submit command or a job attribute, so that its name is its use."""
+    return key in KEYWORDS or key in SPECIAL or "." in key or key.startswith(("+", "request_"))
+
+
+def _written(keys: tuple[str, ...], lower: str) -> str:
+    return next(key for key in keys if key.lower() == lower)
+
+
+def _others(count: int) -> str:
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
+class _Outputs:
+    """Nodes whose jobs write the same output or error file."""
+
+    def __init__(self, dag: Dag, findings: Findings, texts: _Texts) -> None:
+        self._dag = dag
+        self._findings = findings
+        self._texts = texts
+        self._writers: dict[int, int] = {}  # hash of a path: first node that writes it
+        self._shared: dict[str, list[int]] = {}  # path: its first writer, how many
+        self._raw: dict[int, tuple[str, ...]] = {}
+        self._fixed: dict[tuple[int, str], tuple[str, ...]] = {}
+
+    def check(self) -> None:
+        """Look at every node that will run."""
+        for node, number in self._texts.nodes():
+            if not self._dag.flags[node] & DONE:
+                for path in self._paths(node, number):
+                    self._note(node, number, path)
+        for path, (node, count) in self._shared.items():
+            name = self._dag.names[node]
+            message = f"{count} nodes overwrite {path}; the first is {name}"
+            place = self._dag.place(node)
+            self._findings.add("DAG305", message, place=place, node=name)
+
+    def _note(self, node: int, number: int, path: str) -> None:
+        first = self._writers.setdefault(hash(path), node)
+        if first == node:
+            return
+        shared = self._shared.get(path)
+        if shared is not None:
+            shared[1] += 1
+        elif path in self._paths(first, self._texts.of(first) or 0):  # not merely an equal hash
+            self._shared[path] = [first, 2]
+
+    def _paths(self, node: int, number: int) -> tuple[str, ...]:
+        """Files that the node's job writes, as far as that can be told."""
+        directory = self._dag.directories.get(node, "")
+        variables = self._dag.variables.get(node, ())
+        if variables:
+            return self._expanded(number, directory, variables)
+        fixed = self._fixed.get((number, directory))
+        if fixed is None:
+            fixed = self._fixed[number, directory] = self._expanded(number, directory, ())
+        return fixed
+
+    def _expanded(
+        self, number: int, directory: str, variables: tuple[Variable, ...]
+    ) -> tuple[str, ...]:
+        text = self._texts.text(number)
+        keys = [variable.key.lower() for variable in variables]
+        appended = {k: v.value for k, v in zip(keys, variables) if v.append}
+        prepended = {k: v.value for k, v in zip(keys, variables) if not v.append}
+
+        def look_up(name: str) -> str | None:
+            if name in SPECIAL or name in text.loops:
+                return None
+            return appended.get(name, text.values.get(name, prepended.get(name)))
+
+        raw = self._raw.get(number)
+        if raw is None or not _OF_OUTPUTS.isdisjoint(keys):
+            raw = _raw_outputs(look_up)
+            if _OF_OUTPUTS.isdisjoint(keys):
+                self._raw[number] = raw
+        initial, *outputs = raw
+        base = expand(initial, look_up)
+        if base is None:
+            return ()
+        paths: dict[str, None] = {}
+        for output in outputs:
+            value = expand(output, look_up)
+            if value is not None and value not in _NOWHERE:
+                paths[os.path.normpath(os.path.join(directory, base, value))] = None
+        return tuple(paths)
+
+
+def _raw_outputs(look_up: Callable[[str], str | None]) -> tuple[str, ...]:
+    """The initial directory, then the files that a job writes, macros not expanded."""
+    if any(look_up(key) for key in _ELSEWHERE):
+        return ("",)
+    initial = look_up("initialdir") or look_up("initial_dir") or ""
+    files = (next((value for value in map(look_up, names) if value), "") for names in _OUTPUTS)
+    return (initial, *(file for file in files if file))
+
+
+def _unused_descriptions(dag: Dag, findings: Findings) -> None:
+    added = [data.submits_to_come() for data in dag.all_features()]
+    if None in added:
+        return  # what is added may name them
+    used = {*dag.submits, *chain.from_iterable(filter(None, added))}
+    for name in dag.descriptions:
+        if name not in used:
+            message = f"no node uses the SUBMIT-DESCRIPTION {name}"
+            findings.add("DAG407", message, words=("SUBMIT_DESCRIPTION", name))

@@ -17,11 +17,11 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.scope import Scope
 from condor_pydagman.language import commands
 from condor_pydagman.language.commands import Command
+from condor_pydagman.lint.description_rules import check_macros
 from condor_pydagman.lint.external import OutlineOptions
 from condor_pydagman.lint.file_rules import check_config, check_files
 from condor_pydagman.lint.findings import Finding, Findings, World
 from condor_pydagman.lint.graph_rules import check_cycles, check_graph
-from condor_pydagman.lint.macro_rules import check_macros
 from condor_pydagman.lint.outline import read_outline, word_of
 from condor_pydagman.lint.partial import build_partial
 from condor_pydagman.lint.request_rules import check_requests

@@ -12,12 +12,14 @@ from typing import Any, Union
 
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.errors import PoolError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Follower, Plan, is_start_of_post, order, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, NodesLogEvent, log_events
 from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.garbage import collection_off
+from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
@@ -438,3 +440,47 @@ def in_order(one: Source, other: Source) -> Iterator[Source]:
         if first.next_time > until or first.next_time == _ALL:
             return
         yield from first.ready(min(until, second.next_time))
+
+
+INTERVAL_S = 0.5  # between looks at the logs, which cost two calls of the system each
+ASK_S = 15.0  # between questions whether a job that has not started is still in the queue
+
+
+def follow(
+    monitor: DagMonitor, sleep: Callable[[float], object], interval: float = INTERVAL_S
+) -> Iterator[list[DagEvent]]:
+    """What happens, until DAGMan has ended; nothing that is empty.
+
+    Args:
+        sleep: waits for so many seconds.
+        interval: between looks at the logs, seconds.
+
+    Raises:
+        PoolError: DAGMan's job has left the queue before it started.
+    """
+    waited, gone = 0.0, False
+    while True:
+        events = monitor.poll()
+        if events:
+            yield events
+        if monitor.more:
+            continue
+        if monitor.over:
+            return
+        if gone and not monitor.begun:
+            raise PoolError(
+                f"DAGMan's job {monitor.found.cluster} has left the queue before it started",
+                transient=False,
+            )
+        sleep(interval)
+        waited += interval
+        if waited >= ASK_S and not monitor.begun:
+            waited, gone = 0.0, _has_left(monitor.found.cluster)
+
+
+def _has_left(cluster: int) -> bool:
+    """Whether the queue has no such job; not if the schedd does not answer."""
+    try:
+        return not schedd_queries.queued_dagman_ad(cluster)
+    except PoolError:
+        return False

@@ -19,8 +19,7 @@ from typing import Any
 
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.following import INTERVAL_S
+from condor_pydagman.monitor.dag_monitor import INTERVAL_S, DagMonitor
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_small_plan
 from condor_pydagman.named_tuple import NamedTuple

@@ -13,6 +13,10 @@ from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
+from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.held_jobs import logged_holds
+from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled
+from condor_pydagman.follow.notices.phrases import MAX_NAMES
 from condor_pydagman.follow.overview import Dagman, Overview, overview
 from condor_pydagman.follow.run_model import DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally
@@ -24,10 +28,6 @@ from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad, state_of_files
 from condor_pydagman.monitor.outside_facts import OutsideFacts, watchers
 from condor_pydagman.monitor.plan import is_of_earlier_run, known_plan, read_small_plan
-from condor_pydagman.notices.collect import notices_of
-from condor_pydagman.notices.held_jobs import logged_holds
-from condor_pydagman.notices.known import Known, Load, Nodes, Throttled
-from condor_pydagman.notices.phrases import MAX_NAMES
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 MAX_LOG_BYTES = 32 << 20  # of a nodes log that is read whole; that takes a second

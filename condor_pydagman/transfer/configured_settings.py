@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.config import Config
-from condor_pydagman.data_requests.knob_settings import OF_HTCONDOR, settings_of
-from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
 
 
 def configured_settings() -> Settings:

@@ -8,8 +8,10 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.files import open_to_append
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Transfer
@@ -17,11 +19,11 @@ from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.printable import escaped_line
-from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent
+from condor_pydagman.records.own_events import stamp
+from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent, event_text
 from condor_pydagman.transfer.attempt_lines import attempt_line, ends_of
 from condor_pydagman.transfer.journal import Journal
 from condor_pydagman.transfer.make_worker import make_worker
-from condor_pydagman.transfer.nodes_log_notes import NodesLogNotes
 from condor_pydagman.transfer.placement_ad import (
     FIRST_UPDATE_S,
     UPDATE_INTERVAL_S,
@@ -34,6 +36,62 @@ from condor_pydagman.transfer.rules.journal_text import Done
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
+
+MAX_WAIT_S = 3.0  # for another writer in the middle of an event
+_POLL_S = 0.02
+_END = b"...\n"
+
+
+class NodesLogNotes:
+    """Writes notes in batches.
+
+    Args:
+        path: of the nodes log, '' for none.
+        say: adds a line to the worker's log.
+    """
+
+    def __init__(self, path: str, say: Callable[[str], None]) -> None:
+        self._path = path
+        self._say = say
+        self._texts: list[str] = []
+        self._failed = False
+
+    def add(self, event: PlacementEvent) -> None:
+        """One more note, written at the next `flush`."""
+        if self._path:
+            self._texts.append(event_text(stamp(time.localtime()), event))
+
+    def flush(self) -> None:
+        """Write all that were added."""
+        texts, self._texts = self._texts, []
+        if not texts:
+            return
+        try:
+            self._append("".join(texts).encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            if not self._failed:
+                self._say(f"can't write to {self._path}: {error.strerror or error}")
+            self._failed = True
+
+    def _append(self, data: bytes) -> None:
+        # No O_CREAT: a log that is gone is not for a worker to make.
+        fd = open_to_append(self._path, os.O_RDWR | os.O_APPEND)
+        try:
+            self._wait_for_end_of_event(fd)
+            if os.write(fd, data) < len(data):
+                os.write(fd, b"\n" + _END)
+        finally:
+            os.close(fd)
+
+    def _wait_for_end_of_event(self, fd: int) -> None:
+        until = time.monotonic() + MAX_WAIT_S
+        while True:
+            size = os.fstat(fd).st_size
+            end = os.pread(fd, len(_END), max(size - len(_END), 0))
+            if not size or end == _END or time.monotonic() > until:
+                return
+            time.sleep(_POLL_S)
+
 
 ERROR = 1  # a file of ours can't be read or written
 FLUSH_S = 0.5  # between writes to the nodes log

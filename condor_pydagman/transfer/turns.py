@@ -28,22 +28,20 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.placement_directory import open_own, open_shared
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.rules.rest_rules import (
-    Rest,
-    forgotten_after_s,
-    newest,
-    next_rest,
-    read_rest_name,
-    rest_name,
-)
 from condor_pydagman.transfer.rules.turn_rules import (
+    Rest,
     Ticket,
     Verdict,
     as_others_see_it,
+    forgotten_after_s,
     fronts,
     may_start,
+    newest,
+    next_rest,
     places_of,
+    read_rest_name,
     read_ticket_name,
+    rest_name,
     same_before,
     should_yield,
     ticket_name,

@@ -5,22 +5,35 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
+from itertools import accumulate
 from typing import Any, Callable, Generic, TypeVar
 
 from aiohttp import web
 
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.explain.explain_node import explain_node
+from condor_pydagman.explain.failed_nodes import failure_of
+from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.explain.last_lines import excerpt_of
+from condor_pydagman.follow.run_model import Attempt, Run
 from condor_pydagman.follow.shown_states import KEYS, LOOKS, Shown
-from condor_pydagman.vocabulary import STATE_WORDS
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor.file_facts import shown
+from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.names import logged_name
+from condor_pydagman.printable import printable
+from condor_pydagman.report.spans import job_parts
+from condor_pydagman.vocabulary import STATE_WORDS, NodeKind, NodeStatus
 from condor_pydagman.web.access import Refused
+from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.dags_list import DagsList
-from condor_pydagman.web.files import path_of, piece_of
-from condor_pydagman.web.group_rows import GroupRows, Told
+from condor_pydagman.web.files import files_of_node, path_of, piece_of
+from condor_pydagman.web.group_rows import GroupRows, Told, group_of_node
 from condor_pydagman.web.live_dag import LiveDag
-from condor_pydagman.web.node_details import details_of, shown_finding
-from condor_pydagman.web.node_rows import NodeRows
+from condor_pydagman.web.node_rows import NodeRows, ended_at, row_of, runtime_s
 from condor_pydagman.web.picture_boxes import MAX_OPEN, PictureBoxes
 from condor_pydagman.web.queue_answers import output_of
 from condor_pydagman.web.steering import (
@@ -33,7 +46,232 @@ from condor_pydagman.web.steering import (
 )
 from condor_pydagman.web.tables import MAX_ROWS, MAX_SEARCH, Rows, Wanted
 from condor_pydagman.web.threads import Threads
-from condor_pydagman.web.timeline import BUCKETS, MAX_BUCKETS, timeline_of
+
+MAX_NEAR = 50  # parents, and children
+MAX_VALUE = 2000  # characters of a variable's value
+MAX_HOLDS = 10
+MAX_HOSTS = 20
+
+
+def details_of(reader: DagReader, number: int, state: str) -> dict[str, Any]:
+    """A node's row, and what is beside, before and behind it.
+
+    Args:
+        state: of the DAG, in words.
+
+    Raises:
+        Refused: there is no such node.
+    """
+    reader.check(number)
+    run, dag, last = reader.node_run(number), reader.dag, reader.last_attempt(number)
+    found = {**row_of(reader, number, time.time()), "attempts": len(run.attempts) if run else 0}
+    found["job"] = _job(last)
+    found.update(explained(reader, number, state))
+    if dag is None:
+        near: dict[str, Any] = {"parents": [], "parents_count": 0}
+        near.update({"children": [], "children_count": 0})
+        return {**found, **near, "vars": {}, "files": [], "kind": "JOB", "submit": ""}
+    files = files_of_node(reader.found, dag, number, last)
+    return {
+        **found,
+        **_near(reader, "parents", dag.parents(number)),
+        **_near(reader, "children", dag.children(number)),
+        **group_of_node(reader, number),
+        "kind": NodeKind(dag.kinds[number]).name,
+        "submit": dag.submits[number] if dag.submits[number] not in dag.descriptions else "",
+        "vars": _variables(dag, number),
+        "files": [
+            {"kind": kind, "path": printable(shown(path)), "exists": os.path.exists(path)}
+            for kind, path in files.items()
+        ],
+    }
+
+
+def explained(reader: DagReader, number: int, state: str) -> dict[str, Any]:
+    """Why the node is in its state, and what has happened to it; by the files alone: to ask the
+    schedd takes too long here."""
+    facts = _facts(reader, number, state)
+    found = explain_node(facts, logged_name(reader.names[number])).to_json()
+    return {
+        "headline": found["headline"],
+        "explain": [shown_finding(finding) for finding in found["findings"]],
+        "life": found["life"],
+    }
+
+
+def shown_finding(finding: dict[str, Any]) -> dict[str, Any]:
+    """A finding of `condor_pydagman explain --json` as the page shows it."""
+    return {
+        "weight": finding["weight"],
+        "finding": finding["sentence"],
+        "evidence": [_evidence(one) for one in finding["evidence"]],
+        "advice": list(finding["advice"]),
+        "nodes": list(finding["nodes"]),
+        "inner": [
+            {
+                "headline": inner["headline"],
+                "findings": [shown_finding(one) for one in inner["findings"]],
+            }
+            for inner in finding["inner"]
+        ],
+    }
+
+
+def _evidence(evidence: dict[str, Any]) -> str:
+    text = evidence["source"] + (f": {evidence['text']}" if evidence.get("text") else "")
+    return "\n".join([text, *evidence.get("lines", ())])
+
+
+def _facts(reader: DagReader, number: int, state: str) -> Facts:
+    found, dag, run = reader.found, reader.dag, reader.node_run(number)
+    quiet = found._replace(schedd_problem="it is not asked")
+    excerpts = {}
+    if run is not None and run.status is NodeStatus.ERROR:
+        excerpt = excerpt_of(failure_of(run, reader.run, dag), quiet, dag)
+        excerpts = {run.name: excerpt} if excerpt is not None else {}
+    return Facts(
+        found.name,
+        DagState(state),
+        time.time(),
+        reader.run,
+        found.exit_code,
+        found.cluster,
+        found.ad,
+        dag,
+        shown(found.nodes_log),
+        shown(found.out),
+        shown(found.paths.halt),
+        os.path.exists(found.paths.halt),
+        excerpts=excerpts,
+    )
+
+
+def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any]:
+    """The first parents or children, and how many there are."""
+    found = list(dict.fromkeys(numbers))
+    return {what: [reader.brief(one) for one in found[:MAX_NEAR]], f"{what}_count": len(found)}
+
+
+def _job(attempt: Attempt | None) -> dict[str, Any]:
+    """Of the last attempt; {} if there is none."""
+    if attempt is None or not attempt.procs:
+        return {}
+    return {
+        "job": attempt.job,
+        "procs": attempt.procs,
+        "running": attempt.running,
+        "held": attempt.held,
+        "ended": attempt.ended_procs,
+        "submitted": attempt.submitted,
+        "value": attempt.value,
+        "hosts": list(attempt.hosts[-MAX_HOSTS:]),
+        "evictions": attempt.evictions,
+        "holds": [
+            {"time": hold.time, "reason": hold.reason, "code": hold.code, "job": hold.job}
+            for hold in attempt.holds[-MAX_HOLDS:]
+        ],
+        "cpu_s": round(attempt.cpu_s, 3),
+        "usage": {name: row._asdict() for name, row in attempt.usage.items()},
+        "bytes_sent": attempt.bytes_sent,
+        "bytes_received": attempt.bytes_received,
+    }
+
+
+def _variables(dag: Dag, number: int) -> dict[str, str]:
+    if number not in dag.variables:
+        return {}
+    return {one.key: one.value[:MAX_VALUE] for one in dag.variables[number]}
+
+
+BUCKETS = 120
+MAX_BUCKETS = 1000
+MAX_LONGEST_NODES = 20
+
+
+def timeline_of(
+    reader: DagReader, begin: float | None, end: float | None, count: int
+) -> dict[str, Any]:
+    """The chart: `count` equal intervals from `begin` to `end`; None is the run's own.
+
+    `running` is the average number of attempts whose jobs run; `longest` the nodes whose last
+    attempts have run longest.
+    """
+    run, now = reader.run, time.time()
+    last = run.ended or (max(run.last, now) if run.begun else 0.0)
+    first = run.begun if begin is None else begin
+    until = max(last if end is None else end, first + 1.0)
+    chart = _Chart(first, (until - first) / count, count)
+    _fill(chart, run, min(now, last or now))
+    return {"buckets": chart.rows() if run.begun else [], "longest": _longest(reader, now)}
+
+
+class _Chart:
+    """Counts by bucket: a difference array, so that adding an interval takes constant time."""
+
+    def __init__(self, begin: float, step: float, count: int) -> None:
+        self._begin, self._step, self._count = begin, step, count
+        self._changes = [0.0] * (count + 2)  # +1 in the bucket where a job begins, -1 where it ends
+        self._partial = [0.0] * (count + 1)  # for buckets that an interval covers in part
+        self.ended, self.failed = [0] * count, [0] * count
+
+    def bucket_of(self, when: float) -> int:
+        """The bucket of a time; -1 if it is outside."""
+        bucket = int((when - self._begin) / self._step) if when >= self._begin else -1
+        if bucket < self._count:
+            return bucket
+        return self._count - 1 if self._is_end(when) else -1
+
+    def _is_end(self, when: float) -> bool:
+        return when <= self._begin + self._count * self._step + 1e-6
+
+    def add(self, since: float, until: float) -> None:
+        """Count one job as running between two times, seconds since the epoch."""
+        begin = min(max((since - self._begin) / self._step, 0.0), self._count)
+        end = min(max((until - self._begin) / self._step, 0.0), self._count)
+        first, last = int(begin), int(end)
+        self._partial[first] -= begin - first
+        self._partial[last] += end - last
+        self._changes[first] += 1.0
+        self._changes[last] -= 1.0
+
+    def rows(self) -> list[dict[str, Any]]:
+        """By bucket: begin, average number that runs, how many have ended and failed."""
+        through = list(accumulate(self._changes))
+        return [
+            {
+                "t": round(self._begin + bucket * self._step, 3),
+                "running": round(max(through[bucket] + self._partial[bucket], 0.0), 3),
+                "ended": self.ended[bucket],
+                "failed": self.failed[bucket],
+            }
+            for bucket in range(self._count)
+        ]
+
+
+def _fill(chart: _Chart, run: Run, now: float) -> None:
+    for node in run.nodes.values():
+        for attempt in node.attempts:
+            if attempt.started:
+                for kind, since, until in job_parts(attempt, now):
+                    if kind == "run":
+                        chart.add(since, until)
+            end = ended_at(attempt)
+            bucket = chart.bucket_of(end) if end is not None else -1
+            if bucket >= 0:
+                chart.ended[bucket] += 1
+                is_last = attempt is node.attempts[-1]  # what another one follows has failed
+                chart.failed[bucket] += not is_last or node.counted is not NodeStatus.DONE
+
+
+def _longest(reader: DagReader, now: float) -> list[dict[str, Any]]:
+    found = []
+    for name, node in reader.run.nodes.items():
+        if node.attempts and node.attempts[-1].started:
+            found.append((runtime_s(node.attempts[-1], now) or 0.0, name))
+    found.sort(reverse=True)
+    numbers = map(reader.find, (name for _, name in found[:MAX_LONGEST_NODES]))
+    return [row_of(reader, number, now) for number in numbers if number is not None]
+
 
 EXPLAIN_S = 60.0
 EXPLAINED_S = 10.0  # an explanation is told again

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.adapters.files import open_ordinary, rescue_numbers, working_directory
-from condor_pydagman.diagnosis.last_lines import output_of_worker
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.explain.last_lines import output_of_worker
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.file_facts import shown

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.follow.shown_states import KEYS, Shown, why_done
-from condor_pydagman.notices.held_jobs import logged_holds
 from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.web.dag_reader import DagReader
 from condor_pydagman.web.tables import Rows

@@ -18,7 +18,7 @@ from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from condor_pydagman.follow.shown_states import KEYS
-from condor_pydagman.web.page_states import STYLE_SHEET, style_sheet, with_states
+from condor_pydagman.web.application import STYLE_SHEET, style_sheet, with_states
 from tests.web.fake_dag import FakeDag
 
 PAGE = Path(__file__).resolve().parents[2] / "condor_pydagman" / "web" / "page"

@@ -9,12 +9,12 @@ from condor_pydagman.features.brake.commands import ABORT
 from condor_pydagman.features.brake.record import BrakeRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence
+from condor_pydagman.follow.notices.known import HaltedBy, Known
+from condor_pydagman.follow.notices.phrases import names_of
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.notices.known import HaltedBy, Known
-from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import message, printable
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why

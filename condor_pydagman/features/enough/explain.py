@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.explain.graph_state import GraphState
+from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.enough.commands import PARENTS, EnoughsOfDag, enoughs_of, words
 from condor_pydagman.features.enough.counts import FOLLOWS, EnoughCounts
 from condor_pydagman.features.enough.shown import EnoughSeen

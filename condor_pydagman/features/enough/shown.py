@@ -8,11 +8,11 @@ from typing import Any
 from condor_pydagman.features.enough.record import EnoughRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.notices.known import Known
 from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, why

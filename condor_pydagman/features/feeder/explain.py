@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.known_facts import Facts
+from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.feeder.shown import FeederSeen
 
 

@@ -14,11 +14,11 @@ from condor_pydagman.features.feeder.report import (
 from condor_pydagman.features.growth.shown import fed
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
-from condor_pydagman.notices.known import Known
 from condor_pydagman.printable import message, printable
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, Flow, flow, why

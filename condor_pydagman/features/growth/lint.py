@@ -15,9 +15,9 @@ from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.graph.problems import DagFileErrors
+from condor_pydagman.lint.description_rules import check_macros
 from condor_pydagman.lint.file_rules import check_files
 from condor_pydagman.lint.findings import FileKind, Finding, Findings, Severity, World
-from condor_pydagman.lint.macro_rules import check_macros
 from condor_pydagman.vocabulary import NodeKind
 
 CODE = "DAG417"

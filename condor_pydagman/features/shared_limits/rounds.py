@@ -3,6 +3,11 @@
 A round is made by each DAGMan for itself, under the lock of the directory, by these rules; so no
 one has to be in charge.  Nodes with the same limits are a class.  A class gets places of all its
 limits together or none, so that no two DAGs wait for what the other one keeps unused.
+
+DAGs share the places of a limit as equally as their wishes allow.  Who wants less than an equal
+part gets what it wants; the others share the rest equally.  Places that can't be shared equally
+stay with those that have them; but where there are fewer places than DAGs, each goes to the one
+that has waited longest as soon as it is given back, so that nobody starves.
 """
 
 from __future__ import annotations
@@ -17,8 +22,51 @@ from condor_pydagman.features.shared_limits.limit_claims import (
     Part,
     PlacesClaim,
 )
-from condor_pydagman.features.shared_limits.shares import Party, shares
 from condor_pydagman.named_tuple import NamedTuple
+
+
+class Party(NamedTuple):
+    """One of those that share.
+
+    Attributes:
+        name: tells it from the others.
+        granted: places that it may use now.
+        wanted: places that it could use, those included.
+        since: since when it waits for more, seconds since the epoch.
+    """
+
+    name: str
+    granted: int
+    wanted: int
+    since: float
+
+
+def shares(most: int, parties: Sequence[Party]) -> dict[str, int]:
+    """How many places each may have; all together no more than `most`."""
+    found: dict[str, int] = {}
+    greedy = sorted(parties, key=lambda one: one.wanted)
+    left = most
+    while greedy:
+        equal = left // len(greedy)
+        if greedy[0].wanted > equal:
+            break
+        one = greedy.pop(0)
+        found[one.name] = one.wanted
+        left -= one.wanted
+    if not greedy:
+        return found
+    equal = left // len(greedy)
+    order = sorted(greedy, key=lambda one: _order(one, equal))
+    for number, one in enumerate(order):
+        found[one.name] = equal + (1 if number < left - equal * len(greedy) else 0)
+    return found
+
+
+def _order(one: Party, equal: int) -> tuple[bool, float, str]:
+    """Sorts those that may get one place more than the others: first comes first."""
+    has_more = one.granted > equal
+    return (has_more if equal == 0 else not has_more), one.since, one.name
+
 
 NO_LIMIT = -1
 MAX_WOKEN = 50  # others that one round wakes

@@ -7,8 +7,8 @@ from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import WORDS, LimitRow, LimitsAsked, waits_for
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.overview import Overview
-from condor_pydagman.notices.known import Known
 from condor_pydagman.printable import does, message, number_of
 from condor_pydagman.report.feature_words import Flow, flow
 from condor_pydagman.words import duration, number

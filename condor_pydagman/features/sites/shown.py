@@ -10,13 +10,13 @@ from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.known import Known, Nodes
+from condor_pydagman.follow.notices.phrases import names_of
 from condor_pydagman.follow.overview import MAX_LISTED, Overview
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.notices.known import Known, Nodes
-from condor_pydagman.notices.phrases import names_of
 from condor_pydagman.printable import does, message, number_of, printable
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead

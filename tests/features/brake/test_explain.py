@@ -8,8 +8,8 @@ from condor_pydagman.features.brake.record import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.run_model import DagState, Halted
-from tests.unit.diagnosis import NOW, facts_of, texts
-from tests.unit.diagnosis.test_dagman_job_state import FAILED, TEXT, said
+from tests.unit.explain import NOW, facts_of, texts
+from tests.unit.explain.test_dagman_job_state import FAILED, TEXT, said
 
 
 def test_a_brake_that_halts_or_ends_the_dag() -> None:

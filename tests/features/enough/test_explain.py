@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.explain_node import explain_node
-from condor_pydagman.diagnosis.graph_state import GraphState
-from condor_pydagman.diagnosis.known_facts import Facts
 from condor_pydagman.engine.node_states import NOT_NEEDED
+from condor_pydagman.explain.explain_node import explain_node
+from condor_pydagman.explain.graph_state import GraphState
+from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.enough.explain import findings
 from condor_pydagman.features.enough.record import EnoughRecord
 from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough, notices
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, known, mark, texts
+from tests.unit.explain import NOW, attempt, facts_of, known, mark, texts
 
 LINE = "ENOUGH CATEGORY c 2"
 NODES = "".join(f"JOB {name} a.sub\nCATEGORY {name} c\n" for name in "ABCD")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.graph_state import GraphState
+from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.features.enough.explain import counts_of
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import facts_of
-from tests.unit.diagnosis.test_graph_state import letters, state_of
+from tests.unit.explain import facts_of
+from tests.unit.explain.test_graph_state import letters, state_of
 
 MERGED = (
     "".join(f"JOB {name} a.sub\n" for name in "ABCDE")

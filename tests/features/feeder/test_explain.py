@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.dagman_job_state import dagman_findings, rescue_findings
-from condor_pydagman.diagnosis.explain_dag import explain_dag
+from condor_pydagman.explain.dagman_job_state import dagman_findings, rescue_findings
+from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.features.feeder.shown import FeederSeen, notices
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.vocabulary import NodeStatus
-from tests.unit.diagnosis import NOW, attempt, facts_of, known, texts
+from tests.unit.explain import NOW, attempt, facts_of, known, texts
 
 TEXT = "JOB A a.sub\nFEEDER BELOW 1 PROGRAM feed\n"
 DONE = {"A": (NodeStatus.DONE, [])}

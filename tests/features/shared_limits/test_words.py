@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from condor_pydagman.features.shared_limits.overview import OwnPart
+from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import DagState, Run
-from condor_pydagman.notices.collect import notices_of
-from condor_pydagman.notices.known import Known
 from tests import locks
 from tests.dag_logs import DagLogs
 from tests.features.shared_limits.test_outside import Limits

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from condor_pydagman.diagnosis.explain_dag import explain_dag
-from condor_pydagman.diagnosis.explain_node import explain_node
 from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.explain.explain_dag import explain_dag
+from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.features.sites.shown import notices
 from condor_pydagman.follow.run_model import DagState
-from tests.unit.diagnosis import NOW, facts_of, known
+from tests.unit.explain import NOW, facts_of, known
 
 DAG = "JOB A a.sub\nSITE_GROUP g NODES A\n"
 

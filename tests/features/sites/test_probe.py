@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features.sites.adapters.probe import MAX_OUTPUT, ask, probe_of
+from condor_pydagman.features.sites.adapters.monitor import MAX_OUTPUT, ask, probe_of
 from tests.waiting import LIMIT_S, is_gone, until
 
 

@@ -4,7 +4,7 @@ groups."""
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.features.sites.rests import MAX_S, SiteRests
+from condor_pydagman.features.sites.groups import MAX_S, SiteRests
 from tests.features.sites.matched import Matched, matched
 
 FIRST_S = 60.0  # PYDAGMAN_SITES_INTERVAL

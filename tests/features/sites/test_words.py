@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from condor_pydagman.features.sites.shown import GroupSite, GroupSites, SiteUse, sites_used
+from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run
-from condor_pydagman.notices.collect import notices_of
-from condor_pydagman.notices.known import Known
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.follow.test_overview import NOW, a_run, seen
 from tests.unit.report.test_overview_text import text

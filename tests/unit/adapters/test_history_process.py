@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.adapters import history_process, job_history
+from condor_pydagman.adapters import job_history, schedd_process
 from condor_pydagman.adapters.schedd_requests import Accepted, Listing, ListQueue
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
@@ -59,14 +59,14 @@ def test_no_history(
 ) -> None:
     children: list[Any] = []
 
-    class Noted(history_process.Child):
+    class Noted(schedd_process.Child):
         def __init__(self, *words: Any, **named: Any) -> None:
             super().__init__(*words, **named)
             children.append(self)
 
-    monkeypatch.setattr(history_process, "Child", Noted)
+    monkeypatch.setattr(schedd_process, "Child", Noted)
     monkeypatch.setattr(
-        history_process, "HISTORY_TIMEOUT_S", LIMIT_S if history is not hangs else 0.1
+        schedd_process, "HISTORY_TIMEOUT_S", LIMIT_S if history is not hangs else 0.1
     )
     bench.adapter.history = history
     error = bench.result(ListQueue(history=True))
@@ -74,7 +74,7 @@ def test_no_history(
     assert reason in error.reason
     assert error.transient
     with pytest.raises(ProcessLookupError):
-        os.kill(children[0].pid, 0)
+        os.kill(children[-1].pid, 0)
 
 
 def test_without_a_history_the_run_goes_on_by_queue_and_log(bench: Bench) -> None:

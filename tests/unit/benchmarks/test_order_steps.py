@@ -10,7 +10,7 @@ import pytest
 from benchmarks import events, order_steps
 from benchmarks.connections import has_connection
 from condor_pydagman.engine.decisions import retry_delay_s
-from condor_pydagman.graph.parts import Retry
+from condor_pydagman.graph.model import Retry
 
 
 def test_lateness_counts_from_the_planned_time() -> None:

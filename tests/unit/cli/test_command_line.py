@@ -9,8 +9,7 @@ import pytest
 
 from condor_pydagman import __version__
 from condor_pydagman.cli import dag_checker, pydagman, submit_dag
-from condor_pydagman.cli.command_line import _commands, parse
-from condor_pydagman.cli.pydagman import _parser
+from condor_pydagman.cli.pydagman import _commands, _parser, parse
 from condor_pydagman.dagman_job.options import nearest
 from condor_pydagman.engine import FORM
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import pydagman
-from condor_pydagman.monitor import following
+from condor_pydagman.monitor import dag_monitor
 from tests.dag_logs import DagLogs
 
 
@@ -46,7 +46,7 @@ def test_events_are_followed_to_the_end(
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: logs.end(1))
     assert events(capsys, "--follow")[-1]["event"] == "dag.end"
-    assert following.INTERVAL_S < 1
+    assert dag_monitor.INTERVAL_S < 1
 
 
 def test_a_dag_that_can_t_be_read_has_events_all_the_same(

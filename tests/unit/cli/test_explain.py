@@ -10,7 +10,7 @@ import pytest
 
 from condor_pydagman.cli import pydagman
 from condor_pydagman.cli.explain import text_of
-from condor_pydagman.diagnosis.explanation import Explanation, Moment
+from condor_pydagman.explain.explanation import Explanation, Moment
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.names import logged_name
 from tests.dag_logs import BEGIN, DagLogs

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.cli import sites_monitor
+from condor_pydagman.cli import sites_command
 from condor_pydagman.errors import PoolError
 
 
@@ -30,14 +30,14 @@ def test_the_ads_are_taken_back_in_the_end(
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     busy: Any = Busy(times)
-    assert sites_monitor._take_back(busy) == code
+    assert sites_command._take_back(busy) == code
     assert ("stay until they are too old" in capfd.readouterr().out) == bool(code)
 
 
 def test_a_log_on_a_full_disk() -> None:
     """The monitor goes on; what it has to say is lost."""
     program = (
-        "from condor_pydagman.cli import sites_monitor as s\n"
+        "from condor_pydagman.cli import sites_command as s\n"
         "s._log_to('/dev/full'); s._say('published: north')\n"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

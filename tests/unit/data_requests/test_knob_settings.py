@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.config import Config
-from condor_pydagman.data_requests.knob_settings import settings_of
-from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.settings import Settings, settings_of
 from condor_pydagman.errors import ConfigError
 
 

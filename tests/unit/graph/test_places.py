@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.graph.places import Places
+from condor_pydagman.graph.model import Places
 from tests.unit.graph.texts import build_files, build_text
 
 steps = st.lists(

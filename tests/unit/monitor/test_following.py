@@ -8,8 +8,7 @@ import pytest
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import schedd_queries
-from condor_pydagman.monitor.dag_monitor import DagMonitor
-from condor_pydagman.monitor.following import ASK_S, follow
+from condor_pydagman.monitor.dag_monitor import ASK_S, DagMonitor, follow
 from condor_pydagman.monitor.found_dag import find_dag
 from tests.dag_logs import DagLogs
 

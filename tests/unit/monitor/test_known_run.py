@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from condor_pydagman.follow.notice import Notice, Weight
+from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.overview import Overview
 from condor_pydagman.follow.run_model import DagState, Halted
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.watched_dag import known_run
-from condor_pydagman.notices.collect import notices_of
-from condor_pydagman.notices.known import Known
 from tests.dag_logs import BEGIN
 from tests.unit.follow.bench import Bench
 from tests.unit.follow.test_overview import DAG, HELD, READY, a_run, held, seen

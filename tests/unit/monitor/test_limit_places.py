@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.dagman_job.options import DagmanOptions
-from condor_pydagman.diagnosis.fact_collection import limit_places
+from condor_pydagman.explain.fact_collection import limit_places
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 
 

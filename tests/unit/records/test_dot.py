@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.daemon.dot_writer import dot_text, file_name
 from condor_pydagman.graph.model import Dag, DotFile
-from condor_pydagman.records.dot import dot_text, file_name
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 
 LOCAL = (2026, 11, 21, 9, 24, 6, 5, 325, 0)

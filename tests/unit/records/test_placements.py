@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.daemon.data_nodes import WorkerCommand, description, job_text
 from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.engine.inputs import LogEvent
@@ -19,7 +20,6 @@ from condor_pydagman.records.placement_event import (
     event_text,
     parse_event,
 )
-from condor_pydagman.records.placement_job import WorkerCommand, description, job_text
 from condor_pydagman.vocabulary import EventKind
 
 EVENT = PlacementEvent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from condor_pydagman.follow.run_model import Halted, NodeRun, Run
 from condor_pydagman.report.critical_path import critical_path
-from condor_pydagman.report.held_back import held_back
+from condor_pydagman.report.groups import held_back
 from condor_pydagman.report.spans import spans
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.report.runs import attempt, make_dag

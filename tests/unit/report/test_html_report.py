@@ -10,8 +10,7 @@ from condor_pydagman.follow.run_model import Halted, NodeRun, Run, Start
 from condor_pydagman.report import charts
 from condor_pydagman.report.all_runs import all_runs
 from condor_pydagman.report.charts import NAMES
-from condor_pydagman.report.html_report import ALL_ROWS, Subject, html_report
-from condor_pydagman.report.style_sheet import STYLE
+from condor_pydagman.report.html_report import ALL_ROWS, STYLE, Subject, html_report
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.report.runs import DAG, attempt, make_dag, make_run
 

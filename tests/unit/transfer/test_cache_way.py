@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.transfer import cache_space
-from condor_pydagman.transfer.cache_space import Cache
-from condor_pydagman.transfer.cache_way import CacheWay
+from condor_pydagman.transfer import cache_way
+from condor_pydagman.transfer.cache_way import Cache, CacheWay
 from condor_pydagman.transfer.module_way import ModuleWay
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
@@ -124,7 +123,7 @@ def test_the_bound(tmp_path: Path) -> None:
 
 
 def test_it_waits_for_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_space, "WAIT_S", 0.01)
+    monkeypatch.setattr(cache_way, "WAIT_S", 0.01)
     said: list[str] = []
     place = around(tmp_path, 1500, said)
     other = Cache(place.settings).enter("other", progress())
@@ -152,7 +151,7 @@ def test_what_nobody_uses_makes_room(tmp_path: Path) -> None:
         path = Path(entry.directory, "file")
         path.write_bytes(b"x" * 500)
         entry.leave(keep=True)
-        age = {"new": 0, "old": 100, "very-old": 2 * cache_space.OLD_S}[name]
+        age = {"new": 0, "old": 100, "very-old": 2 * cache_way.OLD_S}[name]
         for file in (path, path.with_name("lock")):
             os.utime(file, (time.time() - age,) * 2)
     CacheWay([ModuleWay()]).perform(ASKED, place, progress())
@@ -160,7 +159,7 @@ def test_what_nobody_uses_makes_room(tmp_path: Path) -> None:
 
 
 def test_many_never_exceed_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_space, "WAIT_S", 0.005)
+    monkeypatch.setattr(cache_way, "WAIT_S", 0.005)
     settings = around(tmp_path, 1000).settings
     used, most = [0], [0]
     lock = threading.Lock()

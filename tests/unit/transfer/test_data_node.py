@@ -16,9 +16,8 @@ from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_wor
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.records.placement_event import parse_event
-from condor_pydagman.transfer.data_node import _forget_secrets
+from condor_pydagman.transfer.data_node import NodesLogNotes, _forget_secrets
 from condor_pydagman.transfer.journal import Journal, is_still_done
-from condor_pydagman.transfer.nodes_log_notes import NodesLogNotes
 from condor_pydagman.transfer.placement_ad import own_job
 from condor_pydagman.transfer.rules.journal_text import read_done
 from tests.servers.faulty_http import FaultyServer, Wrong
@@ -172,7 +171,7 @@ def test_a_journal_that_was_cut(tmp_path: Path) -> None:
 
 
 def test_a_nodes_log_that_is_gone_or_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("condor_pydagman.transfer.nodes_log_notes.MAX_WAIT_S", 0.05)
+    monkeypatch.setattr("condor_pydagman.transfer.data_node.MAX_WAIT_S", 0.05)
     from tests.unit.records.test_placements import EVENT
 
     said: list[str] = []

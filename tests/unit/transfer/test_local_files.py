@@ -17,8 +17,8 @@ from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints.disk_faults import reading, writing
 from condor_pydagman.transfer.endpoints.local_files import BusyFault, LocalFiles
-from condor_pydagman.transfer.partial_name import partial_name
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.stream_copy import partial_name
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 from tests.unit.transfer.helpers import transfer
 from tests.waiting import LIMIT_S

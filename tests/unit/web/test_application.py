@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.diagnosis.explanation import Explanation
+from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.shown_states import BAR, KEYS, LOOKS
 from condor_pydagman.monitor.found_dag import found_by_ad
 from condor_pydagman.vocabulary import JournalRecord
 from condor_pydagman.web import application, files
+from condor_pydagman.web.dag_answers import shown_finding
 from condor_pydagman.web.dags_list import DagsList
-from condor_pydagman.web.node_details import shown_finding
 from condor_pydagman.web.threads import Threads
 from tests import locks
 from tests.dag_logs import DagLogs

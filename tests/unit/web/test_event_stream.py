@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.follow.shown_states import KEYS
-from condor_pydagman.web import event_stream, live_dag
+from condor_pydagman.web import application, live_dag
 from tests.dag_logs import DagLogs
 from tests.unit.web.page_client import a_page, event, run
 
@@ -54,7 +54,7 @@ def test_a_version_of_another_server(dag_file: Path) -> None:
 def test_every_line_has_its_id_and_a_comment_comes(
     logs: DagLogs, dag_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_stream, "COMMENT_S", 0.05)
+    monkeypatch.setattr(application, "COMMENT_S", 0.05)
 
     async def test() -> None:
         async with a_page(dag_file) as page:
@@ -70,7 +70,7 @@ def test_every_line_has_its_id_and_a_comment_comes(
 
 
 def test_too_many_streams(dag_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "MAX_STREAMS", 2)
+    monkeypatch.setattr(application, "MAX_STREAMS", 2)
 
     async def test() -> None:
         async with a_page(dag_file) as page:
@@ -91,8 +91,8 @@ def test_a_client_that_reads_nothing(
     logs: DagLogs, dag_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It delays nobody, and is left after a while; what it has not read is not kept for it."""
-    monkeypatch.setattr(event_stream, "STUCK_S", 0.5)
-    monkeypatch.setattr(event_stream, "OVERVIEW_S", 0.0)
+    monkeypatch.setattr(application, "STUCK_S", 0.5)
+    monkeypatch.setattr(application, "OVERVIEW_S", 0.0)
     count = 3000
     dag_file.write_text("".join(f"JOB n{number} a.sub\n" for number in range(count)))
 

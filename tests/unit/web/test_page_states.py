@@ -8,7 +8,7 @@ from pathlib import Path
 
 from condor_pydagman.follow.shown_states import BAR, LOOKS
 from condor_pydagman.web import application
-from condor_pydagman.web.page_states import states_of_page, style_sheet, with_states
+from condor_pydagman.web.application import states_of_page, style_sheet, with_states
 
 PAGE = Path(application.PAGE)
 

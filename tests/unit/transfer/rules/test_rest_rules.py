@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.transfer.rules.rest_rules import (
+from condor_pydagman.transfer.rules.turn_rules import (
     FUTURE_S,
     Rest,
     forgotten_after_s,

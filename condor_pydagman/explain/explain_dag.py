@@ -1,0 +1,143 @@
+"""Why a DAG does not go on, or why it has failed: all findings and the answer in one sentence."""
+
+from __future__ import annotations
+
+from condor_pydagman.explain.dagman_job_state import (
+    dagman_findings,
+    failed_by_ad,
+    failed_without_log,
+    rescue_findings,
+)
+from condor_pydagman.explain.explanation import Explanation
+from condor_pydagman.explain.failed_nodes import failed_node_findings, futile_findings
+from condor_pydagman.explain.feature_findings import feature_findings
+from condor_pydagman.explain.graph_state import GraphState
+from condor_pydagman.explain.jobs import idle_job_findings, running_findings
+from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.explain.load import known_of
+from condor_pydagman.follow.notice import Notice, Weight, in_order
+from condor_pydagman.follow.notices.collect import notices_of
+from condor_pydagman.follow.notices.phrases import nodes_named
+from condor_pydagman.follow.overview import AD_COUNTS
+from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.follow.shown_states import LOOKS, Shown, of_status, shown_state
+from condor_pydagman.printable import number_of
+from condor_pydagman.vocabulary import NodeKind, NodeStatus
+from condor_pydagman.words import duration
+
+_STATES = {
+    DagState.NOT_STARTED: "has not started",
+    DagState.IDLE: "is waiting for the schedd to start DAGMan",
+    DagState.RUNNING: "is running",
+    DagState.HALTED: "is halted",
+    DagState.HELD: "is stopped, because DAGMan's job is on hold",
+    DagState.INTERRUPTED: "was interrupted",
+    DagState.SUCCEEDED: "succeeded",
+    DagState.FAILED: "failed",
+    DagState.REMOVED: "was removed",
+    DagState.UNKNOWN: "is in an unknown state",
+}
+_ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
+_SHOWN = {
+    "done": "done",
+    "queued": "in the queue",
+    "running": "running",
+    "idle": "idle",
+    "held": "held",
+    "pre": "at the PRE script",
+    "post": "at the POST script",
+    "ready": "ready",
+    "retry": "waiting for a retry",
+    "waiting": "waiting for others",
+    "failed": "failed",
+    "futile": "unable to run after a failure",
+}
+_OF_TABLE = (
+    *("total", "done", "pre", "queued", "post", "ready", "waiting", "failed", "futile"),
+)  # the order of Run.counts
+
+
+def explain_dag(facts: Facts) -> Explanation:
+    """Everything that is to be said of a DAG."""
+    state = GraphState(facts.dag, facts.run) if facts.dag is not None else None
+    inner = {node: explain_dag(known) for node, known in facts.inner.items()}
+    by_logs = facts.run.complete
+    failed = failed_node_findings(facts, inner) if by_logs else failed_without_log(facts)
+    findings = [
+        *dagman_findings(facts),
+        *failed,
+        *failed_by_ad(facts),
+        *(futile_findings(state, failed) if state is not None else ()),
+        *feature_findings(facts, state),
+        *idle_job_findings(facts),
+        *notices_of(known_of(facts, state)),
+        *running_findings(facts),
+        *_running_subdags(facts, inner),
+        *rescue_findings(facts),
+        *unknown_findings(facts),
+    ]
+    return Explanation(facts.name, _headline(facts, state), in_order(findings))
+
+
+def unknown_findings(facts: Facts) -> list[Notice]:
+    """What could not be found out."""
+    return [Notice("unknown", Weight.NOTE, sentence) for sentence in facts.unknown]
+
+
+def _running_subdags(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
+    """Sub-DAGs that run and have a problem."""
+    found = {
+        node: explanation
+        for node, explanation in inner.items()
+        if explanation.is_wrong and not _has_failed(facts, node)
+    }
+    if not found:
+        return []
+    names = tuple(found)
+    s = "s" * (len(names) > 1)
+    sentence = f"The DAG{s} of {nodes_named(names)} {'have' if s else 'has'} a problem."
+    return [Notice("subdag.problem", Weight.PROBLEM, sentence, names, inner=tuple(found.values()))]
+
+
+def _has_failed(facts: Facts, node: str) -> bool:
+    run = facts.run.nodes.get(node)
+    return run is not None and run.status is NodeStatus.ERROR
+
+
+def _headline(facts: Facts, state: GraphState | None) -> str:
+    text = f"{facts.name} {_STATES[facts.state]}"
+    run = facts.run
+    if facts.state in _ENDED and run.begun and run.ended:
+        text += f" after {duration(run.ended - run.begun)}"
+    elif facts.is_live and run.begun:
+        text += f", started {duration(facts.now - run.begun)} ago"
+    counts = _counts(facts, state)
+    total = counts.get("total", 0)
+    parts = [f"{counts[name]} {words}" for name, words in _SHOWN.items() if counts.get(name)]
+    if not total or not parts:
+        return f"{text}."
+    return f"{text}: {number_of(total, 'node')}, {', '.join(parts)}."
+
+
+def _counts(facts: Facts, state: GraphState | None) -> dict[str, int]:
+    """Nodes by state: by the logs if they are whole, else as DAGMan has last said."""
+    if state is not None and facts.run.complete and facts.run.starts:
+        return _counted(state)
+    numbers = dict(zip(_OF_TABLE, facts.run.counts))
+    if not numbers:
+        found = {
+            name: facts.ad.get(f"DAG_Nodes{of_ad}") for name, of_ad in zip(_OF_TABLE, AD_COUNTS)
+        }
+        numbers = {name: value for name, value in found.items() if isinstance(value, int)}
+    return numbers
+
+
+def _counted(state: GraphState) -> dict[str, int]:
+    counts = dict.fromkeys(_SHOWN, 0)
+    for node, status in enumerate(state.status):
+        if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
+            run = state.run_of(node)
+            shown = shown_state(run) if run is not None else of_status(status)
+            counts["retry" if shown is Shown.RETRY else LOOKS[shown].counted] += 1
+    counts["done"] += state.dag.gone
+    return {"total": sum(counts.values()), **counts}

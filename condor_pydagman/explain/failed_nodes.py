@@ -1,0 +1,325 @@
+"""Nodes that have failed: of what, failures of one kind together."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.explain.explanation import Explanation
+from condor_pydagman.explain.feature_findings import advice_of_features
+from condor_pydagman.explain.graph_state import GraphState
+from condor_pydagman.explain.known_facts import Excerpt, Facts
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.phrases import capitalized, names_of, nodes_named
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import message
+from condor_pydagman.transfer.rules.faults import FaultKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
+from condor_pydagman.words import result
+
+MAX_EXAMPLES = 3  # of failures of one kind
+_VARYING = re.compile(r"\d+|\S*[/.]\S*")  # numbers, names of files
+# Reasons of removals by DAGMan, or with it by the schedd.
+_END_OF_DAG = ("DAG Abort:", "DAG Removed:", "removed because <OtherJobRemoveRequirements")
+_REMOVALS = {
+    "DAG Limit: Max number of held jobs": "Its jobs were held too often; the knob"
+    " DAGMAN_MAX_JOB_HOLDS sets the limit.",
+    "Node Timeout:": "Its TIMEOUT in the DAG file sets the limit.",
+}
+_SIGNAL_ADVICE = {
+    -9: "A machine sends SIGKILL when it runs out of memory: compare the memory that the job used"
+    " with what it requested, and set request_memory in the submit file.",
+    -11: "SIGSEGV is a bug in the program: it accessed memory that does not belong to it.",
+    -15: "SIGTERM: something told the program to end.",
+}
+_EXIT_ADVICE = {
+    126: "A shell returns 126 for a file that it can't execute: check the permissions of the file.",
+    127: "A shell returns 127 for a command that it can't find: check PATH, and whether the machine"
+    " has the program.",
+}
+_ADVICE = {
+    "node.submit": "Fix the submit file; condor_dag_checker -lint checks all of them.",
+    "node.removed": "If nobody removed the job on purpose, see its RemoveReason in the history:"
+    " condor_history -l {job}",
+    "node.cancelled": "While the DAG is running, condor_pydagman steer rerun runs the node again;"
+    " after that, submit the DAG again.",
+    "node.failed": "Look for the node's name in {out}.",
+}
+_UNKNOWN = "the logs do not say why"
+
+
+class Failure(NamedTuple):
+    """Why a node has failed.
+
+    Attributes:
+        node: what has happened to it.
+        cause: one of `notice.CAUSES`.
+        value: exit code of its jobs or script, negative for a signal; 0 if there is none.
+        reason: in words, of jobs that can't be submitted or were removed; who has cancelled
+            the node; why DAGMan takes it as failed though its jobs have not; which script was
+            killed since the DAG was to end.
+    """
+
+    node: NodeRun
+    cause: str
+    value: int = 0
+    reason: str = ""
+
+    @property
+    def kind(self) -> tuple[str, int, str]:
+        """The same for failures of one kind: names and numbers in reasons do not count."""
+        own_name = rf"(?<!\w){re.escape(self.node.name)}(?!\w)"
+        return self.cause, self.value, _VARYING.sub("", re.sub(own_name, "", self.reason))
+
+
+def failures_by_kind(run: Run, dag: Dag | None) -> list[list[Failure]]:
+    """Why the failed nodes of a run have failed, failures of one kind together."""
+    groups: dict[object, list[Failure]] = {}
+    for node in run.nodes.values():
+        if node.has_failed:
+            failure = failure_of(node, run, dag)
+            is_service = _is_of_kind(node, dag, NodeKind.SERVICE)
+            groups.setdefault((is_service, *failure.kind), []).append(failure)
+    return list(groups.values())
+
+
+def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
+    """Why a node has failed, by its last attempt."""
+    attempt = node.attempts[-1] if node.attempts else Attempt(0)
+    killed = run.killed_script(node)
+    if killed:
+        return Failure(node, "node.stopped", -signal.SIGKILL, f"{killed} script")
+    if attempt.post is not None and attempt.post.value:
+        return Failure(node, "node.post", attempt.post.value)
+    if node.cancelled_by:
+        return Failure(node, "node.cancelled", reason=message(node.cancelled_by))
+    if not attempt.procs:
+        return _failure_before_jobs(node, attempt)
+    if attempt.value == RETURN_JOB_ABORTED:
+        return _removal(node, message(attempt.reason))
+    if not attempt.value:
+        return _failure_by_dagman(node)
+    if _is_of_kind(node, dag, NodeKind.SUBDAG):
+        return Failure(node, "node.subdag", attempt.value)
+    return Failure(node, "node.exit" if attempt.value > 0 else "node.signal", attempt.value)
+
+
+def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
+    """A finding for each kind of failure; `inner` has explanations of sub-DAGs by node."""
+    return [_finding(group, facts, inner) for group in failures_by_kind(facts.run, facts.dag)]
+
+
+def futile_findings(state: GraphState, failed: Sequence[Notice]) -> list[Notice]:
+    """The nodes that can't run because others have failed, which matters as much as these do."""
+    names = tuple(state.names_of(state.of_status(NodeStatus.FUTILE)))
+    if not names:
+        return []
+    most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
+    roots = state.names_of(filter(state.is_before_futile, most_harm))
+    sentence = f"{capitalized(nodes_named(names))} can't run, because {names_of(roots)} failed."
+    weight = min((one.weight for one in failed), default=Weight.PROBLEM)
+    return [Notice("node.futile", weight, sentence, names)]
+
+
+def failure_sentence(group: Sequence[Failure]) -> str:
+    """What has happened to nodes that failed alike."""
+    names = [failure.node.name for failure in group]
+    if group[0].cause == "node.cancelled":
+        were = "was" if len(group) == 1 else "were"
+        return f"{capitalized(nodes_named(names))} {were} cancelled by {group[0].reason}."
+    text = f"{capitalized(nodes_named(names))} failed: {_what(group[0], many=len(group) > 1)}"
+    attempts = len(group[0].node.attempts)
+    if len(group) == 1 and attempts > 1:
+        text += f" in the last of {attempts} attempts"
+    return text + "."
+
+
+def failure_evidence(
+    failure: Failure, facts: Facts, *, with_place: bool = True
+) -> Iterator[Evidence]:
+    """What says so: event, place of the node in its DAG file, last lines of its error file."""
+    attempt = failure.node.attempts[-1] if failure.node.attempts else None
+    said = ("node.submit", "node.cancelled")  # the sentence has the reason
+    if attempt is not None and failure.cause not in said:
+        yield _event(failure, attempt, facts)
+    place = _place(failure.node, facts.dag)
+    if place and with_place:
+        yield Evidence(place, f"node {message(failure.node.name)}{_submit_file(failure, facts)}")
+    excerpt = facts.excerpts.get(failure.node.name)
+    if excerpt is not None:
+        yield _excerpt(excerpt)
+
+
+def _removal(node: NodeRun, reason: str) -> Failure:
+    if reason.startswith(_END_OF_DAG):
+        return Failure(node, "node.stopped", reason=reason)
+    return Failure(node, "node.removed", reason=reason)
+
+
+def _failure_before_jobs(node: NodeRun, attempt: Attempt) -> Failure:
+    if attempt.pre is not None and attempt.pre.value:
+        return Failure(node, "node.pre", attempt.pre.value)
+    if attempt.reason:
+        return Failure(node, "node.submit", reason=message(attempt.reason).rstrip(" ."))
+    return _failure_by_dagman(node)
+
+
+def _failure_by_dagman(node: NodeRun) -> Failure:
+    """Its jobs have not failed: what it publishes or adds is refused, or its RUN_IF is no truth."""
+    return Failure(node, "node.failed", reason=message(node.why).rstrip(" ."))
+
+
+def _finding(group: list[Failure], facts: Facts, inner: dict[str, Explanation]) -> Notice:
+    first, shown, one = group[0], group[:MAX_EXAMPLES], len(group) == 1
+    harmless = first.cause == "node.stopped" or _is_of_kind(first.node, facts.dag, NodeKind.SERVICE)
+    return Notice(
+        first.cause,
+        Weight.NOTE if harmless else Weight.PROBLEM,
+        failure_sentence(group),
+        tuple(failure.node.name for failure in group),
+        tuple(piece for each in shown for piece in failure_evidence(each, facts, with_place=one)),
+        tuple(failure_advice(first, facts)),
+        tuple(inner[each.node.name] for each in shown if each.node.name in inner),
+    )
+
+
+def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
+    """What can be done about a failure."""
+    if failure.cause in ("node.pre", "node.post"):
+        advice = _script_advice(failure, facts)
+    elif failure.cause == "node.exit":
+        is_data = _is_of_kind(failure.node, facts.dag, NodeKind.DATA)
+        advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
+    elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
+        advice = known.format(out=facts.out)
+    elif failure.cause == "node.cancelled" and not facts.is_live:
+        advice = "It runs again when you submit the DAG again."
+    elif failure.cause == "node.signal":
+        advice = _SIGNAL_ADVICE.get(failure.value, "")
+    else:
+        job = failure.node.attempts[-1].job if failure.node.attempts else ""
+        found = (text for begin, text in _REMOVALS.items() if failure.reason.startswith(begin))
+        advice = next(found, _ADVICE.get(failure.cause, "")).format(job=job, out=facts.out)
+    return (advice,) if advice else ()
+
+
+def _placement_advice(code: int) -> str:
+    """What the exit code of a DATA node's worker means; '' if it is none of its own."""
+    meaning = next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")
+    return (
+        f"Exit code {code} of a DATA node means: {meaning} (docs/data-placement.md)."
+        if meaning
+        else ""
+    )
+
+
+def _exit_advice(code: int) -> str:
+    if 128 < code < 128 + signal.NSIG:
+        return f"A shell returns {code} for a program that ended with {result(128 - code)}."
+    return _EXIT_ADVICE.get(code, "")
+
+
+def _script_advice(failure: Failure, facts: Facts) -> str:
+    if failure.node.name in facts.excerpts:
+        return ""
+    kind = failure.cause[5:].upper()
+    return (
+        "To keep what the script prints, name a file for it in the DAG file:"
+        f" SCRIPT DEBUG {kind.lower()}.log ALL {kind} ..."
+    )
+
+
+def _what(failure: Failure, *, many: bool) -> str:
+    whose, s = ("their", "s") if many else ("its", "")
+    value = result(failure.value)
+    job = f"{whose} job{s}"
+    reason = f": {failure.reason}" if failure.reason else ""
+    if many:
+        reason = f", for example{reason}" if reason else ""
+    if failure.cause in ("node.exit", "node.signal"):
+        return f"{job} ended with {value}" if many else f"{_jobs(failure)} with {value}"
+    were = "were" if many else "was"
+    stopped = (
+        f"{whose} {failure.reason}{s} {were} killed" if failure.value else f"{job} {were} removed"
+    )
+    return {
+        "node.pre": f"{whose} PRE script{s} ended with {value}",
+        "node.post": f"{whose} POST script{s} ended with {value}{_before_post(failure, many)}",
+        "node.submit": f"{whose} jobs can't be submitted{reason}",
+        "node.removed": f"{job} {were} removed{reason}",
+        "node.stopped": f"{stopped} when the DAG ended",
+        "node.subdag": f"{whose} DAG{s} failed, condor_dagman's {value}",
+        "node.failed": ("for example, " * many + failure.reason) if failure.reason else _UNKNOWN,
+    }[failure.cause]
+
+
+def _jobs(failure: Failure) -> str:
+    attempt = failure.node.attempts[-1]
+    if attempt.procs == 1:
+        return "its job ended"
+    return f"{attempt.failed_procs} of its {attempt.procs} jobs failed, the first"
+
+
+def _before_post(failure: Failure, many: bool) -> str:
+    value = failure.node.attempts[-1].value if failure.node.attempts else None
+    if many or not value or value == RETURN_JOB_ABORTED:
+        return ""
+    return f", after its job ended with {result(value)}"
+
+
+def _event(failure: Failure, attempt: Attempt, facts: Facts) -> Evidence:
+    name = message(failure.node.name)
+    kind, script = _script(failure, attempt)
+    if script is not None:
+        return Evidence(
+            facts.out, f"{kind} script of {name}: {result(failure.value)}", script.ended
+        )
+    host = f" on {message(attempt.hosts[-1])}" if attempt.hosts and attempt.hosts[-1] else ""
+    how = "left the queue" if attempt.value is None else result(attempt.value)
+    how = result(failure.value) if failure.value else message(attempt.reason) or how
+    if failure.cause == "node.signal":
+        how += _memory(attempt)
+    return Evidence(facts.nodes_log, f"job {attempt.job} of {name}{host}: {how}", attempt.ended)
+
+
+def _script(failure: Failure, attempt: Attempt) -> tuple[str, ScriptRun | None]:
+    """The script that has failed, and its kind; None if it was no script."""
+    kind = failure.reason[:-7] if failure.value and failure.cause == "node.stopped" else ""
+    kind = kind or failure.cause[5:].upper()
+    return kind, {"PRE": attempt.pre, "POST": attempt.post}.get(kind)
+
+
+def _memory(attempt: Attempt) -> str:
+    """What it used and requested, if the terminate event has it."""
+    row = attempt.usage.get("Memory (MB)")
+    if row is None or row.used is None or row.requested is None:
+        return ""
+    return f", {row.used:g} MB of memory used, {row.requested:g} MB requested"
+
+
+def _excerpt(excerpt: Excerpt) -> Evidence:
+    if excerpt.lines:
+        return Evidence(excerpt.path, excerpt.what, lines=excerpt.lines)
+    return Evidence(excerpt.path, excerpt.problem or "is empty")
+
+
+def _place(node: NodeRun, dag: Dag | None) -> str:
+    number = dag.find(node.name) if dag is not None else None
+    return dag.place(number) if dag is not None and number is not None else ""
+
+
+def _submit_file(failure: Failure, facts: Facts) -> str:
+    dag = facts.dag
+    number = dag.find(failure.node.name) if dag is not None else None
+    if dag is None or number is None or number in dag.subdags:
+        return ""
+    what = "request file" if dag.kinds[number] == NodeKind.DATA else "submit file"
+    return f", {what} {message(dag.submits[number])}"
+
+
+def _is_of_kind(node: NodeRun, dag: Dag | None, kind: NodeKind) -> bool:
+    number = dag.find(node.name) if dag is not None else None
+    return number is not None and dag is not None and dag.kinds[number] == kind

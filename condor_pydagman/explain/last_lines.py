@@ -1,0 +1,157 @@
+"""The last lines of files: what failed jobs have written to standard error, and scripts."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from condor_pydagman.adapters.files import open_ordinary, working_directory
+from condor_pydagman.data_requests.work_order import file_stem
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.explain.failed_nodes import Failure
+from condor_pydagman.explain.known_facts import Excerpt
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.file_facts import shown
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.node_descriptions import description_of
+from condor_pydagman.printable import printable
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, ScriptKind
+
+MAX_LINES = 5
+MAX_LINE_CHARS = 200
+MAX_REASON_CHARS = 1000  # of a failed placement: its reason stands at the end of the line
+TAIL_BYTES = 4096
+WORKER_TAIL_BYTES = 65536
+# See transfer/attempt_lines.py and transfer/progress_sum.py.
+_FAILED = re.compile(r"\S+ \S+ FAILED: ")
+_SUM = re.compile(r"\S+ \S+ \d+ placements? done\b")
+
+
+def excerpt_of(failure: Failure, found: FoundDag, dag: Dag | None) -> Excerpt | None:
+    """What the failed job or script of a node has written; None if no file of it is known."""
+    node = dag.find(failure.node.name) if dag is not None else None
+    if failure.cause == "node.exit" and dag is not None and node is not None:
+        output = output_of_worker(found, dag, node)
+        if output:
+            return failed_placements(output)
+    path = ""
+    if failure.cause in ("node.pre", "node.post") and dag is not None and node is not None:
+        path = _debug_file(failure, found, dag, node)
+    if not path and (failure.cause in ("node.exit", "node.signal") or _is_told_by_post(failure)):
+        if dag is not None and node is not None:
+            path = _error_file(failure, found, dag, node)
+        if not path or not os.path.exists(path):
+            path = _error_file_of_history(failure, found) or path
+    return last_lines(path) if path else None
+
+
+def _is_told_by_post(failure: Failure) -> bool:
+    """Whether the POST script has failed since the job had: with its exit code, as a rule."""
+    value = failure.node.attempts[-1].value if failure.node.attempts else 0
+    return failure.cause == "node.post" and bool(value) and value != RETURN_JOB_ABORTED
+
+
+def last_lines(path: str) -> Excerpt:
+    """The last lines of a file that somebody else may have made."""
+    name = shown(path)
+    lines, problem = _tail(path, TAIL_BYTES)
+    shown_lines = (printable(line)[:MAX_LINE_CHARS] for line in lines[-MAX_LINES:])
+    return Excerpt(name, tuple(shown_lines), problem)
+
+
+def failed_placements(path: str) -> Excerpt:
+    """What a DATA node's worker printed last about placements that failed for good, with their
+    reasons; its last lines, if there is no such line."""
+    name = shown(path)
+    lines, problem = _tail(path, WORKER_TAIL_BYTES)
+    failed = [line for line in _of_the_last_worker(lines) if _FAILED.match(line)]
+    shown_lines = tuple(_shortened(printable(line)) for line in (failed or lines)[-MAX_LINES:])
+    if failed:
+        return Excerpt(name, shown_lines, what="what failed:")
+    return Excerpt(name, shown_lines, problem)
+
+
+def _of_the_last_worker(lines: list[str]) -> list[str]:
+    """Lines of the attempt at the node that ended last: each ends with a sum."""
+    ends = [number for number, line in enumerate(lines) if _SUM.match(line)]
+    if not ends or ends[-1] != len(lines) - 1:  # it ended otherwise: earlier ones do not tell why
+        return []
+    return lines[ends[-2] + 1 :] if len(ends) > 1 else lines
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= MAX_REASON_CHARS else line[:MAX_REASON_CHARS] + " ..."
+
+
+def _tail(path: str, size: int) -> tuple[list[str], str]:
+    """Lines at the end of a file, without empty ones; or why there are none."""
+    try:
+        with open_ordinary(path) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - size, 0))
+            text = file.read(size).decode("utf-8", "surrogateescape")
+    except PydagmanError:
+        return [], "is not a regular file"
+    except OSError as error:
+        return [], f"can't be read: {error.strerror}"
+    return [line for line in text.split("\n") if line.strip()], ""
+
+
+def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
+    """`error` of the node's submit description as it is now; '' if that can't be told."""
+    attempt = failure.node.attempts[-1]
+    output = output_of_worker(found, dag, node)
+    if output:
+        return output
+    try:
+        with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
+            text = description_of(dag, node, attempt.number, found)
+            if not text:
+                return ""
+            path = _expanded_error(text, attempt.cluster, attempt.proc)
+            return os.path.abspath(path) if path and path != os.devnull else ""
+    except (PydagmanError, OSError, ImportError):  # without the bindings
+        return ""
+
+
+def output_of_worker(found: FoundDag, dag: Dag, node: int) -> str:
+    """What the worker of a DATA node has printed; '' if it has none."""
+    if dag.kinds[node] != NodeKind.DATA:
+        return ""
+    directory = os.path.join(found.directory, found.paths.placements)
+    path = os.path.join(directory, file_stem(dag.names[node]) + ".out")
+    return path if os.path.exists(path) else ""
+
+
+def _expanded_error(text: str, cluster: int, proc: int) -> str:
+    from condor_pydagman.adapters.descriptions import expanded, parse
+
+    description = parse(text)
+    for names, value in ((("Cluster", "ClusterId"), cluster), (("Process", "ProcId"), proc)):
+        for name in names:
+            description[name] = str(value)
+    path = expanded(description, "error")
+    return os.path.join(expanded(description, "initialdir"), path) if path else ""
+
+
+def _error_file_of_history(failure: Failure, found: FoundDag) -> str:
+    if found.schedd_problem or not failure.node.attempts[-1].cluster:
+        return ""
+    attempt = failure.node.attempts[-1]
+    try:
+        ad = schedd_queries.ended_job(
+            attempt.cluster, attempt.proc, ("Err", "Iwd"), attempt.submitted
+        )
+    except PydagmanError:
+        return ""
+    path = str(ad.get("Err", ""))
+    return os.path.join(str(ad.get("Iwd", "")), path) if path not in ("", os.devnull) else ""
+
+
+def _debug_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
+    """The file that SCRIPT DEBUG names."""
+    kind = ScriptKind.PRE if failure.cause == "node.pre" else ScriptKind.POST
+    script = dag.script(node, kind)
+    if script is None or not script.debug_file:
+        return ""
+    return os.path.join(found.directory, dag.directories.get(node, ""), script.debug_file)

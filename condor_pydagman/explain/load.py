@@ -1,0 +1,153 @@
+"""What throttles count, and jobs that are held: by the facts for an explanation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.engine.decisions import retry_delay_s
+from condor_pydagman.explain.graph_state import GraphState
+from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.follow.notices.held_jobs import logged_holds
+from condor_pydagman.follow.notices.known import HELD, Known, Load, Nodes, QueuedJob, Throttled
+from condor_pydagman.follow.run_model import Attempt, NodeRun
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
+
+_TO_START = (NodeStatus.NOT_READY, NodeStatus.READY, NodeStatus.PRERUN)
+_ENDED = (NodeStatus.DONE, NodeStatus.ERROR, NodeStatus.FUTILE)
+
+
+def known_of(facts: Facts, state: GraphState | None) -> Known:
+    """What notices need of the facts; without the edges of the DAG, `state` is None."""
+    return Known(
+        facts.name,
+        facts.state,
+        facts.now,
+        facts.run,
+        facts.cluster,
+        facts.ad,
+        facts.dag,
+        facts.out,
+        facts.nodes_log,
+        facts.halt_file,
+        facts.has_halt_file,
+        facts.dagman_job.hold,
+        facts.dagman_job.removed,
+        facts.dagman_job.left,
+        _held_jobs(facts),
+        "HoldReason in the queue" if facts.jobs is not None else facts.nodes_log,
+        _load(facts, state) if facts.is_live else None,
+        facts.limit_places,
+        *_retrying(facts, state),
+        state is not None and any(_are_to_start(state)),
+        state is not None and all(status in _ENDED for status in state.status),
+        facts.of,
+    )
+
+
+def idle_jobs(attempt: Attempt) -> int:
+    """How many of its jobs are in the queue and neither run nor are held."""
+    return max(attempt.procs - attempt.ended_procs - attempt.running - attempt.held, 0)
+
+
+def retry_delay_left(dag: Dag, node: int, run: NodeRun, now: float) -> float:
+    """Seconds until a failed node is tried again, 0.0 if it waits for no delay."""
+    retry = dag.retries.get(node)
+    if retry is None or not retry.delay or not run.attempts or not run.attempts[-1].over:
+        return 0.0
+    delay = retry_delay_s(retry, run.attempts[-1].number + 1, dag.names[node])
+    return max(run.since + delay - now, 0.0)
+
+
+def _retrying(facts: Facts, state: GraphState | None) -> tuple[Nodes, float]:
+    """Failed nodes that wait for their next attempt, and when the first begins."""
+    if state is None:
+        return Nodes(), 0.0
+    waiting = []
+    for node in state.of_status(NodeStatus.READY):
+        run = state.run_of(node)
+        left = retry_delay_left(state.dag, node, run, facts.now) if run is not None else 0.0
+        if run is not None and left:
+            waiting.append((left, run.name))
+    waiting.sort()
+    left = waiting[0][0] if waiting else 0.0
+    return _nodes([name for _, name in waiting]), facts.now + left
+
+
+def _are_to_start(state: GraphState) -> Iterator[bool]:
+    """Of each node that waits, whether it is another one than the FINAL node."""
+    return (state.dag.kinds[node] != NodeKind.FINAL for node in state.of_status(*_TO_START))
+
+
+def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:
+    """As the schedd says, or else as the nodes log has it."""
+    if facts.jobs is not None:
+        return [job for job in facts.jobs if job.status == HELD]
+    return list(logged_holds(facts.run.nodes.values()))
+
+
+def _load(facts: Facts, state: GraphState | None) -> Load:
+    attempts = [run.attempts[-1] for run in _in_state(facts, NodeStatus.SUBMITTED) if run.attempts]
+    ready = _ready(facts, state)
+    return Load(
+        Throttled(len(attempts), _nodes(ready)),
+        Throttled(sum(map(idle_jobs, attempts)), _nodes(ready)),
+        _scripts(facts, ScriptKind.PRE, NodeStatus.PRERUN),
+        _scripts(facts, ScriptKind.POST, NodeStatus.POSTRUN),
+        dict(_categories(facts, state.dag, ready)) if state is not None else {},
+    )
+
+
+def _nodes(names: Sequence[str]) -> Nodes:
+    return Nodes(len(names), names)
+
+
+def _scripts(facts: Facts, kind: ScriptKind, status: NodeStatus) -> Throttled:
+    found = _in_state(facts, status)
+    waiting = [run.name for run in found if not _runs(run, kind)]
+    return Throttled(len(found) - len(waiting), _nodes(waiting))
+
+
+def _categories(facts: Facts, dag: Dag, ready: Sequence[str]) -> Iterator[tuple[str, Throttled]]:
+    """Those with a MAXJOBS line."""
+    submitted: Counter[str] = Counter()
+    for run in _in_state(facts, NodeStatus.SUBMITTED):
+        submitted[_category(dag, run.name)] += 1
+    for category in dag.category_limits:
+        waiting = [name for name in ready if _category(dag, name) == category]
+        yield category, Throttled(submitted[category], _nodes(waiting))
+
+
+def _category(dag: Dag, name: str) -> str:
+    node = dag.find(name)
+    return dag.categories.get(node, "") if node is not None else ""
+
+
+def _ready(facts: Facts, state: GraphState | None) -> list[str]:
+    """Nodes that could be submitted now; a node with a PRE script that has not run can't."""
+    if state is None:
+        return [run.name for run in _in_state(facts, NodeStatus.READY)]
+    dag, found = state.dag, []
+    for node in state.of_status(NodeStatus.READY):
+        run = state.run_of(node)
+        if dag.script(node, ScriptKind.PRE) is not None and _is_new(run):
+            continue
+        if run is None or not retry_delay_left(dag, node, run, facts.now):
+            found.append(dag.names[node])
+    return found
+
+
+def _is_new(run: NodeRun | None) -> bool:
+    """Whether no script of the next attempt has run."""
+    return run is None or not run.attempts or run.attempts[-1].over
+
+
+def _runs(run: NodeRun, kind: ScriptKind) -> bool:
+    attempt = run.attempts[-1] if run.attempts else None
+    script = attempt and (attempt.pre if kind is ScriptKind.PRE else attempt.post)
+    return bool(script and script.started and script.value is None)
+
+
+def _in_state(facts: Facts, status: NodeStatus) -> list[NodeRun]:
+    return [run for run in facts.run.nodes.values() if run.status is status]

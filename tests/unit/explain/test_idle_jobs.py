@@ -1,0 +1,78 @@
+"""Jobs that wait in the queue."""
+
+from __future__ import annotations
+
+from condor_pydagman.explain.jobs import idle_job_findings
+from condor_pydagman.explain.known_facts import Clause, Facts, Fit
+from condor_pydagman.follow.notice import Weight
+from condor_pydagman.follow.notices.known import IDLE, QueuedJob
+from condor_pydagman.follow.run_model import DagState
+from condor_pydagman.vocabulary import NodeStatus
+from tests.unit.explain import NOW, attempt, facts_of, texts
+
+TEXT = "JOB A a.sub\n"
+MEMORY = Clause("TARGET.Memory >= RequestMemory", 0, ("RequestMemory = 1000000",))
+
+
+def known(fit: Fit) -> Facts:
+    jobs = (QueuedJob("7.0", "A", IDLE, NOW - 90),)
+    return facts_of(TEXT, {}, jobs=jobs, fits=(fit,))
+
+
+def test_no_machine_matches_because_of_a_clause() -> None:
+    fit = Fit(1, "7.0", ("A",), 8, clauses=(Clause("TARGET.HasDocker", 8), MEMORY))
+    (found,) = idle_job_findings(known(fit))
+    assert (found.cause, found.weight) == ("job.no_match", Weight.PROBLEM)
+    assert found.sentence == (
+        "1 job of node A has been idle for 1 min 30 s: none of the 8 slots of the pool can run it:"
+        " no slot meets this part of its Requirements: TARGET.Memory >= RequestMemory."
+    )
+    assert texts(found) == [
+        "Requirements of 7.0: TARGET.Memory >= RequestMemory (RequestMemory = 1000000) holds for 0"
+        " of 8 slots"
+    ]
+
+
+def test_no_machine_matches_though_each_clause_holds_for_some() -> None:
+    clauses = Clause("A", 5), Clause("B", 3)
+    (found,) = idle_job_findings(known(Fit(4, "7.0", ("A", "B"), 8, clauses=clauses)))
+    assert "4 jobs of nodes A and B are idle, the oldest for" in found.sentence
+    assert "no slot meets all parts of their Requirements" in found.sentence
+    assert texts(found)[0] == "Requirements of 7.0: B holds for 3 of 8 slots"
+
+
+def test_the_machines_refuse_the_job() -> None:
+    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, willing=2)))
+    assert "the Requirements of the 2 slots that the job matches refuse it" in found.sentence
+
+
+def test_machines_that_match_are_busy_or_free() -> None:
+    (busy,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, able=2, willing=2)))
+    assert busy.weight is Weight.WAITING
+    assert "2 of 8 slots can run it; all are busy, or other users have priority" in busy.sentence
+    (free,) = idle_job_findings(known(Fit(2, "7.0", ("A",), 8, able=2, willing=2, free=1)))
+    assert "1 of 8 slots could run them now" in free.sentence
+
+
+def test_partitionable_slots_are_called_so() -> None:
+    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 1, 1, 1, partitionable=1)))
+    assert "1 of 1 partitionable slot can run it; all are busy" in found.sentence
+    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 8, 2, 2, partitionable=3)))
+    assert "2 of 8 slots (3 of them partitionable) can run it" in found.sentence
+    assert texts(found) == ["collector: 8 slots (3 of them partitionable), 2 match"]
+
+
+def test_a_pool_without_machines() -> None:
+    (found,) = idle_job_findings(known(Fit(1, "7.0", ("A",), 0)))
+    assert found.weight is Weight.PROBLEM
+    assert found.sentence.endswith("the pool has no slots.")
+
+
+def test_by_the_nodes_log_if_the_schedd_does_not_answer() -> None:
+    facts = facts_of(TEXT, {"A": (NodeStatus.SUBMITTED, [attempt(procs=2)])})
+    (found,) = idle_job_findings(facts)
+    assert found.sentence == "2 jobs of node A are idle, the oldest for 1 min 40 s."
+    assert not idle_job_findings(facts._replace(jobs=()))
+    assert not idle_job_findings(facts._replace(state=DagState.FAILED))
+    running = facts_of(TEXT, {"A": (NodeStatus.SUBMITTED, [attempt(running=1)])})
+    assert not idle_job_findings(running)
