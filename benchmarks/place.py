@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks import dags, events, subjects
 from benchmarks.sizes import Numbers
-from condor_pydagman.pool import Pool, paths
+from condor_pydagman.pool import Pool, personal
 
 HERE = Path(__file__).resolve().parent
 COMPILED = b"\x7fELF"  # how such a program begins
@@ -51,7 +51,7 @@ class Place:
         self.pool = Pool(directory / "pool")
         self.knobs = knobs or {}
         self.commands: dict[str, Path] = {}
-        self._ours = Path(ours or paths.commands_directory())
+        self._ours = Path(ours or personal.commands_directory())
         self._count = 0
         self._environment: dict[str, str] = {}
 

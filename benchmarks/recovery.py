@@ -30,7 +30,7 @@ from pathlib import Path
 from benchmarks import shapes
 from benchmarks.load import CHECKOUT, say, stock_version
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import paths
+from condor_pydagman.pool import personal
 from condor_pydagman.pool.personal import find
 from condor_pydagman.pool.privileges import identity
 
@@ -278,11 +278,11 @@ def main(argv: list[str]) -> int:
     chosen = arguments(argv)
     base = Path(chosen.dir).absolute() if chosen.dir else CHECKOUT / "var"
     try:
-        stock = find(paths.cache_directory(os.environ, identity().way == "account"), say).bin
+        stock = find(personal.cache_directory(os.environ, identity().way == "account"), say).bin
     except PoolError as error:
         say(f"can't measure: {error}")
         return 2
-    binaries = {"stock": stock, "ours": chosen.ours or Path(paths.commands_directory())}
+    binaries = {"stock": stock, "ours": chosen.ours or Path(personal.commands_directory())}
     nodes = QUICK_NODES if chosen.quick else NODES
     place = base / f"recovery.{os.getpid()}"
     place.mkdir(parents=True)

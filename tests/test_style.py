@@ -108,7 +108,8 @@ ENGINE_ORDER = (
     "run_end",
     *("provisioner", "scripts", "submission", "operator", "feature"),
     "rerun",
-    *("job_events", "journal_events", "event_matching", "reconcile", "dispatch", "engine"),
+    *("job_events", "journal_events", "event_matching", "run_start", "reconcile"),
+    *("dispatch", "validate", "engine"),
 )
 
 # What a pure module must not import, and what to do instead.

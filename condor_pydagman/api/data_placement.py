@@ -18,8 +18,7 @@ from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
 from condor_pydagman.transfer.attempt_lines import ends_of
-from condor_pydagman.transfer.configured_settings import configured_settings
-from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.make_worker import configured_settings, make_worker
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.pool import Pool
-from condor_pydagman.pool.paths import POOL_VARIABLE
+from condor_pydagman.pool.personal import POOL_VARIABLE
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]

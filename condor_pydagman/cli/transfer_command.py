@@ -23,8 +23,7 @@ from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.records.placement_event import COMPLETED
 from condor_pydagman.transfer.attempt_lines import attempt_line, name_of, rate_text
-from condor_pydagman.transfer.configured_settings import configured_settings
-from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer.make_worker import configured_settings, make_worker
 from condor_pydagman.transfer.progress_sum import ProgressSum
 from condor_pydagman.transfer.rules.faults import FaultKind, exit_code
 from condor_pydagman.transfer.way import Surroundings

@@ -8,6 +8,7 @@ it again if it or the schedd dies.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -16,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
-from condor_pydagman.adapters.work_orders import SUFFIX
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.data_requests.request_ads import is_submit_file
 from condor_pydagman.data_requests.request_macros import Macros, variables_named
@@ -31,6 +31,21 @@ from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description
 from condor_pydagman.records.job_description import literal
+
+SUFFIX = ".order"
+
+
+def remove_work_orders(directory: str) -> None:
+    """Remove the work orders that nobody will carry out any more, which may have secrets.
+
+    What can't be removed stays.
+    """
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith(SUFFIX):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+
 
 # Attributes of the job's ad; the worker changes them while it runs.
 STATE, REQUESTS = "PlacementState", "PlacementRequests"

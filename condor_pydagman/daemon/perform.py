@@ -445,9 +445,9 @@ class Performer:
             run.lock.restore()
         else:
             if run.placements is not None:
-                from condor_pydagman.adapters import work_orders  # there with `data_nodes`
+                from condor_pydagman.daemon import data_nodes  # loaded with the DAG's DATA nodes
 
-                work_orders.forget(run.paths.placements)
+                data_nodes.remove_work_orders(run.paths.placements)
             run.helpers.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.process.pid, action.code), 0)

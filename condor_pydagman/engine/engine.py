@@ -21,245 +21,27 @@ from condor_pydagman.engine import (
     dispatch,
     event_matching,
     inputs,
-    journal_events,
-    lifecycle,
     node_settings,
     operator,
     provisioner,
     reconcile,
     rerun,
     run_end,
+    run_start,
     scripts,
     selection,
     submission,
     views,
 )
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.feature import (
-    Feature,
-    begin_after_replay,
-    begin_features,
-    observe,
-    table_with,
-    want,
-)
-from condor_pydagman.engine.inputs import Begin, LogCaughtUp
-from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
-from condor_pydagman.engine.jobs import HELD, IDLE
-from condor_pydagman.engine.node_states import ALONE, CLEANING, ENDED, NOT_NEEDED, Cause, State
-from condor_pydagman.engine.node_turns import GATE
+from condor_pydagman.engine.feature import Feature, begin_features, observe, table_with, want
 from condor_pydagman.engine.nodes import IllegalMove
 from condor_pydagman.engine.report import GroupReport, NodeReport, Report
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.engine.validate import validate
 from condor_pydagman.features import home
-from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
-
-
-def on_begin(run: RunState, begin: Begin) -> None:
-    """The first input."""
-    run.enter(Phase.RECOVERING if begin.recovering else Phase.RUNNING)
-    event_matching.start_reading(run)
-    run.say("Bootstrapping...")
-    _mark_done(run)
-    for begins in run.hooks.begins:
-        begins()
-    if not begin.recovering:
-        journal_events.record_config(run)
-    if begin.recovering:
-        run.say("Running in RECOVERY mode... " + ">" * 30)
-        if run.config.debug_cache_enable:
-            run.say("Starting to cache log lines.", 0)
-    for node in sorted(run.nodes.services):
-        run.say_start(f"Starting service node {run.dag.names[node]}...")
-        lifecycle.start(run, node)
-    if not run.provisioner.ready:
-        provisioner.begin(run)
-    if run.provisioner.ready:
-        lifecycle.start_roots(run)
-
-
-def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
-    """The old log has been read: now the schedd is asked what it really has."""
-    if run.recovering:
-        rerun.settle(run)
-        if run.config.debug_cache_enable:
-            run.say("Stopping the caching of log lines.", 0)
-        run.say("...done with RECOVERY mode " + "<" * 30)
-        operator.say_halted_by_rule(run)
-        journal_events.record_config(run)
-        run.enter(Phase.RECONCILING)
-        run.query.plan(run.now)
-        run.scripts.restart_pace.begin(len(run.scripts.pre))
-        begin_after_replay(run)
-        for replayed in run.hooks.replayed:
-            replayed()
-
-
-def _mark_done(run: RunState) -> None:
-    done = [node for node, flags in enumerate(run.dag.flags) if flags & DONE]
-    run.say(f"Number of pre-completed nodes: {len(done)}")
-    for node in done:
-        for was_done in run.hooks.was_done:
-            was_done(node)
-        run.nodes.move(node, Cause.MARKED_DONE, run.now)
-    for node in done:
-        if run.nodes.unfinished_parents(node) and not _needs_no_parents(run, node):
-            _warn_done_early(run, node)
-    for node in done:
-        run.nodes.release_children(node)
-
-
-def _needs_no_parents(run: RunState, node: int) -> bool:
-    """Whether it is done, whatever becomes of its parents."""
-    return bool(run.dag.flags[node] & LEFT_OUT or run.nodes.marks[node] & NOT_NEEDED)
-
-
-def _warn_done_early(run: RunState, node: int) -> None:
-    if any(run.nodes.states[parent] != State.DONE for parent in run.dag.parents(node)):
-        run.say(
-            f"Warning: Node {run.dag.names[node]} was marked as done even though parent nodes"
-            " aren't complete. Child nodes may run out of order."
-        )
-
-
-def validate(run: RunState) -> None:
-    """Raise AssertionError, with the numbers, if any invariant does not hold."""
-    _counts(run)
-    _procs(run)
-    _ready(run)
-    _parents(run)
-    _turns(run)
-    _throttles(run)
-    _special(run)
-    _grown(run)
-    for validate_feature in run.hooks.validate:
-        validate_feature()
-
-
-def _counts(run: RunState) -> None:
-    nodes = run.nodes
-    recount, services = [0] * len(State), [0] * len(State)
-    for node, state in enumerate(nodes.states):
-        (services if node in nodes.services else recount)[state] += 1
-    recount[State.DONE] += run.dag.gone - len(run.dag.free)
-    assert recount == nodes.counts, (recount, nodes.counts)
-    assert services == nodes.service_counts, (services, nodes.service_counts)
-
-
-def _procs(run: RunState) -> None:
-    idle = held = 0
-    for jobs in run.job_table.by_node.values():
-        for flags in jobs.procs.values():
-            assert not (flags & PROC_ENDED and flags & (IDLE | HELD)), flags
-            assert flags & IDLE or not flags & HELD, flags
-            idle += bool(flags & IDLE)
-            held += bool(flags & HELD)
-    assert (idle, held) == (run.job_table.idle, run.job_table.held), (idle, held)
-    for cluster, node in run.job_table.by_cluster.items():
-        assert run.job_table.by_node[node].cluster == cluster, (cluster, node)
-    for cluster, procs in run.job_table.shared.items():
-        for proc, node in procs.items():
-            assert run.job_table.by_node[node].target == (cluster, proc), (cluster, proc, node)
-
-
-def _ready(run: RunState) -> None:
-    """Every READY node is queued or set aside, and nothing else is."""
-    aside = set(run.categories.waiting())
-    for node, state in enumerate(run.nodes.states):
-        if state == State.READY:
-            assert (node in run.ready) or (node in aside), run.nodes.move_history(node)
-        else:
-            assert node not in run.ready, run.nodes.move_history(node)
-
-
-def _parents(run: RunState) -> None:
-    """A node past WAITING has only DONE parents, unless a user marked it DONE; a weak one may have
-    failed."""
-    states = run.nodes.states
-    for node, state in enumerate(states):
-        if state in (State.WAITING, State.DONE, State.FUTILE) or run.nodes.marks[node] & CLEANING:
-            continue
-        if node in run.nodes.turns.parents:
-            assert state == State.FAILED or node in run.nodes.turns.opened, node
-            continue
-        for parent in run.dag.parents(node):
-            if node in run.nodes.errors and state == State.FAILED:
-                continue  # a person may have cancelled it before its parents had ended
-            group = run.dag.group_of(parent)
-            elsewhere = group not in (None, run.dag.group_of(node))
-            if elsewhere and parent in run.retrying.extra_retries:
-                continue  # it goes on with what its parent has done before it began anew
-            weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
-            assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
-
-
-def _turns(run: RunState) -> None:
-    """Nodes that wait for the end of their parents wait for those that have not ended."""
-    turns = run.nodes.turns
-    for node, parents in turns.parents.items():
-        unfinished = sum(run.nodes.states[parent] not in ENDED for parent in parents)
-        assert unfinished == turns.unfinished[node], run.nodes.move_history(node)
-        assert run.nodes.waiting[node] >= GATE, run.nodes.move_history(node)
-
-
-def _throttles(run: RunState) -> None:
-    counts, limits = run.nodes.counts, run.limits
-    if run.limits_changed:
-        return  # more may run than could start now
-    if limits.pre:
-        assert counts[State.PRE_RUN] <= limits.pre
-    if limits.post:
-        assert counts[State.POST_RUN] <= limits.post
-    if limits.hold:
-        assert run.scripts.hold.running <= limits.hold
-
-
-def _special(run: RunState) -> None:
-    """While the FINAL node runs nothing else is ready; before the go-ahead, nothing is begun."""
-    states = run.nodes.states
-    if run.phase is Phase.FINISHING:
-        for node in run.nodes.in_state(State.READY, State.RETRY_WAIT):
-            assert node == run.final, run.nodes.move_history(node)
-    if not run.provisioner.ready and not run.recovering:
-        for node, state in enumerate(states):
-            free = node == run.provisioner.node or node in run.nodes.services
-            free = free or node == run.final
-            ended = state in (State.DONE, State.FAILED, State.FUTILE)  # by people's commands
-            assert free or ended or state == State.WAITING, node
-    for node in run.nodes.in_state(State.RETRY_WAIT):
-        assert run.retrying.queue.due(node) is not None, run.nodes.move_history(node)
-
-
-def _grown(run: RunState) -> None:
-    """A DAG that has grown is as one that has always been so: the countdown of parents fits."""
-    nodes, dag = run.nodes, run.dag
-    assert len(nodes.states) == len(nodes.clusters) == len(dag), len(dag)
-    assert len(nodes.waiting) == dag.vertex_count, dag.vertex_count
-    if not dag.changes or dag.groups or run.nodes.stale:
-        return
-    left = dict.fromkeys(dag.vertices(), 0)
-    for vertex in dag.vertices():
-        for after in _unreleased(run, vertex):
-            left[after] += 1
-    for vertex, count in left.items():
-        gate = GATE if vertex in nodes.turns.parents else 0
-        assert nodes.waiting[vertex] == count + gate, (vertex, nodes.waiting[vertex], count)
-
-
-def _unreleased(run: RunState, vertex: int) -> list[int]:
-    """The successors that a vertex still keeps waiting."""
-    after = run.dag.successors(vertex)
-    if vertex < 0:
-        return list(after) if run.nodes.waiting[vertex] else []
-    state = run.nodes.states[vertex]
-    if state == State.DONE:
-        return []
-    if state != State.FAILED or run.nodes.marks[vertex] & ALONE:
-        return list(after)
-    marks = run.dag.edges.weak_marks(vertex)
-    return [one for one, weak in zip(after, marks) if not weak]
-
+from condor_pydagman.graph.model import Dag
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -416,9 +198,9 @@ _PUBLISH = do.Publish()
 _QUIET = (Phase.RECOVERING, Phase.ENDED)  # nothing is published
 
 _HANDLERS: dict[type, Callable[[RunState, Any], None]] = {
-    inputs.Begin: on_begin,
+    inputs.Begin: run_start.on_begin,
     inputs.LogEvent: event_matching.on_event,
-    inputs.LogCaughtUp: on_caught_up,
+    inputs.LogCaughtUp: run_start.on_caught_up,
     inputs.LogBroken: run_end.on_log_broken,
     inputs.Submitted: submission.on_submitted,
     inputs.NotTogether: submission.on_not_together,

@@ -27,10 +27,9 @@ from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.adapters.program_start import program_path
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent, EventFilter
-from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.dag_monitor import DagMonitor, parse_position
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_small_plan
-from condor_pydagman.monitor.position import parse_position
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 

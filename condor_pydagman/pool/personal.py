@@ -2,6 +2,10 @@
 
 Several may run side by side.  A pool is found by its directory alone, so that any later process
 can ask, use or stop what an earlier one started.
+
+Where it and the fetched HTCondor are kept follows the XDG base directory rules.  Root without user
+namespaces is the exception: the pool then runs as another account, which can't look into root's
+home, so the system's own places serve.
 """
 
 from __future__ import annotations
@@ -14,16 +18,64 @@ import shutil
 import stat
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import configuration, fetch, paths, processes, release_tree, trust
+from condor_pydagman.pool import configuration, fetch, processes, release_tree, trust
 from condor_pydagman.pool.privileges import Identity, identity
+
+NAME = "condor_pydagman"
+POOL_VARIABLE = "PYDAGMAN_POOL"
+
+
+def pool_directory(environ: Mapping[str, str], shared: bool) -> Path:
+    """Directory of the pool when none is named.
+
+    Args:
+        environ: the environment; $PYDAGMAN_POOL wins, then $XDG_DATA_HOME.
+        shared: True if an account other than the caller's must be able to use it.
+    """
+    chosen = environ.get(POOL_VARIABLE)
+    if chosen:
+        return Path(chosen).absolute()
+    return _base(environ, "XDG_DATA_HOME", ".local/share", "/var/lib", shared) / NAME / "pool"
+
+
+def cache_directory(environ: Mapping[str, str], shared: bool) -> Path:
+    """Directory that holds a fetched HTCondor; arguments as of `pool_directory`."""
+    return _base(environ, "XDG_CACHE_HOME", ".cache", "/var/cache", shared) / NAME / "htcondor"
+
+
+def _base(environ: Mapping[str, str], variable: str, home: str, system: str, shared: bool) -> Path:
+    chosen = environ.get(variable, "")
+    if os.path.isabs(chosen):  # the XDG rules say to ignore a relative path
+        return Path(chosen)
+    if shared:
+        return Path(system)
+    return Path(environ.get("HOME") or os.path.expanduser("~")).absolute() / home
+
+
+def commands_directory() -> str:
+    """Directory of our own commands: where the console scripts of this Python are.
+
+    A virtual environment keeps them beside its interpreter; `pip install --user` does not.
+    """
+    candidates = [os.path.dirname(sys.executable), sysconfig.get_path("scripts")]
+    if os.path.basename(sys.argv[0]) == NAME:
+        candidates.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
+    if f"{os.name}_user" in sysconfig.get_scheme_names():
+        candidates.append(sysconfig.get_path("scripts", f"{os.name}_user"))
+    for directory in candidates:
+        if os.access(os.path.join(directory, "condor_dagman"), os.X_OK):
+            return directory
+    return candidates[0]
+
 
 JOB_STATES = {
     "1": "idle",
@@ -70,9 +122,9 @@ class Pool:
     ) -> None:
         self.identity: Identity = identity()
         shared = self.identity.way == "account"
-        chosen = Path(directory) if directory else paths.pool_directory(os.environ, shared)
+        chosen = Path(directory) if directory else pool_directory(os.environ, shared)
         self.directory = Path(os.path.abspath(chosen))
-        self._cache = paths.cache_directory(os.environ, shared)
+        self._cache = cache_directory(os.environ, shared)
         self._say = say
 
     @property
@@ -153,7 +205,7 @@ class Pool:
         """
         release = self._release()
         own = str(self.directory / configuration.COMMANDS)
-        first = [paths.commands_directory(), own, str(release / "bin"), str(release / "sbin")]
+        first = [commands_directory(), own, str(release / "bin"), str(release / "sbin")]
         rest = [entry for entry in os.environ.get("PATH", os.defpath).split(":") if entry]
         keep = [entry for entry in rest if entry not in first]
         # The daemons of a pool leave knobs in the environment of what they start.
@@ -165,7 +217,7 @@ class Pool:
             **inherited,
             "CONDOR_CONFIG": str(self.config_file),
             "PATH": ":".join(first + keep),
-            paths.POOL_VARIABLE: str(self.directory),
+            POOL_VARIABLE: str(self.directory),
         }
 
     def command(self, argv: list[str]) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 
+from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Placement
+from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
 from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.module_way import ModuleWay
@@ -16,6 +18,19 @@ from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings, Way
 from condor_pydagman.transfer.worker import Listener, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses, processes_for
+
+
+def configured_settings() -> Settings:
+    """The settings in force; the defaults where there is no HTCondor.
+
+    Raises:
+        ConfigError: a knob is wrong.
+    """
+    try:
+        from condor_pydagman.adapters import knobs
+    except ImportError:  # no bindings: a transfer needs none
+        return settings_of(Config(), {})
+    return settings_of(knobs.load(), {name: knobs.lookup(name) or "" for name in OF_HTCONDOR})
 
 
 def make_worker(

@@ -29,7 +29,7 @@ EVENT = {"calls": 68, "files": 13, "changes of file": 43}
 MOST_PARAMETERS = 10
 
 # Modules of ours that the DAGMan of a plain DAG has loaded when it runs.
-LOADED = 134
+LOADED = 136
 # Names of features, in the modules that every DAG uses.
 FEATURES = {
     name
@@ -54,6 +54,7 @@ NAMED = {
     "scripts": 0,
     "state": 0,
     "submission": 0,
+    "validate": 0,
     "views": 1,
 }
 # Folders of what every DAG uses beside the engine, and how often modules in them import a feature,

@@ -33,7 +33,6 @@ from condor_pydagman.features.brake.commands import (
     members,
     text,
 )
-from condor_pydagman.features.brake.record import BrakeRecord, read_record
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import (
@@ -43,6 +42,34 @@ from condor_pydagman.vocabulary import (
     RETURN_SUBMIT_FAILED,
     JournalRecord,
 )
+
+
+class BrakeRecord(NamedTuple):
+    """A brake acts: in which round (how often brakes were taken back before), what it does, why."""
+
+    round: str
+    effect: str
+    name: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """As the nodes log has it."""
+        return f"{self.round} {self.effect} {self.why}"
+
+    @property
+    def why(self) -> str:
+        """As job ad and node status file have it."""
+        return f"{self.name}: {self.reason}"
+
+
+def read_record(text: str) -> BrakeRecord:
+    """The text of a record."""
+    in_round, _, rest = text.partition(" ")
+    effect, _, what = rest.partition(" ")
+    name, _, reason = what.partition(": ")
+    return BrakeRecord(in_round, effect, name, reason)
+
 
 Key = Union[int, str]
 NOTHING: Key = ""  # of failures that need not be alike

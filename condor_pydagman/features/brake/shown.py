@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from condor_pydagman.features.brake.commands import ABORT
-from condor_pydagman.features.brake.record import BrakeRecord, read_record
+from condor_pydagman.features.brake.run import BrakeRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence
 from condor_pydagman.follow.notices.known import HaltedBy, Known

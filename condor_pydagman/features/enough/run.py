@@ -36,9 +36,28 @@ from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.enough.commands import REMOVE, EnoughsOfDag, words
 from condor_pydagman.features.enough.counts import EARLIER, FOLLOWS, EnoughCounts
-from condor_pydagman.features.enough.record import EnoughRecord
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import UNNEEDED_WORDS, JournalRecord
+
+
+class EnoughRecord(NamedTuple):
+    """An ENOUGH is reached: its line, and how many nodes were done then, in words."""
+
+    line: str
+    counts: str
+
+    @property
+    def text(self) -> str:
+        """As the nodes log has it."""
+        return f"{self.line}: {self.counts}"
+
+
+def read_record(text: str) -> EnoughRecord:
+    """The text of a record; without a line if it is none."""
+    line, _, counts = text.rpartition(": ")
+    return EnoughRecord(line, counts)
+
 
 REACHED = Kind("ENOUGH that is reached", holds=True)  # by its number
 MAX_ASKED = 1000  # records of nodes that are on their way at once

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.features.brake.record import BrakeRecord
+from condor_pydagman.features.brake.run import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.run_model import DagState, Halted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.brake.record import BrakeRecord
+from condor_pydagman.features.brake.run import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.event_words import event_words

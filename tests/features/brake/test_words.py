@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.brake.record import BrakeRecord
+from condor_pydagman.features.brake.run import BrakeRecord
 from condor_pydagman.features.brake.shown import ActingBrake, BrakesSeen
 from condor_pydagman.follow.run_model import DagState, Halted
 from condor_pydagman.monitor.found_dag import FoundDag

@@ -11,7 +11,7 @@ from condor_pydagman.explain.explain_node import explain_node
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.enough.explain import findings
-from condor_pydagman.features.enough.record import EnoughRecord
+from condor_pydagman.features.enough.run import EnoughRecord
 from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough, notices
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.run_model import DagState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from condor_pydagman.features.enough.record import EnoughRecord, read_record
+from condor_pydagman.features.enough.run import EnoughRecord, read_record
 from condor_pydagman.features.enough.shown import EnoughSeen, ReachedEnough
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.vocabulary import JournalRecord, NodeStatus

@@ -12,10 +12,11 @@ import pytest
 
 from condor_pydagman import engine
 from condor_pydagman.engine.dag_states import MOVES, Phase
-from condor_pydagman.engine.engine import Engine, validate
+from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.jobs import ENDED, IDLE
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.engine.validate import validate
 from condor_pydagman.vocabulary import DagStatus, ScriptKind
 from tests import make
 

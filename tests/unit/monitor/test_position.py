@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.errors import UsageError
-from condor_pydagman.monitor.position import JOB_LOG, Position, parse_position
+from condor_pydagman.monitor.dag_monitor import JOB_LOG, Position, parse_position
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.pool import paths
+from condor_pydagman.pool import personal
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ from condor_pydagman.pool import paths
     ],
 )
 def test_pool_directory(environ: dict[str, str], shared: bool, expected: str) -> None:
-    assert paths.pool_directory(environ, shared) == Path(expected)
+    assert personal.pool_directory(environ, shared) == Path(expected)
 
 
 def test_cache_directory() -> None:
     expected = Path("/h/.cache/condor_pydagman/htcondor")
-    assert paths.cache_directory({"HOME": "/h"}, shared=False) == expected
+    assert personal.cache_directory({"HOME": "/h"}, shared=False) == expected

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from condor_pydagman.adapters.work_orders import forget
+from condor_pydagman.daemon.data_nodes import remove_work_orders
 
 
 def test_orders_are_removed_and_nothing_else(tmp_path: Path) -> None:
     for name in ("a.order", "b.order", "a.journal", "a.out"):
         (tmp_path / name).write_text("")
-    forget(str(tmp_path))
+    remove_work_orders(str(tmp_path))
     assert {path.name for path in tmp_path.iterdir()} == {"a.journal", "a.out"}
-    forget(str(tmp_path / "not there"))
+    remove_work_orders(str(tmp_path / "not there"))
