@@ -65,7 +65,7 @@ OF_FEATURES = {
         f"features/shared_limits/{name}": "features.adapters"
         for name in ("configured", "directory", "listing")
     },
-    "features/notify/notifiers": "features.adapters",
+    "features/notify/starter": "features.adapters",
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"

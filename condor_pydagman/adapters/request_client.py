@@ -26,9 +26,9 @@ class SteeringAnswer(NamedTuple):
     Attributes:
         done: for how many nodes it is in force (or would be, if it was dry); 1 for the DAG itself.
         refused: the nodes that it does not fit, each with the reason; 1,000 at most.
-        refused_count: how many there are.
-        fields: the whole answer; `descendants` says how many more nodes run again with those of a
-            `rerun`.
+        refused_count: how many nodes were refused in all.
+        fields: the whole answer; after a `rerun`, `descendants` says how many descendants run again
+            too.
     """
 
     done: int
@@ -104,12 +104,12 @@ def subscribe(dag: StrPath, since: str = "", *, before: bool = True) -> Events:
     Args:
         dag: its first DAG file.
         since: `id` of the last event that is known; '' for the beginning of the run.
-        before: whether what has happened so far is told as well.
+        before: whether what happened before the call is told as well.
 
     Raises:
         FileError: no DAGMan of the caller's runs this DAG on this machine, or it has gone before
             the end of the DAG.
-        UsageError: `since` is no id, or too many are told of events.
+        UsageError: `since` is no id, or too many programs are subscribed.
     """
     path = os.fspath(dag)
     options = {"since": since, "before": before}

@@ -141,10 +141,10 @@ class Loop:
         """Those that the DAG, the administrator or the user wants; mostly there are none."""
         run = self.run
         if run.dag.features.get(NOTIFIES) or run.config.notify:
-            from condor_pydagman.features.notify import notifiers
+            from condor_pydagman.features.notify import starter
 
             run.out.flush()  # it has the beginning of the run
-            notifiers.start(run.paths.primary, run.dag, run.config.notify, run.out.say)
+            starter.start(run.paths.primary, run.dag, run.config.notify, run.out.say)
 
     def _wait_for_schedd(self, until: float) -> None:
         """Wait for the requests that precede the first node.

@@ -6,10 +6,10 @@ and events.  Later events wait, so that the log has them in the order of the dec
 
 Which actions may be performed before an earlier event is on the disk?  All that count only when
 their event has been read back: scripts, ends of nodes, the start of the FINAL node, removals by a
-TIMEOUT.  Messages, publishing, kills, removals and other files as well: a crash before the event
-would leave the same state.  A submission may not: the list of common input files must be in the log
-before a job with that list is in the queue, and the engine asks for both at once.  So submissions
-wait for pending events.
+TIMEOUT.  Messages, publishing, kills, other removals and writes to other files too: a crash before
+the event would leave the same state.  A submission may not: the list of common input files must be
+in the log before a job with that list is in the queue, and the engine asks for both at once.  So
+submissions wait for pending events.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_WRITE = 65536  # characters of events that are written at once
 
 
 class _Step(NamedTuple):
-    """An event; those of the same `batch` but 0 are written together."""
+    """An event; those of the same `batch` are written together, those of batch 0 alone."""
 
     action: Action
     text: str

@@ -71,7 +71,8 @@ def write(options: SubmitOptions, output: Output, current: Mapping[str, str]) ->
     `current` is the environment that -import_env copies.
 
     Raises:
-        PydagmanError: with -do_recurse, what is wrong further down has been told to `output`.
+        PydagmanError: this DAG can't be prepared, or with -do_recurse one below it; what is wrong
+            with those below has been told to `output`.
     """
     if options.do_recurse:
         write_all(options, output, current)
@@ -86,8 +87,8 @@ def write_all(
 ) -> None:
     """-do_recurse: prepare the sub-DAGs of the DAG files in `options`, the innermost first.
 
-    What fails is told to `output`, and the others are prepared all the same.  `refuse` is asked, in
-    a sub-DAG's directory, whether it may be prepared.
+    What fails is told to `output`, and the others are prepared all the same.  `refuse` is called in
+    a sub-DAG's directory, and raises PydagmanError if it must not be prepared.
 
     Raises:
         FileError: something failed.
@@ -216,8 +217,7 @@ class _Walk:
 
 
 def _subdags(text: str, file: str) -> tuple[list[Subdag], DagFileError | None]:
-    """The SUBDAG commands of a DAG file that have a job, and what is wrong with one of them; then
-    those before it.
+    """The SUBDAG commands without NOOP of a file; if one is wrong, those before it and its error.
 
     Other commands are looked at when the file's own submit file is made.
     """
@@ -283,8 +283,8 @@ def prepare(
     except PydagmanError as error:
         output.err(error_text(error))
         say(f"ERROR: condor_submit_dag -no_submit failed on DAG file {file}.")
-        passing = isinstance(error, FileError) and error.transient
-        raise CannotPrepare(name, _in_one_line(str(error)), transient=passing) from None
+        is_transient = isinstance(error, FileError) and error.transient
+        raise CannotPrepare(name, _in_one_line(str(error)), transient=is_transient) from None
     except OSError as error:
         reason = f"can't work in the node's directory {directory or '.'}: {error.strerror}"
         raise CannotPrepare(name, reason) from None

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.explain.feature_findings import going_on, is_failure_explained
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
-from condor_pydagman.follow.notices.phrases import capitalized, nodes_named
+from condor_pydagman.follow.notices.name_lists import capitalized, nodes_named
 from condor_pydagman.follow.run_model import DagState, Run
 from condor_pydagman.printable import message, number_of, printable
 from condor_pydagman.vocabulary import (

@@ -17,7 +17,7 @@ from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.load import known_of
 from condor_pydagman.follow.notice import Notice, Weight, in_order
 from condor_pydagman.follow.notices.collect import notices_of
-from condor_pydagman.follow.notices.phrases import nodes_named
+from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.overview import AD_COUNTS
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.follow.shown_states import LOOKS, Shown, of_status, shown_state
@@ -38,7 +38,7 @@ _STATES = {
     DagState.UNKNOWN: "is in an unknown state",
 }
 _ENDED = (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
-_SHOWN = {
+_WORDS_OF_COUNTS = {
     "done": "done",
     "queued": "in the queue",
     "running": "running",
@@ -52,7 +52,7 @@ _SHOWN = {
     "failed": "failed",
     "futile": "unable to run after a failure",
 }
-_OF_TABLE = (
+_ORDER_OF_COUNTS = (
     *("total", "done", "pre", "queued", "post", "ready", "waiting", "failed", "futile"),
 )  # the order of Run.counts
 
@@ -113,7 +113,9 @@ def _headline(facts: Facts, state: GraphState | None) -> str:
         text += f", started {duration(facts.now - run.begun)} ago"
     counts = _counts(facts, state)
     total = counts.get("total", 0)
-    parts = [f"{counts[name]} {words}" for name, words in _SHOWN.items() if counts.get(name)]
+    parts = [
+        f"{counts[name]} {words}" for name, words in _WORDS_OF_COUNTS.items() if counts.get(name)
+    ]
     if not total or not parts:
         return f"{text}."
     return f"{text}: {number_of(total, 'node')}, {', '.join(parts)}."
@@ -123,17 +125,18 @@ def _counts(facts: Facts, state: GraphState | None) -> dict[str, int]:
     """Nodes by state: by the logs if they are whole, else as DAGMan has last said."""
     if state is not None and facts.run.complete and facts.run.starts:
         return _counted(state)
-    numbers = dict(zip(_OF_TABLE, facts.run.counts))
+    numbers = dict(zip(_ORDER_OF_COUNTS, facts.run.counts))
     if not numbers:
         found = {
-            name: facts.ad.get(f"DAG_Nodes{of_ad}") for name, of_ad in zip(_OF_TABLE, AD_COUNTS)
+            name: facts.ad.get(f"DAG_Nodes{of_ad}")
+            for name, of_ad in zip(_ORDER_OF_COUNTS, AD_COUNTS)
         }
         numbers = {name: value for name, value in found.items() if isinstance(value, int)}
     return numbers
 
 
 def _counted(state: GraphState) -> dict[str, int]:
-    counts = dict.fromkeys(_SHOWN, 0)
+    counts = dict.fromkeys(_WORDS_OF_COUNTS, 0)
     for node, status in enumerate(state.status):
         if state.dag.kinds[node] != NodeKind.SERVICE:  # DAGMan does not count them either
             run = state.run_of(node)

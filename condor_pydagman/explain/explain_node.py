@@ -22,7 +22,7 @@ from condor_pydagman.explain.load import known_of, retry_delay_left
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.known import IDLE
-from condor_pydagman.follow.notices.phrases import names_of
+from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag

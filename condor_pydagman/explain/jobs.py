@@ -12,7 +12,7 @@ from condor_pydagman.explain.known_facts import Clause, Facts, Fit
 from condor_pydagman.explain.load import idle_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
-from condor_pydagman.follow.notices.phrases import nodes_named
+from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.printable import does, message, number_of

@@ -102,7 +102,7 @@ HELPERS: dict[str, tuple[str, ...]] = {
 
 # That by which people ask something of a running DAG: its module `clients` serves the local socket.
 SERVES_CLIENTS = "steering"
-# That whose lines have programs told of events: its module `notifiers` starts what tells them.
+# That whose lines have programs told of events: its module `starter` starts what tells them.
 NOTIFIES = "notify"
 
 FEATURE_OF = {word: one.name for one in FEATURES for word in one.uses + one.defines}

@@ -11,9 +11,7 @@ from functools import cache
 from typing import Any
 
 from condor_pydagman.features import FEATURE_OF, home, part
-from condor_pydagman.language import commands
-from condor_pydagman.language import modifier_lines as modifier
-from condor_pydagman.language import node_lines as node
+from condor_pydagman.language import commands, modifier_lines, node_lines
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import ROWS
 from condor_pydagman.language.lexer import LineError, Words, file_word, name_word
@@ -76,7 +74,7 @@ def rest(missing: str) -> Argument:
 
 
 class FixedLine(NamedTuple):
-    """The line of a command whose fields, after the number of its line, are its arguments."""
+    """The line of a command whose fields are the number of its line, then its arguments."""
 
     word: str
     command: Callable[..., Command]
@@ -111,7 +109,7 @@ class Syntax(NamedTuple):
 
 
 def fixed(word: str, command: type[Any], *arguments: Argument) -> Syntax:
-    """The row of a command whose fields, after the number of its line, are its arguments."""
+    """The row of a command whose fields are the number of its line, then its arguments."""
     line = FixedLine(word, command, arguments)
     return Syntax(word, command, line.read, line.write)
 
@@ -126,46 +124,51 @@ _INCLUDE = file("No include file specified")
 _CONFIG = file("No configuration file specified")
 
 _TABLE = (
-    Syntax("JOB", commands.Job, node.read_job, node.write_job),
-    Syntax("FINAL", commands.Job, node.read_final, node.write_job),
-    Syntax("PROVISIONER", commands.Job, node.read_provisioner, node.write_job),
-    Syntax("SERVICE", commands.Job, node.read_service, node.write_job),
-    Syntax("DATA", commands.Job, node.read_data, node.write_job),
-    Syntax("SUBDAG", commands.Subdag, node.read_subdag, node.write_subdag),
-    Syntax("SPLICE", commands.Splice, node.read_splice, node.write_splice),
+    Syntax("JOB", commands.Job, node_lines.read_job, node_lines.write_job),
+    Syntax("FINAL", commands.Job, node_lines.read_final, node_lines.write_job),
+    Syntax("PROVISIONER", commands.Job, node_lines.read_provisioner, node_lines.write_job),
+    Syntax("SERVICE", commands.Job, node_lines.read_service, node_lines.write_job),
+    Syntax("DATA", commands.Job, node_lines.read_data, node_lines.write_job),
+    Syntax("SUBDAG", commands.Subdag, node_lines.read_subdag, node_lines.write_subdag),
+    Syntax("SPLICE", commands.Splice, node_lines.read_splice, node_lines.write_splice),
     Syntax(
         "SUBMIT_DESCRIPTION",
         commands.SubmitDescription,
-        node.read_submit_description,
-        node.write_submit_description,
+        node_lines.read_submit_description,
+        node_lines.write_submit_description,
     ),
     fixed("REJECT", commands.Reject),
-    Syntax("DOT", commands.Dot, node.read_dot, node.write_dot),
+    Syntax("DOT", commands.Dot, node_lines.read_dot, node_lines.write_dot),
     Syntax(
         "NODE_STATUS_FILE",
         commands.NodeStatusFile,
-        node.read_node_status_file,
-        node.write_node_status_file,
+        node_lines.read_node_status_file,
+        node_lines.write_node_status_file,
     ),
     fixed("JOBSTATE_LOG", commands.JobstateLog, _INCLUDE),  # stock's message is INCLUDE's
     fixed("INCLUDE", commands.Include, _INCLUDE),
-    Syntax("PARENT", commands.ParentChild, node.read_parent, node.write_parent),
-    Syntax("WEAK", commands.ParentChild, node.read_weak, node.write_parent),
+    Syntax("PARENT", commands.ParentChild, node_lines.read_parent, node_lines.write_parent),
+    Syntax("WEAK", commands.ParentChild, node_lines.read_weak, node_lines.write_parent),
     fixed("CONNECT", commands.Connect, _SPLICE, _SPLICE),
-    Syntax("PIN_IN", commands.Pin, node.read_pin_in, node.write_pin),
-    Syntax("PIN_OUT", commands.Pin, node.read_pin_out, node.write_pin),
-    Syntax("SCRIPT", commands.ScriptLine, modifier.read_script, modifier.write_script),
-    Syntax("RETRY", commands.RetryLine, modifier.read_retry, modifier.write_retry),
+    Syntax("PIN_IN", commands.Pin, node_lines.read_pin_in, node_lines.write_pin),
+    Syntax("PIN_OUT", commands.Pin, node_lines.read_pin_out, node_lines.write_pin),
+    Syntax("SCRIPT", commands.ScriptLine, modifier_lines.read_script, modifier_lines.write_script),
+    Syntax("RETRY", commands.RetryLine, modifier_lines.read_retry, modifier_lines.write_retry),
     Syntax(
         "ABORT_DAG_ON",
         commands.AbortDagOn,
-        modifier.read_abort_dag_on,
-        modifier.write_abort_dag_on,
+        modifier_lines.read_abort_dag_on,
+        modifier_lines.write_abort_dag_on,
     ),
-    Syntax("VARS", commands.Vars, modifier.read_vars, modifier.write_vars),
+    Syntax("VARS", commands.Vars, modifier_lines.read_vars, modifier_lines.write_vars),
     fixed("PRIORITY", commands.Priority, NODE, _PRIORITY),
     fixed("PRE_SKIP", commands.PreSkip, NODE, _EXIT_CODE),
-    Syntax("TOLERANCE", commands.ToleranceLine, modifier.read_tolerance, modifier.write_tolerance),
+    Syntax(
+        "TOLERANCE",
+        commands.ToleranceLine,
+        modifier_lines.read_tolerance,
+        modifier_lines.write_tolerance,
+    ),
     fixed("CATEGORY", commands.Category, NODE, _CATEGORY),
     fixed("MAXJOBS", commands.MaxJobs, _CATEGORY, _LIMIT),
     fixed("NOT_DONE", commands.NotDone, NODE),
@@ -173,12 +176,12 @@ _TABLE = (
     Syntax(
         "SAVE_POINT_FILE",
         commands.SavePointFile,
-        modifier.read_save_point_file,
-        modifier.write_save_point_file,
+        modifier_lines.read_save_point_file,
+        modifier_lines.write_save_point_file,
     ),
     fixed("CONFIG", commands.ConfigFile, _CONFIG),
     fixed("SET_JOB_ATTR", commands.SetJobAttr, _ATTRIBUTE),
-    Syntax("ENV", commands.Env, node.read_env, node.write_env),
+    Syntax("ENV", commands.Env, node_lines.read_env, node_lines.write_env),
 )
 
 SYNTAX: dict[str, Syntax] = {syntax.word: syntax for syntax in _TABLE}
@@ -196,7 +199,7 @@ def of_word(word: str) -> Syntax | None:
 
 @cache
 def _of_feature(word: str) -> Syntax:
-    part(FEATURE_OF[word], "commands")
+    part(FEATURE_OF[word], "commands")  # which fills ROWS
     row = ROWS[word]
     return Syntax(word, row.command, row.read, row.write)
 
@@ -205,6 +208,6 @@ def of_class(command: type[Any]) -> Syntax:
     """The row of a class of commands."""
     row = _OF_CLASS.get(command)
     if row is None:
-        part(home(command), "commands")
+        part(home(command), "commands")  # which fills ROWS
         row = _of_feature(next(row.word for row in ROWS.values() if row.command is command))
     return row

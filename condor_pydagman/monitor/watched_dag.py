@@ -16,7 +16,7 @@ from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled
-from condor_pydagman.follow.notices.phrases import MAX_NAMES
+from condor_pydagman.follow.notices.name_lists import MAX_NAMES
 from condor_pydagman.follow.overview import Dagman, Overview, overview
 from condor_pydagman.follow.run_model import DagState, NodeRun, Run
 from condor_pydagman.follow.tally import Tally

@@ -29,7 +29,7 @@ def details(dag: Dag, states: States, box: Box) -> list[str]:
     else:
         lines = list(_of_fold(dag, states, box))
     if box.is_wrong:
-        lines.append("in it nodes wait for each other: a cycle")
+        lines.append("contains a cycle: nodes that wait for each other")
     return [lines[0], *(shortened(line, _MAX_LINE) for line in lines[1:])]
 
 
@@ -74,7 +74,7 @@ def _settings(dag: Dag, node: int) -> Iterator[str]:
     if node in dag.categories:
         yield f"category: {dag.categories[node]}"
     if node in dag.aborts:
-        yield f"aborts the DAG on {dag.aborts[node].status}"
+        yield f"aborts the DAG on exit code {dag.aborts[node].status}"
     variables = dag.variables.get(node, ())
     for variable in variables[:_MAX_VARIABLES]:
         yield f"{variable.key} = {shortened(variable.value, _MAX_VALUE)}"

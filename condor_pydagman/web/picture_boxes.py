@@ -57,7 +57,7 @@ class PictureBoxes:
         """The picture with the nodes' states.
 
         Args:
-            opened: names of groups.
+            opened: names of boxes that are opened.
             states: of all nodes, as in KEYS.
             places: of the groups that run at sites.
         """
@@ -78,8 +78,8 @@ class _Picture:
 
     def __init__(self, found: Unfolded, dag: Dag) -> None:
         sketch = found.sketch
-        self._of = sketch.of[: len(dag)]
-        self._groups, self._group_count = shares(dag, self._of), len(dag.groups)
+        self._box_of_node = sketch.of[: len(dag)]
+        self._groups, self._group_count = shares(dag, self._box_of_node), len(dag.groups)
         count_groups(dag, sketch)
         faces = [face(box) for box in sketch.boxes]
         placement = _placed(sketch, [(one.width, one.height) for one in faces])
@@ -107,13 +107,15 @@ class _Picture:
             "edges": [
                 {"path": path_of(route), "look": route.kind.look} for route in placement.routes
             ],
-            "legend": [mark._asdict() for mark in (*marks(sketch), *_IN_GROUP[: len(dag.groups)])],
+            "legend": [
+                mark._asdict() for mark in (*marks(sketch), *(_IN_GROUP if dag.groups else ()))
+            ],
             "shut": found.shut,
         }
 
     def with_states(self, states: bytes, places: SitePlaces | None) -> dict[str, Any]:
         counts: list[dict[str, int]] = [{} for _ in self._boxes]
-        for (box, state), count in sorted(Counter(zip(self._of, states)).items()):
+        for (box, state), count in sorted(Counter(zip(self._box_of_node, states)).items()):
             counts[box][KEYS[state]] = count
         boxes = [{**box, "states": own} for box, own in zip(self._boxes, counts)]
         if places is not None and len(places.of) == self._group_count:

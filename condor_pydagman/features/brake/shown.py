@@ -10,7 +10,7 @@ from condor_pydagman.features.brake.run import BrakeRecord, read_record
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence
 from condor_pydagman.follow.notices.known import HaltedBy, Known
-from condor_pydagman.follow.notices.phrases import names_of
+from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import NodeRun, Seen
 from condor_pydagman.follow.tally import Tally
 from condor_pydagman.follow.tracker import Records, Tracker

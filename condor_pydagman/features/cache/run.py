@@ -36,8 +36,8 @@ class CachedWanted(NamedTuple):
 
     Attributes:
         parents: what the results of its parents come to; '' if that is not known, so that it runs.
-        why: it runs if `parents` is another one than before, or ''.
-        anew: it runs whatever has changed.
+        why: the reason to give if `parents` differs from that of its last run; '' if none.
+        anew: it runs even if nothing has changed.
     """
 
     node: int
@@ -67,7 +67,7 @@ class CachedResult(NamedTuple):
     Attributes:
         hit: nothing has changed since it was last done; else it is to run.
         result: name of what it has made, or will make.
-        why: it is to run.
+        why: the reason why it has to run; '' if `hit`.
     """
 
     node: int
@@ -91,8 +91,8 @@ class CachedKept(NamedTuple):
 
 CACHED = Kind("what a node was found to be in the cache")  # by node
 MAX_ASKED = 200  # nodes that one request has
-MAX_PARENTS = 1000  # that are looked at for one to be named
-MAX_NAMED = 10  # nodes of which the same is said in lines of their own, or that a line names
+MAX_PARENTS = 1000  # searched for one that has run, to name it as the reason
+MAX_NAMED = 10  # so many nodes get a line each; of more, one line names the first so many
 
 
 class Decided(NamedTuple):
@@ -197,10 +197,11 @@ class Cache(Feature):
 
     def _keep(self) -> None:
         settings = self.run.settings
+        # With VARS set by a person, a result is not what the DAG file describes.
         ended = [
             one
             for one in self._ended.items()
-            if one[0] not in settings or not settings[one[0]].variables  # they are not the DAG's
+            if one[0] not in settings or not settings[one[0]].variables
         ]
         self._ended = {}
         for begin in range(0, len(ended), MAX_ASKED):
@@ -214,7 +215,7 @@ class Cache(Feature):
         came_up, self.due = list(self.due), {}
         for node in came_up:
             if any(is_deciding(node) for is_deciding in run.hooks.is_deciding):
-                self._came_up(node)  # the record that it is not needed has not been read back
+                self._came_up(node)  # another feature is still deciding: ask again later
             elif self._is_wanted(node):
                 due.append(node)
         for begin in range(0, len(due), MAX_ASKED):
@@ -256,7 +257,7 @@ class Cache(Feature):
     def result_of(self, node: int) -> str:
         """The name of what a node has made, '' if it is not known.
 
-        Only of nodes with a CACHE command it is known when they make anything new.
+        Nodes without a CACHE command have no name for what they make.
         """
         nodes, dag = self.run.nodes, self.run.dag
         if nodes.states[node] != State.DONE or node not in self._of_dag.cached:
@@ -266,7 +267,7 @@ class Cache(Feature):
             return result
         known = self.known.get(dag.names[node], "")
         if nodes.marks[node] & SKIPPED:
-            return f"skipped {known}"
+            return f"skipped {known}"  # a name that no run ever has
         flags = dag.flags[node]
         return known if flags & DONE and not flags & USER_DONE else ""  # else a person has done it
 
@@ -282,7 +283,7 @@ class Cache(Feature):
             if not self._is_open(node):
                 continue
             if run.written.holding:
-                self._came_up(node)  # since what it was found by may be about to change
+                self._came_up(node)  # a pending record may change what it was found by
                 continue
             retry = run.nodes.retries.get(node, 0)
             text = f"{result} {why}".rstrip()
@@ -328,7 +329,7 @@ class Cache(Feature):
     # What becomes of a node.
 
     def done(self, node: int) -> None:
-        """It is to be kept what the node has made."""
+        """The node has ended well: its result is to be kept."""
         result = self.made.get(node)
         if result and node not in self.cached:
             self._ended[node] = result
@@ -354,7 +355,7 @@ class Cache(Feature):
         self._sums.forget()
 
     def may_leave(self, node: int) -> bool:
-        """Whether it is kept that the node has ended well."""
+        """Whether nothing about the node is still being kept."""
         return node not in self.keeping
 
     def node_left(self, node: int) -> None:

@@ -6,8 +6,8 @@ limits together or none, so that no two DAGs wait for what the other one keeps u
 
 DAGs share the places of a limit as equally as their wishes allow.  Who wants less than an equal
 part gets what it wants; the others share the rest equally.  Places that can't be shared equally
-stay with those that have them; but where there are fewer places than DAGs, each goes to the one
-that has waited longest as soon as it is given back, so that nobody starves.
+stay with those that have them.  If there are fewer places than DAGs, a place that is given back
+goes to the DAG that has waited longest, so that nobody starves.
 """
 
 from __future__ import annotations
@@ -65,12 +65,13 @@ def shares(most: int, parties: Sequence[Party]) -> dict[str, int]:
 def _order(one: Party, equal: int) -> tuple[bool, float, str]:
     """Sorts those that may get one place more than the others: first comes first."""
     has_more = one.granted > equal
+    # Fewer places than DAGs: who has none comes first; else who has the extra place keeps it.
     return (has_more if equal == 0 else not has_more), one.since, one.name
 
 
 NO_LIMIT = -1
 MAX_WOKEN = 50  # others that one round wakes
-_CROWD_S = 0.05  # between two looks of those that wait for starts, for each of them
+_CROWD_S = 0.05  # to the next round, for each DAG that waits for starts: the more, the rarer
 
 
 class Demand(NamedTuple):
@@ -79,7 +80,8 @@ class Demand(NamedTuple):
     Attributes:
         limits: their keys.
         used: by kind (JOBS, IDLE, PRE, POST), places in use.
-        kept: the same with those that it may still take before it hears the answer.
+        kept: by kind, `used` and what it may still start under its last grant until it hears of
+            the new one.
         nodes: how many nodes wait to be submitted.
         pre, post: scripts that wait.
         ahead: nodes, or scripts of each kind, that may soon wait as well.
@@ -103,7 +105,8 @@ class Grant(NamedTuple):
 
     Attributes:
         places: by kind (JOBS, IDLE, PRE, POST); NO_LIMIT: as many as it wants.
-        starts: nodes that it may submit in addition to those it knows of; NO_LIMIT as above.
+        starts: nodes that it may submit beyond the starts granted in earlier rounds and not used
+            yet; NO_LIMIT as above.
         full: key and kind of the limit that keeps it from more, None if none does.
     """
 
@@ -154,7 +157,7 @@ class _Round:
         self.again: list[float] = []
         self.contested = False
 
-    def open(self) -> None:
+    def find_budgets(self) -> None:
         """Find out how much of each limit this DAG may have."""
         for key in {key for one in self.demands for key in one.limits if key in self.limits}:
             for kind, most in self.limits[key].most.items():
@@ -233,8 +236,8 @@ class _Round:
         return found
 
     def _reserve(self, one: Demand, counted: Sequence[int], sign: int = 1) -> None:
-        """No other class gets what a class may still take before it hears the answer, beyond what
-        is `counted` already; with sign -1 that is over."""
+        """Take out of `left` what the class may still start before it hears of its new grant, less
+        what is `counted` already; with sign -1, put it back."""
         for key, kind in self._limiting(one, PLACES):
             more = one.kept[kind] - max(counted[kind], one.used[kind])
             self.left[key, kind] -= sign * max(more, 0)
@@ -243,9 +246,10 @@ class _Round:
         return [(key, kind) for key in one.limits for kind in kinds if (key, kind) in self.left]
 
     def _take_back(self, one: Demand, level: list[int]) -> None:
-        """Of what is in use, no more is to be used anew than the budget allows.
+        """If more is in use than the budget allows, lower the level that the class may start up to.
 
-        Until then it takes its places of all limits: no other class gets any of them yet.
+        Until its jobs have ended, their places count against all limits of the class: no other
+        class gets any of them yet.
         """
         for key, kind in self._limiting(one, PLACES):
             if self.left[key, kind] < 0:
@@ -262,7 +266,9 @@ class _Round:
         nodes = self._least(number, (Kind.JOBS, Kind.IDLE, Kind.STARTS), one.nodes)
         self._use(one, (Kind.JOBS, Kind.IDLE), nodes, level)
         self._use(one, (Kind.STARTS,), nodes, level)
-        if level[Kind.JOBS]:  # for nodes that follow when one of these has ended
+        if level[
+            Kind.JOBS
+        ]:  # IDLE places now, for the nodes that take the JOBS places of ended ones
             more = max(min(one.nodes - nodes, level[Kind.JOBS] - level[Kind.IDLE]), 0)
             spare = [self.left[place] for place in self._limiting(one, (Kind.IDLE,))]
             self._use(one, (Kind.IDLE,), max(min([more, *spare]), 0), level)
@@ -290,7 +296,7 @@ class _Round:
         full = [self.blocked.get((number, kind)) for kind in (Kind.JOBS, Kind.PRE, Kind.POST)]
         return Grant((jobs, idle, pre, post), starts, next(filter(None, full), None))
 
-    def ahead(self, grants: list[Grant]) -> list[Grant]:
+    def grant_in_advance(self, grants: list[Grant]) -> list[Grant]:
         """Where nobody waits, a class gets some places that it will want soon."""
         if self.contested:
             return grants
@@ -390,8 +396,8 @@ def decide(
         now: seconds since the epoch.
     """
     state = _Round(own, others, limits, demands, now)
-    state.open()
-    grants = state.ahead(state.grants())
+    state.find_budgets()
+    grants = state.grant_in_advance(state.grants())
     claims = state.claims(grants)
     again = min(state.again, default=None)
     told = woken(claims, others, limits) if _differ(claims, own) else []
@@ -445,5 +451,5 @@ def _woken(everybody: Sequence[LimitClaims], key: str, kind: Kind, most: int) ->
 
 
 def _gives_back(claim: PlacesClaim, fair: int) -> bool:
-    """Whether it may use more than its share, and has not been told so."""
+    """Whether it was granted more than its share, and must be woken to give some back."""
     return claim.granted > fair

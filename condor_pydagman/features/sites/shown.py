@@ -11,7 +11,7 @@ from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import Known, Nodes
-from condor_pydagman.follow.notices.phrases import names_of
+from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.overview import MAX_LISTED, Overview
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, Seen
 from condor_pydagman.follow.tally import Tally

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, Known, QueuedJob
-from condor_pydagman.follow.notices.phrases import nodes_named
+from condor_pydagman.follow.notices.name_lists import nodes_named
 from condor_pydagman.follow.run_model import DagState, NodeRun
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, message, number_of

@@ -65,7 +65,7 @@ def test_modules_for_sub_dags_are_loaded_at_the_start() -> None:
     code = (
         "import sys; from condor_pydagman.cli import dagman; from condor_pydagman.daemon import "
         "data_nodes, loop, initialize;"
-        " from condor_pydagman.features.notify import notifiers;"
+        " from condor_pydagman.features.notify import starter;"
         " from condor_pydagman.features.cache import helper;"
         " from condor_pydagman.features.growth import helper;"
         " from condor_pydagman.features.growth.adapters import outlook;"

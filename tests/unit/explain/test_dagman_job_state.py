@@ -13,7 +13,7 @@ from condor_pydagman.explain.dagman_job_state import (
 )
 from condor_pydagman.explain.known_facts import DagmanJob, Facts, RescueFile
 from condor_pydagman.follow.notice import Notice, Weight
-from condor_pydagman.follow.notices.collect import halt_notices
+from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.run_model import DagState, Halted, Run
 from condor_pydagman.vocabulary import DagStatus, NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, hold, known, texts

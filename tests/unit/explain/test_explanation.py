@@ -8,7 +8,7 @@ import pytest
 
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
-from condor_pydagman.follow.notices.phrases import capitalized, names_of, nodes_named
+from condor_pydagman.follow.notices.name_lists import capitalized, names_of, nodes_named
 from condor_pydagman.follow.run_model import DagState
 from condor_pydagman.printable import does, number_of
 from tests.unit.explain import facts_of

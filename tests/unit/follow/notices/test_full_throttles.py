@@ -9,7 +9,7 @@ import pytest
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.load import retry_delay_left
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.notices.collect import throttle_notices
+from condor_pydagman.follow.notices.throttles import throttle_notices
 from condor_pydagman.follow.run_model import DagState, Halted
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, known, script, texts, without_jobs

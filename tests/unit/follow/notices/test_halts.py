@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.notices.collect import halt_notices
+from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.known import Known
 from condor_pydagman.follow.run_model import DagState, Halted, NodeRun, Run
 from condor_pydagman.vocabulary import NodeStatus

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.features.notify import notifiers
+from condor_pydagman.features.notify import starter
 from tests.unit.graph.texts import build_text
 
 OF_DAG = build_text("NOTIFY dag.end PROGRAM ./x a b\n")
@@ -19,7 +19,7 @@ OF_DAG = build_text("NOTIFY dag.end PROGRAM ./x a b\n")
 def orders(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        notifiers.detached_process, "start", lambda module, order: found.append(json.loads(order))
+        starter.detached_process, "start", lambda module, order: found.append(json.loads(order))
     )
     return found
 
@@ -29,7 +29,7 @@ def test_orders(orders: list[dict[str, Any]], tmp_path: Path) -> None:
     primary = str(tmp_path / "t.dag")
     for name in "xy":
         (tmp_path / name).touch(0o755)
-    notifiers.start(primary, OF_DAG, "* URL http://a/; ;dag.* PROGRAM y", said.append)
+    starter.start(primary, OF_DAG, "* URL http://a/; ;dag.* PROGRAM y", said.append)
     assert orders == [
         {"dag": primary, "number": 1, "kinds": "dag.end", "program": ["./x", "a", "b"], "url": ""},
         {"dag": primary, "number": 2, "kinds": "*", "program": [], "url": "http://a/"},
@@ -41,7 +41,7 @@ def test_orders(orders: list[dict[str, Any]], tmp_path: Path) -> None:
 def test_a_program_that_is_not_there_is_said(orders: list[dict[str, Any]], tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "plain").touch(0o644)
-    notifiers.start(str(tmp_path / "t.dag"), OF_DAG, "* PROGRAM plain", said.append)
+    starter.start(str(tmp_path / "t.dag"), OF_DAG, "* PROGRAM plain", said.append)
     assert said == [
         f"Warning: NOTIFY 1: {tmp_path}/x does not exist",
         f"Warning: NOTIFY 2: {tmp_path}/plain can't be executed",
@@ -55,7 +55,7 @@ def test_what_goes_wrong_is_said(
     said: list[str] = []
     (tmp_path / "x").touch(0o755)
     primary = str(tmp_path / "t.dag")
-    notifiers.start(primary, OF_DAG, "dag.ends PROGRAM x", said.append)
+    starter.start(primary, OF_DAG, "dag.ends PROGRAM x", said.append)
     (warning,) = said
     assert warning.startswith("Warning: PYDAGMAN_NOTIFY is ignored: There are no events 'dag.ends'")
     assert len(orders) == 1
@@ -65,7 +65,7 @@ def test_what_goes_wrong_is_said(
 
     monkeypatch.undo()
     monkeypatch.setattr(os, "fork", no_process)
-    notifiers.start(primary, OF_DAG, "", said.append)
+    starter.start(primary, OF_DAG, "", said.append)
     assert said[1] == (
         "Warning: can't start the process of NOTIFY 1: Resource temporarily unavailable"
     )

@@ -1,0 +1,90 @@
+"""Throttles that are full, of the whole DAG and of categories, and the nodes that wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.follow.notice import Evidence, Notice, Weight
+from condor_pydagman.follow.notices.known import Known, Nodes, Throttled
+from condor_pydagman.follow.notices.name_lists import some_nodes
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import does, message, number_of
+
+
+class Throttle(NamedTuple):
+    """A throttle of the whole DAG.
+
+    Attributes:
+        attribute: its name in DAGMan's job ad.
+        option: of condor_submit_dag.
+        counted: what it limits, for a sentence.
+    """
+
+    attribute: str
+    option: str
+    counted: str
+
+
+_JOBS = Throttle("DAGMan_MaxJobs", "-MaxJobs", "node{s} with jobs in the queue")
+_IDLE = Throttle("DAGMan_MaxIdle", "-MaxIdle", "job{s} idle")
+_PRE = Throttle("DAGMan_MaxPreScripts", "-MaxPre", "PRE script{s} running")
+_POST = Throttle("DAGMan_MaxPostScripts", "-MaxPost", "POST script{s} running")
+
+
+def throttle_notices(known: Known) -> Iterator[Notice]:
+    """One for each throttle that keeps nodes from going on."""
+    load = known.load
+    if load is None or not known.is_live or known.run.halted:
+        return
+    yield from _full(_PRE, load.pre, known)
+    yield from _full(_POST, load.post, known)
+    yield from _full(_JOBS, load.nodes, known)
+    yield from _full(_IDLE, load.idle, known)
+    limits = known.dag.category_limits if known.dag is not None else {}
+    for category, limit in limits.items():
+        counted = load.categories.get(category, Throttled())
+        if counted.active >= limit and counted.waiting.number:
+            yield _full_category(category, limit, counted, known)
+
+
+def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Notice]:
+    limit = _limit_of(throttle, known)
+    if not limit or counted.active < limit or not counted.waiting.number:
+        return
+    what = throttle.counted.format(s="" if counted.active == 1 else "s")
+    sentence = (
+        f"{throttle.option[1:]} is reached: {counted.active:,} {what}, the limit is {limit};"
+        f" {_wait(counted.waiting)}"
+    )
+    place = known.limit_places.get(throttle.attribute, "")
+    evidence = Evidence(place or f"{throttle.attribute} of DAGMan's job", str(limit))
+    command = f"condor_submit_dag {throttle.option} N"
+    advice = f"To set another limit, submit with: {command}"
+    if known.cluster:
+        command = f"condor_qedit {known.cluster} {throttle.attribute} N"
+        advice = f"To change the limit now: {command}"
+    names = tuple(counted.waiting.names)
+    yield Notice(
+        "throttle.full", Weight.WAITING, sentence, names, (evidence,), (advice,), command=command
+    )
+
+
+def _full_category(category: str, limit: int, counted: Throttled, known: Known) -> Notice:
+    line = f"MAXJOBS {message(category)} {limit}"
+    sentence = (
+        f"Category {message(category)} is full: {number_of(counted.active, 'node')} of it in the"
+        f" queue, {line} in the DAG file; {_wait(counted.waiting)}"
+    )
+    evidence = (Evidence(known.name, line),)
+    names = tuple(counted.waiting.names)
+    return Notice("throttle.full", Weight.WAITING, sentence, names, evidence)
+
+
+def _wait(waiting: Nodes) -> str:
+    return f"{some_nodes(waiting)} {does(waiting.number, 'be')} waiting because of that."
+
+
+def _limit_of(throttle: Throttle, known: Known) -> int:
+    """Its value now, 0 for none."""
+    value = known.ad.get(throttle.attribute, known.run.limits.get(throttle.attribute, 0))
+    return value if isinstance(value, int) else 0
