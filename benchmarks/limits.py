@@ -40,10 +40,10 @@ from condor_pydagman.features.shared_limits.directory import (
     file_name,
     open_directory,
 )
+from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.helper import LimitHelper, Shared
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.messages import HELPER, PlacesGiven
-from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import EventKind
 from tests import make

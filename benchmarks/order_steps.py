@@ -13,7 +13,7 @@ from benchmarks import dags, events
 from benchmarks.connections import has_connection
 from benchmarks.place import TIMEOUT_S, Failed, Place, log_tail
 from benchmarks.sizes import Numbers, Sizes
-from condor_pydagman.engine.decisions import retry_delay_s
+from condor_pydagman.engine.rules import retry_delay_s
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.pool import processes
 

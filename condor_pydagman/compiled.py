@@ -18,7 +18,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 # features inherit from or build on: those stay Python.
 MODULES = (
     *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs"),
-    *("decisions", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
+    *("rules", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
     *("scripts", "node_turns", "submission", "operator", "job_events", "journal_events"),
     *("event_matching", "reconcile", "dispatch"),
 )

@@ -100,7 +100,7 @@ ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
     *("node_turns", "jobs", "nodes", "queues", "selection"),
-    *("decisions", "script_words"),
+    *("rules", "script_words"),
     "run_records",
     "hooks",
     *("state", "views"),

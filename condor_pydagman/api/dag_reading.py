@@ -15,9 +15,9 @@ from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.errors import FileError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.graph import model
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.lint.partial import build_partial
 
 StrPath = Union[str, "os.PathLike[str]"]

@@ -13,8 +13,7 @@ from typing import Union
 from condor_pydagman.api.dag_errors import DagError
 from condor_pydagman.api.dag_reading import StrPath, check_dag, names_of
 from condor_pydagman.cli import preflight
-from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
-from condor_pydagman.dagman_job.dagman_submit_file import Output, Prepared, refuse_running
+from condor_pydagman.dagman_job import prepare_job, submit_to_schedd
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
     Option,
@@ -23,6 +22,7 @@ from condor_pydagman.dagman_job.options import (
     nearest,
     parse_submit,
 )
+from condor_pydagman.dagman_job.prepare_job import Output, Prepared, refuse_running
 from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
 from condor_pydagman.errors import DagFileError, FileError
 
@@ -85,7 +85,7 @@ def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:
     parsed = parse_submit([*words, *names])
     refuse_running(parsed.paths())
     current = dict(os.environ)  # a copy: importing the bindings adds variables
-    dagman_submit_file.bindings()
+    prepare_job.bindings()
     from condor_pydagman.adapters import knobs
 
     try:
@@ -112,11 +112,11 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
         from condor_pydagman.dagman_job import nested_dags
 
         nested_dags.write_all(options, output, current, refuse_running)
-    prepared = dagman_submit_file.write(options, output, current, check)
+    prepared = prepare_job.write(options, output, current, check)
     submit_file = options.paths().condor_sub
     if options.no_submit:
         return SubmittedDag(None, submit_file, tuple(messages))
-    bindings = dagman_submit_file.bindings()
+    bindings = prepare_job.bindings()
     job = submit_to_schedd.submit(prepared_submits[0], options.paths(), bindings)
     messages += [*job.warnings, *submit_to_schedd.unused_lines(prepared.added)]
     return SubmittedDag(job.cluster, submit_file, tuple(messages))
@@ -124,7 +124,7 @@ def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:
 
 def _prepared_submit(prepared: Prepared) -> PreparedSubmit:
     options = prepared.options
-    bindings = dagman_submit_file.bindings()
+    bindings = prepare_job.bindings()
     return submit_to_schedd.prepare_submit(prepared.text, options.paths(), options.remote, bindings)
 
 

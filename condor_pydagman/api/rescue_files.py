@@ -16,8 +16,8 @@ from condor_pydagman.api.dag_errors import dag_error
 from condor_pydagman.api.dag_reading import StrPath, text_of
 from condor_pydagman.api.dag_view import Dag, engine_dag
 from condor_pydagman.engine.report import NodeReport
+from condor_pydagman.graph.apply_rescue import read_saved
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.progress import read_saved
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.rescue import next_number, rescue_text
 from condor_pydagman.vocabulary import NodeStatus

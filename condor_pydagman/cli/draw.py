@@ -12,10 +12,10 @@ from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.errors import FileError, PydagmanError, UsageError
 from condor_pydagman.features.growth.adapters.grown_dag import add_grown_of_last_run
 from condor_pydagman.garbage import collection_off
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.found_dag import find_dag

@@ -25,8 +25,8 @@ from condor_pydagman.errors import DagFileError, FileError
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
-    from condor_pydagman.dagman_job.dagman_submit_file import Prepared
     from condor_pydagman.dagman_job.options import DagmanOptions, SubmitOptions
+    from condor_pydagman.dagman_job.prepare_job import Prepared
     from condor_pydagman.graph.build import BuildOptions
     from condor_pydagman.graph.model import Dag
     from condor_pydagman.graph.problems import DagFileErrors

@@ -18,6 +18,7 @@ from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.dagman_job.condor_sub import parse_quoted
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
 from condor_pydagman.explain.last_lines import excerpt_of
@@ -38,7 +39,6 @@ from condor_pydagman.monitor.plan import read_plan, with_logs
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
-from condor_pydagman.records.condor_sub import parse_quoted
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, job_lines, out_lines
 from condor_pydagman.report.all_runs import AllRuns, all_runs
 from condor_pydagman.report.attempt_table import csv_text, json_text

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters.files import read_text, rescue_numbers
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
 from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.graph.apply_rescue import Saved, read_saved
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.progress import Saved, read_saved
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.found_state import DagState
 from condor_pydagman.monitor.plan import begin_of_last_run, read_dag

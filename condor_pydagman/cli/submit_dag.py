@@ -27,7 +27,7 @@ from condor_pydagman.dagman_job.options import (
 from condor_pydagman.errors import DagFileError, PydagmanError, UsageError
 
 if TYPE_CHECKING:
-    from condor_pydagman.dagman_job.dagman_submit_file import Prepared
+    from condor_pydagman.dagman_job.prepare_job import Prepared
     from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
 
 
@@ -77,17 +77,17 @@ def run_and_leave() -> NoReturn:
 
 
 def _run(options: SubmitOptions) -> int:
-    from condor_pydagman.dagman_job import dagman_submit_file
+    from condor_pydagman.dagman_job import prepare_job
 
     prepared, prepared_submits = _prepare(options, _say)
     if not options.terse:
-        _say(dagman_submit_file.summary(prepared.options), flush=True)
+        _say(prepare_job.summary(prepared.options), flush=True)
     if options.no_submit:
-        _say(dagman_submit_file.no_submit_lines(options))
+        _say(prepare_job.no_submit_lines(options))
     else:
         _submit(prepared, prepared_submits[0])
     if not options.terse:
-        _say(dagman_submit_file.DASHES)
+        _say(prepare_job.DASHES)
     return 0
 
 
@@ -99,13 +99,13 @@ def submit_silently(options: SubmitOptions) -> int:
         PydagmanError: nothing was submitted; the message says why.
     """
     from condor_pydagman.cli import preflight
-    from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
+    from condor_pydagman.dagman_job import prepare_job, submit_to_schedd
 
     try:
         prepared, (prepared_submit,) = _prepare(options, _warn)
     except DagFileError as error:
         raise PydagmanError(preflight.all_errors(options, error)) from None
-    bindings = dagman_submit_file.bindings()
+    bindings = prepare_job.bindings()
     job = submit_to_schedd.submit(prepared_submit, options.paths(), bindings)
     for warning in (*job.warnings, *submit_to_schedd.unused_lines(prepared.added)):
         _warn(warning)
@@ -120,8 +120,8 @@ def _prepare(
     Args:
         say: prints notes that are no warnings.
     """
-    from condor_pydagman.dagman_job import dagman_submit_file
-    from condor_pydagman.dagman_job.dagman_submit_file import Output, refuse_running
+    from condor_pydagman.dagman_job import prepare_job
+    from condor_pydagman.dagman_job.prepare_job import Output, refuse_running
 
     refuse_running(options.paths())
     _note_options_without_effect(options)
@@ -142,12 +142,12 @@ def _prepare(
                 from condor_pydagman.dagman_job import submit_to_schedd
 
                 paths, remote = options.paths(), options.remote
-                bindings = dagman_submit_file.bindings()
+                bindings = prepare_job.bindings()
                 prepared_submits.append(
                     submit_to_schedd.prepare_submit(prepared.text, paths, remote, bindings)
                 )
 
-    return dagman_submit_file.write(options, output, current, check), prepared_submits
+    return prepare_job.write(options, output, current, check), prepared_submits
 
 
 def _note_options_without_effect(options: SubmitOptions) -> None:
@@ -165,10 +165,10 @@ def _note_options_without_effect(options: SubmitOptions) -> None:
 
 
 def _submit(prepared: Prepared, prepared_submit: PreparedSubmit) -> None:
-    from condor_pydagman.dagman_job import dagman_submit_file, submit_to_schedd
+    from condor_pydagman.dagman_job import prepare_job, submit_to_schedd
 
     options = prepared.options
-    job = submit_to_schedd.submit(prepared_submit, options.paths(), dagman_submit_file.bindings())
+    job = submit_to_schedd.submit(prepared_submit, options.paths(), prepare_job.bindings())
     if options.terse:
         _say(f"{job.cluster}.0 - {job.cluster}.{job.procs - 1}", flush=True)
     else:

@@ -17,11 +17,11 @@ from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions, leave_out
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
 from condor_pydagman.features import Given
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import banner, rescue, run_statistics
 from condor_pydagman.vocabulary import EXIT_RESTART, NodeKind

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.dagman_job import dagman_submit_file
-from condor_pydagman.dagman_job.dagman_submit_file import Output
+from condor_pydagman.dagman_job import prepare_job
+from condor_pydagman.dagman_job.condor_sub import shown_arguments
 from condor_pydagman.dagman_job.manager_commands import read_dag
 from condor_pydagman.dagman_job.options import (
     OPTIONS,
@@ -26,13 +26,13 @@ from condor_pydagman.dagman_job.options import (
     SubmitOptions,
     deep_arguments,
 )
+from condor_pydagman.dagman_job.prepare_job import Output
 from condor_pydagman.errors import CannotPrepare, DagFileError, FileError, PydagmanError
 from condor_pydagman.language.commands import Subdag
 from condor_pydagman.language.lines import in_blocks
 from condor_pydagman.language.parser import CommandReader, Reading
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
-from condor_pydagman.records.condor_sub import shown_arguments
 
 if TYPE_CHECKING:
     from condor_pydagman.config import Config
@@ -94,7 +94,7 @@ def write_all(
         FileError: something failed.
     """
     with knobs.without_config_file():
-        options = dagman_submit_file.with_auto_rescue(options)
+        options = prepare_job.with_auto_rescue(options)
     walk = _Walk(output, current, refuse)
     if not walk.prepare_below(_Level(options, os.getcwd())):
         raise FileError(FAILED)
@@ -107,10 +107,10 @@ def error_text(error: PydagmanError) -> str:
 
 def _write_one(options: SubmitOptions, output: Output, current: Mapping[str, str]) -> None:
     with knobs.without_config_file():
-        prepared = dagman_submit_file.write(options, output, current)
-    output.out(dagman_submit_file.summary(prepared.options))
-    output.out(dagman_submit_file.no_submit_lines(prepared.options))
-    output.out(dagman_submit_file.DASHES)
+        prepared = prepare_job.write(options, output, current)
+    output.out(prepare_job.summary(prepared.options))
+    output.out(prepare_job.no_submit_lines(prepared.options))
+    output.out(prepare_job.DASHES)
 
 
 class _Level:

@@ -8,18 +8,11 @@ with a rescue file.  Job ids in messages are `cluster.proc.subproc`, as tools pa
 
 from __future__ import annotations
 
-from condor_pydagman.engine import (
-    decisions,
-    lifecycle,
-    present_run,
-    provisioner,
-    run_end,
-    scripts,
-)
-from condor_pydagman.engine.decisions import BadEvent
+from condor_pydagman.engine import lifecycle, present_run, provisioner, rules, run_end, scripts
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, Change, Jobs
 from condor_pydagman.engine.node_states import CANCELLED, STOPPED, Cause, State
+from condor_pydagman.engine.rules import BadEvent
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -226,17 +219,13 @@ def _judge_failure(run: RunState, node: int, proc: int, code: int | None, value:
     limits = run.dag.tolerances.get(node)
     if value != 0 and not jobs.tolerance_exceeded:
         default = run.config.node_job_failure_tolerance
-        if jobs.failed > decisions.failures_allowed(limits, len(jobs.procs), default):
+        if jobs.failed > rules.failures_allowed(limits, len(jobs.procs), default):
             run.job_table.exceed_tolerance(jobs, proc, value)
     if code is not None and node in run.dag.aborts:
         post = run.dag.script(node, ScriptKind.POST)
         if post is None and run_end.check_abort(run, node, jobs.value, "job"):
             run.nodes.returned(node, jobs.value)
-    if (
-        jobs.tolerance_exceeded
-        and decisions.removes_the_rest(limits, run.config)
-        and jobs.unfinished
-    ):
+    if jobs.tolerance_exceeded and rules.removes_the_rest(limits, run.config) and jobs.unfinished:
         reason = _why_removed(run, node, jobs)
         lifecycle.remove_rest(run, jobs, reason, soon=code is not None)
 
@@ -285,15 +274,15 @@ def _cluster_ended(run: RunState, node: int, jobs: Jobs) -> None:
     post = run.dag.script(node, ScriptKind.POST)
     cancelled = run.nodes.marks[node] & CANCELLED and jobs.failed > 0  # whatever is tolerated
     stopped = run.nodes.marks[node] & STOPPED and jobs.failed > 0
-    verdict = decisions.after_jobs(
+    verdict = rules.after_jobs(
         bool(jobs.tolerance_exceeded or cancelled or stopped),
         has_post=post is not None and not stopped,
     )
-    if (cancelled or stopped) and verdict is decisions.NextStep.FAIL:
+    if (cancelled or stopped) and verdict is rules.NextStep.FAIL:
         lifecycle.fail_run(run, node, jobs.value, "its jobs were removed")
-    elif verdict is decisions.NextStep.POST:
+    elif verdict is rules.NextStep.POST:
         lifecycle.need_post(run, node)
-    elif verdict is decisions.NextStep.SUCCEED:
+    elif verdict is rules.NextStep.SUCCEED:
         lifecycle.succeed(run, node)
     else:
         lifecycle.fail_run(run, node, jobs.value, _job_error(jobs))
@@ -317,17 +306,17 @@ def _refuse(run: RunState, event: LogEvent, bad: BadEvent, what: str) -> None:
     """Say that an event is ignored, and end the DAG if it is not allowed."""
     job = f"({event.cluster}.{event.proc}.{event.subproc})"
     text = f"BAD EVENT: job {job} {what}"
-    if decisions.is_allowed(bad, run.config.allow_events):
+    if rules.is_allowed(bad, run.config.allow_events):
         run.say(f"{text}: ignoring it")
         return
     run.say(f"ERROR: aborting DAG because of bad event ({text})", 0)
-    run_end.request_end(run, decisions.BAD_EVENT)
+    run_end.request_end(run, rules.BAD_EVENT)
 
 
 def _refuse_if_strict(run: RunState, event: LogEvent, bad: BadEvent, what: str) -> None:
     """As `refuse`, of an event that is not ignored where it is allowed: it says more than it is
     wrong."""
-    if not decisions.is_allowed(bad, run.config.allow_events):
+    if not rules.is_allowed(bad, run.config.allow_events):
         _refuse(run, event, bad, what)
 
 

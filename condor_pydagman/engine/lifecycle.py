@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, present_run
+from condor_pydagman.engine import present_run, rules
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
 from condor_pydagman.engine.node_states import ALONE, CANCELLED, CLEANING, Cause, State
@@ -24,20 +24,16 @@ from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
 
 def verdict_of(
     run: RunState, node: int, retry: Retry | None, taken: int, value: int
-) -> decisions.RetryVerdict:
+) -> rules.RetryVerdict:
     """Whether a node is retried of which a run has returned `value`, after `taken` retries."""
     if run.end.wanted is not None:
-        return decisions.RetryVerdict.NO_RETRIES_LEFT  # ABORT-DAG-ON beats retries
-    verdict = decisions.retry_verdict(retry, taken, value, run.retrying.extra_retries.get(node, 0))
+        return rules.RetryVerdict.NO_RETRIES_LEFT  # ABORT-DAG-ON beats retries
+    verdict = rules.retry_verdict(retry, taken, value, run.retrying.extra_retries.get(node, 0))
     closed = run.is_closed_to(node)
-    if verdict is decisions.RetryVerdict.RETRY and closed:
-        return decisions.RetryVerdict.FINAL_RUNS
-    if (
-        verdict is decisions.RetryVerdict.NO_RETRIES_LEFT
-        and not closed
-        and _goes_on_hold(run, node)
-    ):
-        return decisions.RetryVerdict.ON_HOLD
+    if verdict is rules.RetryVerdict.RETRY and closed:
+        return rules.RetryVerdict.FINAL_RUNS
+    if verdict is rules.RetryVerdict.NO_RETRIES_LEFT and not closed and _goes_on_hold(run, node):
+        return rules.RetryVerdict.ON_HOLD
     return verdict
 
 
@@ -49,15 +45,15 @@ def _goes_on_hold(run: RunState, node: int) -> bool:
     return run.dag.script(node, ScriptKind.POST) is None
 
 
-def say_why_none(run: RunState, node: int, verdict: decisions.RetryVerdict, value: int) -> None:
+def say_why_none(run: RunState, node: int, verdict: rules.RetryVerdict, value: int) -> None:
     """Say why a node is not retried, where stock does."""
     name = run.dag.names[node]
-    if verdict is decisions.RetryVerdict.FINAL_RUNS:
+    if verdict is rules.RetryVerdict.FINAL_RUNS:
         run.say(
             f"Aborting further retries of node {name} because final node is running"
             f" (last attempt returned {value})"
         )
-    elif verdict in (decisions.RetryVerdict.UNLESS_EXIT, decisions.RetryVerdict.NOT_THIS_VALUE):
+    elif verdict in (rules.RetryVerdict.UNLESS_EXIT, rules.RetryVerdict.NOT_THIS_VALUE):
         run.say(f"Aborting further retries of node {name} (last attempt returned {value})")
 
 
@@ -236,17 +232,17 @@ def fail_run(run: RunState, node: int, value: int, error: str) -> None:
     taken = run.nodes.retries.get(node, 0)
     retry = run.retry(node)
     verdict = verdict_of(run, node, retry, taken, value)
-    if verdict is decisions.RetryVerdict.ON_HOLD:
+    if verdict is rules.RetryVerdict.ON_HOLD:
         grant_retry(run, node)
         run.retrying.on_hold.add(node)
-    if verdict in (decisions.RetryVerdict.RETRY, decisions.RetryVerdict.ON_HOLD):
+    if verdict in (rules.RetryVerdict.RETRY, rules.RetryVerdict.ON_HOLD):
         run.nodes.set_retries(node, taken + 1)
         _retry(run, node, retry or Retry(0))
         return
     say_why_none(run, node, verdict, value)
-    if retry is not None and verdict is not decisions.RetryVerdict.UNLESS_EXIT:
+    if retry is not None and verdict is not rules.RetryVerdict.UNLESS_EXIT:
         error += f" (after {taken} node retries)"
-    fail(run, node, error, futile=verdict is not decisions.RetryVerdict.UNLESS_EXIT)
+    fail(run, node, error, futile=verdict is not rules.RetryVerdict.UNLESS_EXIT)
 
 
 def note_run(run: RunState, node: int, value: int, *, failed: bool) -> None:
@@ -261,7 +257,7 @@ def _retry(run: RunState, node: int, retry: Retry) -> None:
     limit = retry.limit + run.retrying.extra_retries.get(node, 0)
     run.say(f"Retrying node {name} (retry #{number} of {limit})...")
     by_hand = node in run.retrying.on_hold  # a person decides when it runs
-    _next_run(run, node, 0.0 if by_hand else decisions.retry_delay_s(retry, number, name))
+    _next_run(run, node, 0.0 if by_hand else rules.retry_delay_s(retry, number, name))
 
 
 def _next_run(run: RunState, node: int, delay_s: float) -> None:

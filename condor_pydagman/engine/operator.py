@@ -9,7 +9,7 @@ wait for ends, with a rescue file (manual: "Suspending a Running DAG").
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, lifecycle, present_run, run_end, throttles
+from condor_pydagman.engine import lifecycle, present_run, rules, run_end, throttles
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.inputs import Halt, LimitsWanted, LogEvent, Resume
 from condor_pydagman.engine.node_states import NEEDS_A_START, Cause, State
@@ -120,7 +120,7 @@ def end_if_drained(run: RunState) -> None:
     elif run.now >= run.halt.drained_at + DRAINED_GRACE_S:
         run.say("Exiting because DAG is halted and no jobs or scripts are running")
         run.emit(do.SayFailed())
-        run_end.request_end(run, decisions.DRAINED)
+        run_end.request_end(run, rules.DRAINED)
 
 
 def next_drained_deadline(run: RunState) -> float | None:

@@ -7,7 +7,7 @@ written into the nodes log, so that a restart need not query it again (manual: "
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, lifecycle, run_end
+from condor_pydagman.engine import lifecycle, rules, run_end
 from condor_pydagman.engine.inputs import ProvisionerAnswer
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import OF_NODE, RunState
@@ -75,4 +75,4 @@ def refuse_more_procs(run: RunState, node: int, procs: int) -> None:
     if node == run.provisioner.node and procs > 1 and not run.is_over:
         name = run.dag.names[node]
         run.say(f"ERROR: Provisioner node {name} submitted more than one job", 0)
-        run_end.request_end(run, decisions.UNPROVISIONED)
+        run_end.request_end(run, rules.UNPROVISIONED)

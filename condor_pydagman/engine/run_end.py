@@ -14,9 +14,8 @@ succeeds, the run counts as a success whatever came before (manual: "FINAL node"
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, lifecycle
+from condor_pydagman.engine import lifecycle, rules
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.decisions import ABORT_REASON, Ending
 from condor_pydagman.engine.inputs import (
     AppendFailed,
     DagRemoved,
@@ -33,6 +32,7 @@ from condor_pydagman.engine.node_states import (
     Cause,
     State,
 )
+from condor_pydagman.engine.rules import ABORT_REASON, Ending
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.timers import FINAL_TIMEOUT_S
@@ -54,7 +54,7 @@ def request_end(run: RunState, ending: Ending) -> None:
 def check_abort(run: RunState, node: int, value: int, source: str) -> bool:
     """ABORT-DAG-ON: whether `value` ends the whole DAG; `source` is where it came from."""
     abort = run.dag.aborts.get(node)
-    if abort is None or not decisions.aborts(abort, value):
+    if abort is None or not rules.aborts(abort, value):
         return False
     if run.is_over or run.nodes.marks[node] & UNWANTED:
         return False
@@ -63,26 +63,26 @@ def check_abort(run: RunState, node: int, value: int, source: str) -> bool:
         f"Aborting DAG because we got the ABORT exit value from a {source}"
         f" (node {name}, value {value})"
     )
-    request_end(run, decisions.ending_of_abort(abort, value))
+    request_end(run, rules.ending_of_abort(abort, value))
     return True
 
 
 def on_dag_removed(run: RunState, removed: DagRemoved) -> None:
     """The DAGMan job was removed, or the DAG is to end as if it were."""
     run.say(f"{removed.by} ends the DAG" if removed.by else "Received SIGUSR1", 0)
-    request_end(run, decisions.REMOVED_AGAIN if run.final_begun else decisions.REMOVED)
+    request_end(run, rules.REMOVED_AGAIN if run.final_begun else rules.REMOVED)
 
 
 def on_append_failed(run: RunState, failed: AppendFailed) -> None:
     """An event of DAGMan's own could not be written to the nodes log."""
     run.say(f"ERROR: can't write to the nodes log: {failed.reason}", 0)
-    request_end(run, decisions.APPEND_FAILED)
+    request_end(run, rules.APPEND_FAILED)
 
 
 def on_log_broken(run: RunState, broken: LogBroken) -> None:
     """The nodes log can't be followed any more."""
     run.say(f"ERROR: DAGMan exiting due to error in log file: {broken.reason}", 0)
-    request_end(run, decisions.LOG_BROKEN)
+    request_end(run, rules.LOG_BROKEN)
     if run.recovering:
         run.enter(Phase.RECONCILING)
 

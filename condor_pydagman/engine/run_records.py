@@ -11,9 +11,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.decisions import Ending
 from condor_pydagman.engine.inputs import EndedJob, LogEvent, QueuedJob
 from condor_pydagman.engine.queues import HoldScripts, RetryQueue, ScriptQueue
+from condor_pydagman.engine.rules import Ending
 from condor_pydagman.engine.throttles import RestartPace
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.timers import CONFIRM_TIMEOUT_S, FIRST_QUERY_DELAY_S, MAX_QUERY_DELAY_S

@@ -12,7 +12,7 @@ for procs that are on hold still (manual: "SCRIPT").
 from __future__ import annotations
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, lifecycle, run_end, views
+from condor_pydagman.engine import lifecycle, rules, run_end, views
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.node_states import CANCELLED, Cause, State
 from condor_pydagman.engine.queues import HeldProc
@@ -103,9 +103,7 @@ def _script_arguments(run: RunState, node: int, kind: ScriptKind) -> tuple[str, 
         return ()  # the DAG has ended already, perhaps for this
     if run.config.use_strict >= 1:
         run.say("ERROR: Warning is fatal error because of DAGMAN_USE_STRICT setting", 0)
-        run_end.request_end(
-            run, decisions.STRICT if node != run.final else decisions.STRICT_IN_FINAL
-        )
+        run_end.request_end(run, rules.STRICT if node != run.final else rules.STRICT_IN_FINAL)
         return ()
     return tuple(script.command.split())
 
@@ -178,17 +176,17 @@ def on_pre_ended(run: RunState, node: int, status: int) -> None:
     run.say(script_ended(ScriptKind.PRE, run.dag.names[node], status))
     run.scripts.pre_values[node] = status
     run_end.check_abort(run, node, status, "PRE script")
-    verdict = decisions.after_pre(
+    verdict = rules.after_pre(
         status,
         pre_skip=run.dag.pre_skips.get(node),
         has_post=run.dag.script(node, ScriptKind.POST) is not None,
         always_post=run.config.always_run_post,
     )
-    if verdict is decisions.NextStep.SUBMIT and run.nodes.marks[node] & CANCELLED:
+    if verdict is rules.NextStep.SUBMIT and run.nodes.marks[node] & CANCELLED:
         lifecycle.fail_run(run, node, status, "its PRE script had succeeded")
-    elif verdict is decisions.NextStep.SUBMIT:
+    elif verdict is rules.NextStep.SUBMIT:
         lifecycle.make_ready(run, node, first=run.config.submit_depth_first)
-    elif verdict is decisions.NextStep.POST:
+    elif verdict is rules.NextStep.POST:
         run.nodes.returned(node, RETURN_PRE_FAILED)
         lifecycle.need_post(run, node)
     else:
@@ -238,7 +236,7 @@ def on_post_ended(run: RunState, node: int, event: LogEvent) -> None:
     if run_end.check_abort(run, node, status, "POST script"):
         run.nodes.set_error(node, f"POST Script ended with the ABORT value {status}")
     cancelled = run.nodes.marks[node] & CANCELLED and jobs is not None and jobs.failed > 0
-    if decisions.after_post(status) is decisions.NextStep.SUCCEED and not cancelled:
+    if rules.after_post(status) is rules.NextStep.SUCCEED and not cancelled:
         lifecycle.succeed(run, node)
     else:
         before = before_post(jobs_value, run.scripts.pre_values.get(node, 0))

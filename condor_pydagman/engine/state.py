@@ -13,7 +13,6 @@ from typing import Any
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.dag_states import MOVES, Phase
-from condor_pydagman.engine.decisions import ALL_EVENTS
 from condor_pydagman.engine.hooks import Hooks
 from condor_pydagman.engine.jobs import JobTable
 from condor_pydagman.engine.node_settings import NOTHING as NOTHING_SET
@@ -21,6 +20,7 @@ from condor_pydagman.engine.node_settings import NodeSettings, retry_in_force
 from condor_pydagman.engine.node_states import CLEANING, IN_QUEUE, UNWANTED, State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.engine.queues import ReadyQueue, Removals, ScriptQueue
+from condor_pydagman.engine.rules import ALL_EVENTS
 from condor_pydagman.engine.run_records import (
     DeferralCounts,
     End,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from condor_pydagman.engine.decisions import retry_delay_s
+from condor_pydagman.engine.rules import retry_delay_s
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notices.held_jobs import logged_holds

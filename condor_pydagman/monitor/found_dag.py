@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.adapters.files import living_holder, open_ordinary
+from condor_pydagman.dagman_job.condor_sub import old_arguments, parse_environment, parse_quoted
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import schedd_queries
@@ -26,7 +27,6 @@ from condor_pydagman.monitor.found_state import (
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 from condor_pydagman.printable import printable
-from condor_pydagman.records.condor_sub import old_arguments, parse_environment, parse_quoted
 from condor_pydagman.records.dagman_out import nodes_log
 
 MAX_NAMED = 5  # DAGs in a message

@@ -16,10 +16,10 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import ENDS, log_events
 from condor_pydagman.garbage import collection_off
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import DagFileErrors
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.monitor.file_facts import size_of
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import HEAD_BYTES, FoundDag

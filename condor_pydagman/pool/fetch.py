@@ -1,4 +1,4 @@
-"""Fetch an HTCondor for machines without one, into a cache directory of the user.
+"""Find an HTCondor that is installed, or fetch one into a cache directory of the user.
 
 Debian's newest suites carry it; its packages are unpacked, not installed, and made to run with
 their own libraries.  That takes no root, ten seconds and about 100 MB of disk.
@@ -21,6 +21,7 @@ from condor_pydagman.pool.release_tree import (
     Layout,
     ask_version,
     detect,
+    masters,
 )
 
 SUITES = {"debian": ("testing", "unstable"), "ubuntu": ("devel",)}
@@ -153,3 +154,23 @@ def keyring(system: str) -> Path:
         if path.exists():
             return path
     raise PoolError(f"no /usr/share/keyrings/{system}-archive-keyring.gpg", transient=False)
+
+
+def find(cache: Path, say: Callable[[str], None]) -> Layout:
+    """An HTCondor that is new enough: an installed one, else the fetched one.
+
+    Raises:
+        PoolError: there is none and none can be fetched; the message says what to install.
+    """
+    for master in masters(os.environ.get("PATH", os.defpath)):
+        try:
+            found = detect(master.parent.parent)
+        except PoolError as error:
+            say(error.reason)
+            continue
+        version = ask_version(found)
+        if version and version[:2] >= MIN_VERSION:
+            return found
+        named = ".".join(map(str, version)) if version else "does not say its version and"
+        say(f"{master} {named} is not usable: HTCondor {MIN_VERSION_TEXT} or newer is needed")
+    return fetch(cache, say)

@@ -151,7 +151,7 @@ class Pool:
                 self._await_ready(time.monotonic() + timeout_s)
                 return False
             self._clear()
-            self._launch(find(self._cache, self._say), max(slots, os.cpu_count() or 1))
+            self._launch(fetch.find(self._cache, self._say), max(slots, os.cpu_count() or 1))
             try:
                 self._await_ready(time.monotonic() + timeout_s)
             except BaseException:
@@ -394,26 +394,3 @@ def _said(path: Path) -> str:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise OSError(errno.EINVAL, "not an ordinary file")
         return file.read()
-
-
-def find(cache: Path, say: Callable[[str], None]) -> release_tree.Layout:
-    """An HTCondor that is new enough: an installed one, else the fetched one.
-
-    Raises:
-        PoolError: there is none and none can be fetched; the message says what to install.
-    """
-    for master in release_tree.masters(os.environ.get("PATH", os.defpath)):
-        try:
-            found = release_tree.detect(master.parent.parent)
-        except PoolError as error:
-            say(error.reason)
-            continue
-        version = release_tree.ask_version(found)
-        if version and version[:2] >= release_tree.MIN_VERSION:
-            return found
-        named = ".".join(map(str, version)) if version else "does not say its version and"
-        say(
-            f"{master} {named} is not usable:"
-            f" HTCondor {release_tree.MIN_VERSION_TEXT} or newer is needed"
-        )
-    return fetch.fetch(cache, say)

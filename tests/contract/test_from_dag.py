@@ -14,8 +14,8 @@ import sys
 import htcondor2
 import pytest
 
+from condor_pydagman.dagman_job.condor_sub import old_arguments
 from condor_pydagman.dagman_job.options import parse_dagman
-from condor_pydagman.records.condor_sub import old_arguments
 
 # Option, its value, and what our command line says then; `None` where the bindings keep it.
 OPTIONS = [

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters import files
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import rescue
 from tests import make
 

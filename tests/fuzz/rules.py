@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph import build as building
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, ReadText, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
 from condor_pydagman.graph.edges import Edges
 from condor_pydagman.graph.model import BY_NODE, LEFT_OUT, Dag, Variable
 from condor_pydagman.graph.problems import Errors
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.language import bulk
 from condor_pydagman.language.parser import manager_commands
 from condor_pydagman.lint.partial import build_partial

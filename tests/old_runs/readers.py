@@ -32,6 +32,7 @@ from condor_pydagman.cli import pydagman
 from condor_pydagman.config import Config, read
 from condor_pydagman.daemon.clients import was_halted
 from condor_pydagman.daemon.dag_input import read_dag
+from condor_pydagman.dagman_job.condor_sub import parse_quoted
 from condor_pydagman.dagman_job.options import DagmanOptions, parse_dagman
 from condor_pydagman.data_requests.work_order import parse_work_order
 from condor_pydagman.engine import actions as do
@@ -43,13 +44,12 @@ from condor_pydagman.engine.throttles import throttles
 from condor_pydagman.features import Given
 from condor_pydagman.features.cache.adapters.store_file import CacheFile
 from condor_pydagman.features.shared_limits import limit_claims
-from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
+from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
 from condor_pydagman.features.sites import helper as site_helper
 from condor_pydagman.features.sites.adapters import claims_directory as claims
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import own_ad, own_events, rescue
-from condor_pydagman.records.condor_sub import parse_quoted
 from condor_pydagman.transfer.rules.journal_text import read_done
 from condor_pydagman.transfer.rules.space_rules import read_ledger
 from condor_pydagman.transfer.rules.turn_rules import read_ticket_name

@@ -157,7 +157,7 @@ from condor_pydagman.dagman_job.nested_dags import prepare
 from condor_pydagman.errors import CannotPrepare
 from condor_pydagman.graph.build import build
 from condor_pydagman.graph.building import BuildOptions
-from condor_pydagman.records.condor_sub import old_arguments
+from condor_pydagman.dagman_job.condor_sub import old_arguments
 
 options = parse_dagman(old_arguments(read_text("t.dag.condor.sub")))
 config = knobs.load(os.environ["_CONDOR_DAGMAN_CONFIG_FILE"])

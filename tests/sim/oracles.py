@@ -45,8 +45,8 @@ from condor_pydagman.engine.node_states import CLEANING, UNWANTED, State
 from condor_pydagman.engine.report import Deferrals, Report
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.model import DONE, Dag
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import (
     ORDINARY_KINDS,
     EventKind,

@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.config import effective_limit
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, inputs
+from condor_pydagman.engine import inputs, rules
 from condor_pydagman.engine.dag_states import Phase
-from condor_pydagman.engine.decisions import ALL_EVENTS, STRICT_IN_FINAL
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED
 from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import IN_QUEUE, State
 from condor_pydagman.engine.queues import Target
+from condor_pydagman.engine.rules import ALL_EVENTS, STRICT_IN_FINAL
 from condor_pydagman.vocabulary import (
     HELPER_PROC,
     EventKind,
@@ -316,7 +316,7 @@ class SpecialOracles:
                 continue
             name = engine.run.dag.names[node]
             by_hand = node in engine.run.retrying.on_hold
-            delay = 0.0 if by_hand else decisions.retry_delay_s(retry, number, name)
+            delay = 0.0 if by_hand else rules.retry_delay_s(retry, number, name)
             due = happened(process, an_input) + delay - process.ahead
             self._due[name, number] = min(due, self._due.get((name, number), due))
             self._latest[node] = self._world.now + delay

@@ -14,8 +14,8 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import NOT_NEEDED
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.records.job_description import Workflow
 from tests.sim import ports

@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.records import own_ad
 from condor_pydagman.vocabulary import ScriptKind
 from tests.sim import faults as fault_rates

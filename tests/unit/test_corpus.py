@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from condor_pydagman.cli import dag_checker
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, NOOP, Dag
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 from tests import recordings
 from tests.corpora import Case, by_topic, check_each, dag_cases

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Union
 
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine import decisions, operator, run_end
+from condor_pydagman.engine import operator, rules, run_end
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import ENDED, HELD, Change, Jobs
@@ -322,7 +322,7 @@ class Brakes(Feature):
         run.say(f"Brake {text}: {effect}", 0)
         if effect == ABORT:
             run.say(f"Aborting DAG because of brake {text}", 0)
-            run_end.request_end(run, decisions.BRAKED)
+            run_end.request_end(run, rules.BRAKED)
             return
         operator.halt_by_rule(run, f"brake {text}")
         if effect == HOLD:

@@ -27,8 +27,8 @@ from condor_pydagman.adapters.shared_directory import (
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import limit_claims as text
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
+from condor_pydagman.features.shared_limits.fair_shares import Demand, Outcome, decide
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
-from condor_pydagman.features.shared_limits.rounds import Demand, Outcome, decide
 
 DEFAULT = "/var/tmp/condor_pydagman-limits"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_LIMITS_DIR"

@@ -30,6 +30,7 @@ from condor_pydagman.features.shared_limits.directory import (
     open_directory,
     socket_address,
 )
+from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
@@ -37,7 +38,6 @@ from condor_pydagman.features.shared_limits.messages import (
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from condor_pydagman.graph.stepwise import Steps
 from condor_pydagman.named_tuple import NamedTuple
 

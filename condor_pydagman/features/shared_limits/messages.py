@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.shared_limits.rounds import Demand, Grant
+from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.named_tuple import NamedTuple
 
 HELPER = "shared_limits"

@@ -19,6 +19,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import PLACES, RESTART, WORD_OF, Kind
+from condor_pydagman.features.shared_limits.fair_shares import Demand
 from condor_pydagman.features.shared_limits.messages import (
     HELPER,
     PlacesGiven,
@@ -26,13 +27,12 @@ from condor_pydagman.features.shared_limits.messages import (
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.places import Places
+from condor_pydagman.features.shared_limits.own_places import Places
 from condor_pydagman.features.shared_limits.queues import (
     LimitedQueues,
     LimitedReadyQueue,
     LimitedScriptQueue,
 )
-from condor_pydagman.features.shared_limits.rounds import Demand
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.vocabulary import ScriptKind
 

@@ -26,6 +26,7 @@ from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse, limit_uses_of
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
+from condor_pydagman.features.shared_limits.fair_shares import Outcome, decide
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
@@ -33,7 +34,6 @@ from condor_pydagman.features.shared_limits.messages import (
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.rounds import Outcome, decide
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import EventKind, ScriptKind

@@ -22,8 +22,8 @@ from condor_pydagman.features.shared_limits.directory import (
     file_name,
     open_directory,
 )
+from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
-from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 
 
 class Dagman:

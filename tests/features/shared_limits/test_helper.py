@@ -22,6 +22,7 @@ from condor_pydagman.features.shared_limits.directory import (
     open_directory,
     wake,
 )
+from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.helper import Definitions, LimitHelper, Shared
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
@@ -29,7 +30,6 @@ from condor_pydagman.features.shared_limits.messages import (
     PlacesWanted,
     TakePlaces,
 )
-from condor_pydagman.features.shared_limits.rounds import Demand, Grant
 from tests.helping import Asker
 
 TAPE = Demand(("tape",), nodes=5)

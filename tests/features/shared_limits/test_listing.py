@@ -15,8 +15,8 @@ from condor_pydagman.features.shared_limits.directory import (
     has_file,
     open_directory,
 )
+from condor_pydagman.features.shared_limits.fair_shares import Demand
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
-from condor_pydagman.features.shared_limits.rounds import Demand
 
 HERE = "here /spool"
 

@@ -13,6 +13,7 @@ from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits import run as shared_limits
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
+from condor_pydagman.features.shared_limits.fair_shares import Outcome, decide
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Part, PlacesClaim
 from condor_pydagman.features.shared_limits.messages import (
     PlacesGiven,
@@ -21,7 +22,6 @@ from condor_pydagman.features.shared_limits.messages import (
     TakePlaces,
 )
 from condor_pydagman.features.shared_limits.queues import LimitedReadyQueue, LimitedScriptQueue
-from condor_pydagman.features.shared_limits.rounds import Outcome, decide
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.vocabulary import ScriptKind
 from tests import make

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from condor_pydagman.features.shared_limits.rounds import Party, shares
+from condor_pydagman.features.shared_limits.fair_shares import Party, shares
 
 
 def test_who_wants_less_gets_it_and_the_others_share_the_rest() -> None:

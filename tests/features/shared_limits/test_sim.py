@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman.features.shared_limits.rounds import Outcome, decide
+from condor_pydagman.features.shared_limits.fair_shares import Outcome, decide
 from tests.features.shared_limits import sim
 
 FEW = 10

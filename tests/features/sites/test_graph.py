@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.features.sites.commands import SiteGroup, SitePolicy, groups_of
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.graph.unparse import dag_lines
 from tests.unit.graph.texts import JOBS, build_files, build_text, error
 

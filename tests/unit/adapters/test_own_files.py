@@ -28,9 +28,9 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.daemon.dag_input import CannotStart, read_dag
 from condor_pydagman.daemon.submit import Submitter
-from condor_pydagman.dagman_job import dagman_submit_file
-from condor_pydagman.dagman_job.dagman_submit_file import Output
+from condor_pydagman.dagman_job import prepare_job
 from condor_pydagman.dagman_job.options import parse_dagman, parse_submit
+from condor_pydagman.dagman_job.prepare_job import Output
 from condor_pydagman.errors import FileError
 from condor_pydagman.pool import step_down
 from condor_pydagman.records.jobstate import History
@@ -358,7 +358,7 @@ def test_a_planted_submit_file_is_not_updated(
     options = parse_submit(["-update_submit", "-dagman", "/bin/true", "x.dag"])
     output = Output(out=lambda _: None, err=lambda _: None)
     with shared.victim(), pytest.raises(FileError, match="-update_submit can't read it"):
-        dagman_submit_file.write(options, output, {})
+        prepare_job.write(options, output, {})
     assert shared.precious.read_text() == PRECIOUS
 
 

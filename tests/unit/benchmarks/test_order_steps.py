@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import events, order_steps
 from benchmarks.connections import has_connection
-from condor_pydagman.engine.decisions import retry_delay_s
+from condor_pydagman.engine.rules import retry_delay_s
 from condor_pydagman.graph.model import Retry
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from condor_pydagman.cli.submit_dag import main, submit_silently
 from condor_pydagman.dagman_job import submit_to_schedd
-from condor_pydagman.dagman_job.dagman_submit_file import DASHES
+from condor_pydagman.dagman_job.condor_sub import old_arguments
 from condor_pydagman.dagman_job.options import parse_submit
+from condor_pydagman.dagman_job.prepare_job import DASHES
 from condor_pydagman.dagman_job.submit_to_schedd import unused_lines
-from condor_pydagman.records.condor_sub import old_arguments
 from tests import locks
 from tests.waiting import ending
 

@@ -19,8 +19,8 @@ from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.work_order import WorkOrder, parse_work_order
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records.job_description import Workflow
 from condor_pydagman.vocabulary import DagStatus

@@ -15,7 +15,7 @@ import pytest
 from condor_pydagman.adapters import knobs
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job import nested_dags
-from condor_pydagman.dagman_job.dagman_submit_file import Output
+from condor_pydagman.dagman_job.condor_sub import old_arguments
 from condor_pydagman.dagman_job.nested_dags import prepare
 from condor_pydagman.dagman_job.options import (
     DagmanOptions,
@@ -23,9 +23,9 @@ from condor_pydagman.dagman_job.options import (
     parse_dagman,
     parse_submit,
 )
+from condor_pydagman.dagman_job.prepare_job import Output
 from condor_pydagman.errors import CannotPrepare, FileError
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.records.condor_sub import old_arguments
 
 FAILED = "Recursive submit(s) failed; exiting without attempting top-level submit"
 

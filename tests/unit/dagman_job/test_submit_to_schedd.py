@@ -114,7 +114,7 @@ def test_a_lock_file_whose_job_is_gone_stops_nothing(
 def test_what_reads_dags_is_not_loaded_to_hand_a_job_over() -> None:
     """It takes longer to load than the schedd takes to accept the job."""
     code = "import sys; from condor_pydagman.cli import submit_dag; "
-    code += "from condor_pydagman.dagman_job import submit_to_schedd, dagman_submit_file; "
+    code += "from condor_pydagman.dagman_job import submit_to_schedd, prepare_job; "
     code += "from condor_pydagman.adapters import descriptions; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())

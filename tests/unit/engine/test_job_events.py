@@ -7,9 +7,9 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs, present_run
-from condor_pydagman.engine.decisions import BadEvent
 from condor_pydagman.engine.inputs import LogEvent, QueuedJob
 from condor_pydagman.engine.jobs import JobTable, run_key
+from condor_pydagman.engine.rules import BadEvent
 from condor_pydagman.graph.model import Tolerance
 from condor_pydagman.timers import REMOVAL_GRACE_S
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, DagStatus, EventKind, ScriptKind

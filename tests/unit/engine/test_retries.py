@@ -7,10 +7,10 @@ import pytest
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
-from condor_pydagman.engine.decisions import REMOVED, RetryVerdict
 from condor_pydagman.engine.inputs import QueuedJob
 from condor_pydagman.engine.lifecycle import say_why_none, verdict_of
 from condor_pydagman.engine.queues import RetryQueue
+from condor_pydagman.engine.rules import REMOVED, RetryVerdict
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Retry
 from condor_pydagman.timers import DRAINED_GRACE_S

@@ -6,7 +6,7 @@ import pytest
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
-from condor_pydagman.engine.decisions import failures_allowed, removes_the_rest
+from condor_pydagman.engine.rules import failures_allowed, removes_the_rest
 from condor_pydagman.graph.model import Tolerance
 from condor_pydagman.timers import REMOVAL_GRACE_S
 from condor_pydagman.vocabulary import EventKind

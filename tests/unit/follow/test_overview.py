@@ -14,7 +14,7 @@ from condor_pydagman.follow.overview import Dagman, Overview, overview
 from condor_pydagman.follow.run_model import Halted, Run
 from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally
-from condor_pydagman.graph.progress import apply_progress
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.vocabulary import JournalRecord
 from tests.dag_logs import BEGIN
 from tests.unit.follow.bench import Bench, plan_of

@@ -12,9 +12,9 @@ from condor_pydagman.engine.report import GroupReport, NodeReport
 from condor_pydagman.errors import UsageError
 from condor_pydagman.features.choose.commands import ChoicesOfDag, Choose
 from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, LetGo, growth_of
+from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, LEFT_OUT, USER_DONE, Dag, Retry
-from condor_pydagman.graph.progress import apply_progress
 from condor_pydagman.names import DagPaths
 from condor_pydagman.records import rescue
 from condor_pydagman.vocabulary import NodeKind, NodeStatus

@@ -6,9 +6,9 @@ import pytest
 
 from condor_pydagman.features.growth.commands import Extend, GrowthOfDag, LetGo, growth_of
 from condor_pydagman.features.timeout.commands import Timeout, timeouts_of
+from condor_pydagman.graph.apply_rescue import apply_progress, read_saved
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors, build
 from condor_pydagman.graph.model import DONE, Dag, Retry
-from condor_pydagman.graph.progress import apply_progress, read_saved
 from condor_pydagman.language.parser import lines_of
 from tests.unit.graph.texts import build_text
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.dagman_job import condor_sub
+from condor_pydagman.dagman_job.condor_sub import CondorSub
 from condor_pydagman.errors import UsageError
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import condor_sub
-from condor_pydagman.records.condor_sub import CondorSub
 
 WORDS = st.lists(st.text(alphabet="ab '\"\\;=$\t"))
 NAMES = st.text(alphabet="AB_", min_size=1)

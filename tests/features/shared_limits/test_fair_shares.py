@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from condor_pydagman.features.shared_limits.definitions import Kind, parse
-from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
-from condor_pydagman.features.shared_limits.rounds import (
+from condor_pydagman.features.shared_limits.fair_shares import (
     NO_LIMIT,
     Demand,
     Grant,
     Outcome,
     decide,
 )
+from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
 
 NOTHING = (0, 0, 0, 0)
 

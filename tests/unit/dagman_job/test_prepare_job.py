@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from condor_pydagman.config import Config
-from condor_pydagman.dagman_job.dagman_submit_file import (
+from condor_pydagman.dagman_job.options import SubmitOptions
+from condor_pydagman.dagman_job.prepare_job import (
     Output,
     clear_old_files,
     environment,
     find_dagman,
     insert_lines,
 )
-from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.errors import FileError, UsageError
 
 pytestmark = pytest.mark.usefixtures("work_directory")

@@ -14,7 +14,7 @@ from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.features.shared_limits.commands import LimitClasses
 from condor_pydagman.features.shared_limits.definitions import PLACES, Kind
-from condor_pydagman.features.shared_limits.rounds import NO_LIMIT, Grant
+from condor_pydagman.features.shared_limits.fair_shares import NO_LIMIT, Grant
 from condor_pydagman.graph.model import Dag
 
 # Plain numbers: they are asked for at each step.

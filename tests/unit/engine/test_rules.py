@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from condor_pydagman.engine import decisions
-from condor_pydagman.engine.decisions import NextStep, RetryVerdict
+from condor_pydagman.engine import rules
+from condor_pydagman.engine.rules import NextStep, RetryVerdict
 from condor_pydagman.graph.model import Abort, Retry
 
 
@@ -16,7 +16,7 @@ from condor_pydagman.graph.model import Abort, Retry
     list(product((0, 1, 2, -9), (None, 0, 1), (False, True), (False, True))),
 )
 def test_after_pre(status: int, pre_skip: int | None, has_post: bool, always_post: bool) -> None:
-    got = decisions.after_pre(status, pre_skip=pre_skip, has_post=has_post, always_post=always_post)
+    got = rules.after_pre(status, pre_skip=pre_skip, has_post=has_post, always_post=always_post)
     if status == 0:
         assert got is NextStep.SUBMIT  # even with PRE_SKIP 0
     elif (status, pre_skip) == (1, 1):
@@ -35,14 +35,14 @@ def test_after_pre(status: int, pre_skip: int | None, has_post: bool, always_pos
     ],
 )
 def test_after_jobs(failed: bool, has_post: bool, want: NextStep) -> None:
-    assert decisions.after_jobs(failed, has_post=has_post) is want
+    assert rules.after_jobs(failed, has_post=has_post) is want
 
 
 @pytest.mark.parametrize(
     ("status", "want"), [(0, NextStep.SUCCEED), (1, NextStep.FAIL), (-9, NextStep.FAIL)]
 )
 def test_after_post(status: int, want: NextStep) -> None:
-    assert decisions.after_post(status) is want
+    assert rules.after_post(status) is want
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_after_post(status: int, want: NextStep) -> None:
     ],
 )
 def test_retry_verdict(retry: Retry | None, taken: int, value: int, want: RetryVerdict) -> None:
-    assert decisions.retry_verdict(retry, taken, value) is want
+    assert rules.retry_verdict(retry, taken, value) is want
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_retry_verdict(retry: Retry | None, taken: int, value: int, want: RetryV
     [(None, 1, False), (Abort(1), 1, True), (Abort(1), 2, False), (Abort(0), 0, True)],
 )
 def test_aborts(abort: Abort | None, value: int, want: bool) -> None:
-    assert decisions.aborts(abort, value) is want
+    assert rules.aborts(abort, value) is want
 
 
 @pytest.mark.parametrize(
@@ -77,4 +77,4 @@ def test_aborts(abort: Abort | None, value: int, want: bool) -> None:
     [(Abort(3), 3, 3), (Abort(3, 0), 3, 0), (Abort(3, 9), 3, 9), (Abort(-9), -9, 247)],
 )
 def test_abort_exit_code(abort: Abort, value: int, code: int) -> None:
-    assert decisions.abort_exit_code(abort, value) == code
+    assert rules.abort_exit_code(abort, value) == code

@@ -18,12 +18,12 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder, rename_rescue_file, rescue_numbers
 from condor_pydagman.config import Config
+from condor_pydagman.dagman_job import condor_sub
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
 from condor_pydagman.dagman_job.options import SubmitOptions, arguments, merge_maximums
 from condor_pydagman.errors import FileError, UsageError
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
-from condor_pydagman.records import condor_sub
 
 DASHES = "-" * 71
 MAX_INSERT_BYTES = 1 << 24  # bytes of an -insert_sub_file
