@@ -19,7 +19,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 MODULES = (
     *("dag_states", "node_states", "inputs", "actions", "throttles", "report", "jobs"),
     *("rules", "script_words", "run_records", "state", "lifecycle", "run_end", "provisioner"),
-    *("scripts", "node_turns", "submission", "operator", "job_events", "journal_events"),
+    *("scripts", "gated_nodes", "submission", "operator", "job_events", "journal_events"),
     *("event_matching", "reconcile", "dispatch"),
 )
 DIRECTORY = "_compiled"  # in the package: LIBRARY, STAMP, and engine/MODULE for each module

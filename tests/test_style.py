@@ -99,7 +99,7 @@ FETCHERS = {
 ENGINE_ORDER = (
     *("dag_states", "node_states", "node_settings", "inputs", "actions", "throttles", "report"),
     # data structures that know no engine
-    *("node_turns", "jobs", "nodes", "queues", "selection"),
+    *("gated_nodes", "jobs", "nodes", "queues", "selection"),
     *("rules", "script_words"),
     "run_records",
     "hooks",
@@ -352,7 +352,7 @@ PROCESS_STARTERS = {
     "adapters/detached_process.py": "a process of this package that outlives DAGMan",
     "features/feeder/adapters/process.py": "the program of a FEEDER, as words",
     "picture/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
-    "adapters/program_start.py": "the same two: it starts them",
+    "adapters/user_programs.py": "the same two: it starts them",
     "adapters/script_runner.py": "the scripts of a DAG, as words",
     "cli/pool_command.py": "`pool run COMMAND` becomes the command",
     "features/sites/adapters/monitor.py": "the probes of sites, as words",

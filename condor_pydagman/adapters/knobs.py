@@ -37,7 +37,7 @@ _INCLUDE = re.compile(r"\s*include\s*(?:ifexist\s*)?:\s*([^\s|]+)\s*$", re.IGNOR
 _ASSIGNMENT = re.compile(r"\s*([\w.]+)\s*(?:=|:|@=)")
 
 
-class Place(NamedTuple):
+class KnobSource(NamedTuple):
     """Where a knob was set.
 
     Attributes:
@@ -55,7 +55,7 @@ class Place(NamedTuple):
         return self.detail or f"the {self.layer}"
 
 
-class Places:
+class KnobSources:
     """Where the knobs of one reading of the configuration were set.
 
     Args:
@@ -77,14 +77,14 @@ class Places:
     def name(self, knob: str) -> str:
         """The text that says where a knob was set; it must be set."""
         place = self.of(knob)
-        return (place if place.layer != DEFAULT else Place(CONFIGURATION)).words()
+        return (place if place.layer != DEFAULT else KnobSource(CONFIGURATION)).words()
 
     def is_set(self, knob: str) -> bool:
         """Whether a knob is set, even if to its default, which HTCondor's own tools report as not
         set. A default that `use`, or a command's output, sets is not detected."""
         return self.of(knob).layer != DEFAULT
 
-    def of(self, knob: str, *, is_default: bool = True) -> Place:
+    def of(self, knob: str, *, is_default: bool = True) -> KnobSource:
         """Where a knob was set; `is_default` tells whether it has its default value.
 
         A setting for one program, as `DAGMAN.NAME = value`, overrides all others.
@@ -94,27 +94,29 @@ class Places:
             or self._in_own_file(knob)
             or _in_environment(knob)
             or self._in_files(knob)
-            or Place(DEFAULT if is_default else CONFIGURATION)
+            or KnobSource(DEFAULT if is_default else CONFIGURATION)
         )
 
-    def _in_own_file(self, knob: str) -> Place | None:
+    def _in_own_file(self, knob: str) -> KnobSource | None:
         for file in self._with_included(self._config_file) if self._config_file else ():
             line = self._line_in(file, knob)
             if line:
-                return Place(CONFIG_FILE, f"{file}, line {line}")
-        return Place(CONFIG_FILE, self._config_file) if knob.upper() in self._overridden else None
+                return KnobSource(CONFIG_FILE, f"{file}, line {line}")
+        return (
+            KnobSource(CONFIG_FILE, self._config_file) if knob.upper() in self._overridden else None
+        )
 
-    def _in_files(self, name: str) -> Place | None:
+    def _in_files(self, name: str) -> KnobSource | None:
         if "." in name and self._config_file:
             line = self._line_in(self._config_file, name)
             if line:
-                return Place(CONFIG_FILE, f"{self._config_file}, line {line}")
+                return KnobSource(CONFIG_FILE, f"{self._config_file}, line {line}")
         if self._read is None:
             self._read = [each for file in self._files() for each in self._with_included(file)]
         for file in reversed(self._read):
             line = self._line_in(file, name)
             if line:
-                return Place(CONFIGURATION, f"{file}, line {line}")
+                return KnobSource(CONFIGURATION, f"{file}, line {line}")
         return None
 
     def _line_in(self, path: str, name: str) -> int:
@@ -149,10 +151,10 @@ class Places:
         yield from _words(self._lookup("LOCAL_CONFIG_FILE"))
 
 
-def _in_environment(knob: str) -> Place | None:
+def _in_environment(knob: str) -> KnobSource | None:
     for variable in os.environ:
         if variable.upper() == f"_CONDOR_{knob.upper()}":
-            return Place(ENVIRONMENT, variable)
+            return KnobSource(ENVIRONMENT, variable)
     return None
 
 
@@ -192,7 +194,7 @@ def load(config_file: str = "") -> config.Config:
     """
     if config_file:
         apply_config_file(config_file)
-    where = places()
+    where = knob_sources()
     return config.read(evaluated, where.name, where.is_set)
 
 
@@ -203,9 +205,9 @@ def set_subsystem(subsystem: str) -> None:
     htcondor2.reload_config()
 
 
-def places() -> Places:
+def knob_sources() -> KnobSources:
     """Where the knobs are set at present."""
-    return Places(_files[-1] if _files else "", frozenset(_overridden), lookup)
+    return KnobSources(_files[-1] if _files else "", frozenset(_overridden), lookup)
 
 
 def lookup(name: str) -> str | None:

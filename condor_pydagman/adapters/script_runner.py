@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from condor_pydagman.adapters.files import append_lines
-from condor_pydagman.adapters.program_start import kill_program, start_program
+from condor_pydagman.adapters.user_programs import kill_program, start_program
 from condor_pydagman.engine.actions import RunScript
 from condor_pydagman.engine.inputs import ScriptEnded
 from condor_pydagman.errors import FileError

@@ -146,7 +146,7 @@ def _named(name: str) -> Knob:
 def _row(knob: Knob) -> Row:
     from condor_pydagman.adapters import knobs as adapter
 
-    places = adapter.places()
+    places = adapter.knob_sources()
     notes = [f"No effect: {knob.no_effect}."] if knob.no_effect else []
     try:
         value, remark = read_one(knob, adapter.evaluated, places.name, places.is_set)
@@ -245,11 +245,11 @@ def unknown_knobs() -> list[str]:
     """A line for each knob that is set and looks like one of DAGMan's, but is none."""
     import htcondor2
 
-    from condor_pydagman.adapters.knobs import places
+    from condor_pydagman.adapters.knobs import knob_sources
     from condor_pydagman.adapters.macros import OWN_MACRO
 
     known = {knob.name for knob in knobs()}
-    known |= {name for name in FORMER if not places().is_set(name)}
+    known |= {name for name in FORMER if not knob_sources().is_set(name)}
     names = sorted(
         name
         for name in list(htcondor2.param)

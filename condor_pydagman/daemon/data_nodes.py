@@ -122,7 +122,7 @@ _OUTPUT, JOURNAL = ".out", ".journal"
 _TO_START = ("CONDOR_CONFIG", "PYTHONPATH", "HOME")
 
 
-class Place(NamedTuple):
+class Origin(NamedTuple):
     """Where a node's request comes from: its name for messages, and the node's directory."""
 
     name: str
@@ -148,7 +148,7 @@ class DataNodes:
         if is_submit_file(text):
             return None
         node, dag = action.node, self._run.dag
-        place = Place(dag.submits[node], os.path.abspath(dag.directories.get(node, "")))
+        place = Origin(dag.submits[node], os.path.abspath(dag.directories.get(node, "")))
         if dag.submits[node] in dag.descriptions:
             place = place._replace(name=f"{dag.place(node) or 'inline'} (inline request)")
         macros = self._macros(action)
@@ -181,7 +181,7 @@ class DataNodes:
         """The variables that features give."""
         return {} if self._run.extras is None else self._run.extras.environment(action)
 
-    def _checked(self, text: str, place: Place, macros: Macros) -> RequestFile:
+    def _checked(self, text: str, place: Origin, macros: Macros) -> RequestFile:
         if len(text) > MAX_CHECKED:
             return RequestFile(())
         try:
@@ -211,7 +211,7 @@ class DataNodes:
         return {**own, **{one.key: one.value for one in variables}, **more}
 
     def _write_order(
-        self, action: SubmitNode, text: str, place: Place, macros: Mapping[str, str], stem: str
+        self, action: SubmitNode, text: str, place: Origin, macros: Mapping[str, str], stem: str
     ) -> None:
         run = self._run
         named = variables_named([text, *macros.values()])

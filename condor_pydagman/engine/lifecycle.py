@@ -283,8 +283,8 @@ def begin_anew(run: RunState, node: int) -> None:
     """
     run.retrying.previous_clusters.setdefault(node, set()).add(_run_key(run, node))
     forget_run(run, node)
-    if node in run.nodes.turns.parents:
-        run.nodes.turns.close(node)
+    if node in run.nodes.gated.parents:
+        run.nodes.gated.close(node)
     for begins_anew in run.hooks.begins_anew:
         begins_anew(node)
     taken = run.nodes.retries.get(node, 0) + 1

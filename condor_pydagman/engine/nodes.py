@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 
+from condor_pydagman.engine.gated_nodes import GATE, GatedNodes
 from condor_pydagman.engine.node_states import ALONE, TABLE, Cause, State
-from condor_pydagman.engine.node_turns import GATE, Turns
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind
@@ -48,7 +48,7 @@ class Nodes:
         counts: how many nodes are in each state, services left out; DONE with those let go.
         service_counts: the same of services.
         waiting: for each vertex (as `Edges.vertices`), how many predecessors have not ended.
-        turns: the nodes that are outside of that countdown.
+        gated: the nodes that are outside of that countdown.
         moved, pop_hopeless, doubt: what features do then, see `feature.Feature`.
         stale: nodes have ceased to be failed, and it is not known yet which are futile now.
         marks: those of `node_states` for each node; `mark` and `unmark` are their only writers.
@@ -70,6 +70,7 @@ class Nodes:
         "dag",
         "doubt",
         "errors",
+        "gated",
         "marks",
         "moved",
         "pop_hopeless",
@@ -80,7 +81,6 @@ class Nodes:
         "stale",
         "states",
         "total",
-        "turns",
         "values",
         "waiting",
     )
@@ -101,9 +101,9 @@ class Nodes:
         self.pop_hopeless: tuple[Callable[[], list[int]], ...] = ()
         self.doubt: tuple[Callable[[], None], ...] = ()
         self.stale = False
-        self.turns = Turns(dag)
-        self._watched = self.turns.watched
-        for node in self.turns.parents:
+        self.gated = GatedNodes(dag)
+        self._watched = self.gated.watched
+        for node in self.gated.parents:
             self.waiting[node] += GATE
         self.retries: dict[int, int] = {}
         self.values: dict[int, int] = {}
@@ -170,7 +170,7 @@ class Nodes:
         for vertex in (*nodes, *junctions):
             self.waiting[vertex] = 0
         self._futile_junctions.difference_update(junctions)
-        self.turns.let_go(nodes)
+        self.gated.let_go(nodes)
 
     def move(self, node: int, cause: Cause, now: float) -> None:
         """Change the state of one node.
@@ -190,7 +190,7 @@ class Nodes:
         self.changes += 1
         self._recent_moves.append((now, node, old, cause))
         if self._watched and node in self._watched:
-            self.turns.parent_moved(node, old, new)
+            self.gated.parent_moved(node, old, new)
         for moved in self.moved:
             moved(node, old, new)
 
@@ -269,12 +269,12 @@ class Nodes:
 
     def may_start(self, node: int) -> bool:
         """Whether the node's turn has come, as far as its parents decide."""
-        return not self.waiting[node] or node in self.turns.opened
+        return not self.waiting[node] or node in self.gated.opened
 
     def unfinished_parents(self, node: int) -> int:
         """How many predecessors the node waits for."""
         waiting = self.waiting[node]
-        return waiting if waiting < GATE else self.turns.unfinished[node]
+        return waiting if waiting < GATE else self.gated.unfinished[node]
 
     def release_children(self, node: int, *, weak_only: bool = False) -> list[int]:
         """Count `node` as ended for its successors; returns those that now have no unfinished
@@ -366,7 +366,7 @@ class Nodes:
         return futile
 
     def _mark_futile(self, first: Sequence[int], now: float) -> int:
-        gated = self.turns.parents
+        gated = self.gated.parents
         seen: set[int] = set()
         futile = 0
         todo = [first]

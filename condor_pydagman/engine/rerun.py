@@ -63,7 +63,7 @@ def run_again(run: RunState, node: int, *, with_descendants: bool) -> list[int]:
     """Take back what has ended; what has no unfinished parent starts.  Returns what runs again."""
     nodes = _with_descendants(run, [node]) if with_descendants else [node]
     for one in nodes:
-        if run.nodes.turns.watched:
+        if run.nodes.gated.watched:
             _decide_anew(run, one, nodes)
         for child in take_back(run, one):
             if run.nodes.states[child] in NOT_BEGUN and run.nodes.states[child] != State.WAITING:
@@ -81,9 +81,9 @@ def with_descendants(run: RunState, nodes: Iterable[int]) -> set[int]:
 
 def _decide_anew(run: RunState, node: int, nodes: Sequence[int]) -> None:
     """The node is to run anew: what was decided of nodes by its end counts no more."""
-    turns = run.nodes.turns
+    gated = run.nodes.gated
     for child in _decided(run, node):
-        if child in nodes or not turns.has_come(child):
+        if child in nodes or not gated.has_come(child):
             continue  # it ends anew itself, or nothing has been decided
         if run.nodes.states[child] not in NOT_BEGUN:
             continue  # a person has just ended it, by a command on its way beside this one
@@ -98,7 +98,7 @@ def _decided(run: RunState, node: int) -> list[int]:
     found: dict[int, None] = {}
     todo, seen = [node], {node}
     for one in todo:  # which grows meanwhile
-        found.update(dict.fromkeys(run.nodes.turns.children_waiting(one)))
+        found.update(dict.fromkeys(run.nodes.gated.children_waiting(one)))
         for child in run.dag.children(one):
             if run.nodes.states[child] == State.FUTILE and child not in seen:
                 seen.add(child)
@@ -188,7 +188,7 @@ def leave_queues(run: RunState, node: int) -> None:
 
 def _released(run: RunState, node: int) -> Iterable[int]:
     """The nodes for which the node counts as ended."""
-    decided = _decided(run, node) if run.nodes.turns.watched else ()
+    decided = _decided(run, node) if run.nodes.gated.watched else ()
     if run.nodes.states[node] != State.FAILED:
         return chain(run.dag.children(node), decided)
     if run.nodes.marks[node] & ALONE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.gated_nodes import GATE
 from condor_pydagman.engine.jobs import ENDED as PROC_ENDED
 from condor_pydagman.engine.jobs import HELD, IDLE
 from condor_pydagman.engine.node_states import (
@@ -11,7 +12,6 @@ from condor_pydagman.engine.node_states import (
     ENDED,
     State,
 )
-from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.state import RunState
 
 
@@ -72,8 +72,8 @@ def _parents(run: RunState) -> None:
     for node, state in enumerate(states):
         if state in (State.WAITING, State.DONE, State.FUTILE) or run.nodes.marks[node] & CLEANING:
             continue
-        if node in run.nodes.turns.parents:
-            assert state == State.FAILED or node in run.nodes.turns.opened, node
+        if node in run.nodes.gated.parents:
+            assert state == State.FAILED or node in run.nodes.gated.opened, node
             continue
         for parent in run.dag.parents(node):
             if node in run.nodes.errors and state == State.FAILED:
@@ -88,10 +88,10 @@ def _parents(run: RunState) -> None:
 
 def _turns(run: RunState) -> None:
     """Nodes that wait for the end of their parents wait for those that have not ended."""
-    turns = run.nodes.turns
-    for node, parents in turns.parents.items():
+    gated = run.nodes.gated
+    for node, parents in gated.parents.items():
         unfinished = sum(run.nodes.states[parent] not in ENDED for parent in parents)
-        assert unfinished == turns.unfinished[node], run.nodes.move_history(node)
+        assert unfinished == gated.unfinished[node], run.nodes.move_history(node)
         assert run.nodes.waiting[node] >= GATE, run.nodes.move_history(node)
 
 
@@ -135,7 +135,7 @@ def _grown(run: RunState) -> None:
         for after in _unreleased(run, vertex):
             left[after] += 1
     for vertex, count in left.items():
-        gate = GATE if vertex in nodes.turns.parents else 0
+        gate = GATE if vertex in nodes.gated.parents else 0
         assert nodes.waiting[vertex] == count + gate, (vertex, nodes.waiting[vertex], count)
 
 

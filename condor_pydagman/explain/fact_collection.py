@@ -325,7 +325,7 @@ def _place_of_knob(knob: str, value: int, config_file: str) -> str:
         with adapter.without_config_file():
             if config_file:
                 adapter.apply_config_file(config_file)
-            places = adapter.places()
+            places = adapter.knob_sources()
             row = next(row for row in knobs() if row.name == knob)
             set_to, _ = read_one(row, adapter.evaluated, places.name, places.is_set)
             if set_to != value:

@@ -338,7 +338,7 @@ def _whole(text: str, line: int) -> SimpleLines | None:
     lines = text.count("\n")
     if lines < MIN_LINES:
         return None
-    found = _all_in_turn(text, lines) or _all_by_search(text, lines)
+    found = _all_interleaved(text, lines) or _all_by_search(text, lines)
     return None if found is None else SimpleLines(line, lines, text, found)
 
 
@@ -348,7 +348,7 @@ def _begin(text: str, line: int) -> SimpleLines | None:
     return _whole(text[: odd.start()] if odd else text, line)
 
 
-class _Turn(NamedTuple):
+class _Interleaved(NamedTuple):
     """Lines that seem to be of one kind: every `step`th line of a text from number `first` on."""
 
     kind: str
@@ -368,7 +368,7 @@ class _Turn(NamedTuple):
         return found
 
 
-def _in_turn(text: str, lines: int) -> list[_Turn]:
+def _interleaved(text: str, lines: int) -> list[_Interleaved]:
     """The lines of each kind, if kinds seem to follow each other in the same order again and again;
     else nothing."""
     begin = text.split("\n", MAX_PERIOD + 2)[1 : MAX_PERIOD + 2]
@@ -379,10 +379,10 @@ def _in_turn(text: str, lines: int) -> list[_Turn]:
     if "" in kinds or len(set(kinds[:step])) < step:
         return []
     if step == 1:
-        return [_Turn(kinds[0], text, 0, lines, 1)]
+        return [_Interleaved(kinds[0], text, 0, lines, 1)]
     each = text[1:].split("\n")
     return [
-        _Turn(kinds[first], "\n" + "\n".join(part), first, len(part), step)
+        _Interleaved(kinds[first], "\n" + "\n".join(part), first, len(part), step)
         for first, part in ((first, each[first::step]) for first in range(step))
     ]
 
@@ -392,9 +392,9 @@ def _kind_of_begin(line: str) -> str:
     return found[1] if found else ""
 
 
-def _all_in_turn(text: str, lines: int) -> dict[str, _Found] | None:
+def _all_interleaved(text: str, lines: int) -> dict[str, _Found] | None:
     found_of = dict.fromkeys(_LINES, _NOTHING)
-    turns = _in_turn(text, lines)
+    turns = _interleaved(text, lines)
     for turn in turns:
         found = turn.read()
         if found is None:
@@ -415,7 +415,7 @@ def _all_by_search(text: str, lines: int) -> dict[str, _Found] | None:
 
 def _again(kind: str, text: str, lines: int) -> _Found:
     """The lines of a kind in a text that is known to be simple throughout."""
-    for turn in _in_turn(text, lines):
+    for turn in _interleaved(text, lines):
         if turn.kind == kind and turn.lines == text.count("\n" + kind.partition(" ")[0]):
             return turn.read() or _found_by_search(kind, text)
     return _found_by_search(kind, text)

@@ -24,7 +24,7 @@ from typing import Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.files import living_holder
-from condor_pydagman.adapters.program_start import program_path
+from condor_pydagman.adapters.user_programs import program_path
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent, EventFilter
 from condor_pydagman.monitor.dag_monitor import DagMonitor, parse_position

@@ -62,7 +62,7 @@ class Route(NamedTuple):
 
 
 @dataclass
-class Placement:
+class Positions:
     """Where the boxes and lines of a sketch are.
 
     Attributes:
@@ -119,7 +119,7 @@ class _Part(NamedTuple):
 
 def place(
     sketch: Sketch, sizes: Sequence[Size], run_dot: RunDot, *, left_to_right: bool = False
-) -> Placement:
+) -> Positions:
     """Lay a sketch out; `sizes` are those of its boxes.
 
     Raises:
@@ -134,7 +134,7 @@ def place(
     if left_to_right:
         width, height = height, width
     unknown = [Spot(0, 0, 0, 0)] * len(sketch.boxes)
-    placement = Placement(width, height, left_to_right, unknown)
+    placement = Positions(width, height, left_to_right, unknown)
     for (members, solved), (x, y) in zip(parts, offsets):
         for item, spot in zip(members, solved.spots):
             moved = Spot(spot.x + x, spot.y + y, spot.width, spot.height)
@@ -445,7 +445,7 @@ def _turned(spot: Spot) -> Spot:
     return Spot(spot.y, spot.x, spot.height, spot.width)
 
 
-def _put(placement: Placement, item: _Item, spot: Spot, sizes: Sequence[Size]) -> None:
+def _put(placement: Positions, item: _Item, spot: Spot, sizes: Sequence[Size]) -> None:
     """Give the boxes of an item their places."""
     if len(item.boxes) == 1:
         placement.spots[item.boxes[0]] = spot

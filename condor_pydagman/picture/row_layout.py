@@ -8,7 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from condor_pydagman.picture.layout import Placement, Route, Size, Spot
+from condor_pydagman.picture.layout import Positions, Route, Size, Spot
 from condor_pydagman.picture.network import Network, layers
 from condor_pydagman.picture.sketch import Sketch
 
@@ -18,14 +18,14 @@ _LAYER_GAP = 48.0
 _WIDEST = 1600.0  # a layer that is wider has several rows
 
 
-def place_in_rows(sketch: Sketch, sizes: Sequence[Size]) -> Placement:
+def place_in_rows(sketch: Sketch, sizes: Sequence[Size]) -> Positions:
     """Lay a sketch out; `sizes` are those of its boxes."""
     lines = sorted((line.tail, line.head) for line in sketch.lines)
     tails, heads = (array("i", (line[end] for line in lines)) for end in (0, 1))
     network = Network(len(sketch.boxes), tails, heads)
     layer, _ = layers(network)
     rows = _rows(_in_order(network, layer), sizes)
-    placement = Placement(spots=[Spot(0, 0, 0, 0)] * len(sketch.boxes))
+    placement = Positions(spots=[Spot(0, 0, 0, 0)] * len(sketch.boxes))
     widths = [sum(sizes[box][0] + _BOX_GAP for box in row) - _BOX_GAP for row, _ in rows]
     placement.width, y = max(widths, default=0.0), 0.0
     for (row, gap), width in zip(rows, widths):

@@ -9,7 +9,7 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture import style
 from condor_pydagman.picture.describe import details
-from condor_pydagman.picture.layout import Placement, Route, Spot
+from condor_pydagman.picture.layout import Positions, Route, Spot
 from condor_pydagman.picture.legend import marks
 from condor_pydagman.picture.shapes import CHIP, SHEETS, Face, body, is_stack, sheets, side
 from condor_pydagman.picture.site_marks import colours_of, count_sites, site_legend, strip
@@ -35,7 +35,7 @@ class Picture(NamedTuple):
     states: States
     sketch: Sketch
     faces: Sequence[Face]
-    placement: Placement
+    placement: Positions
     title: str
 
 

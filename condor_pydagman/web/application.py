@@ -22,7 +22,7 @@ from condor_pydagman.follow.shown_states import BAR, LOOKS, paints
 from condor_pydagman.picture.style import DASHES
 from condor_pydagman.web.access import HEADERS, Access, Refused, check_peer
 from condor_pydagman.web.dag_answers import DagAnswers
-from condor_pydagman.web.dag_reader import NOWHERE, SitePlaces
+from condor_pydagman.web.dag_reader import NOWHERE, SitesOfGroups
 from condor_pydagman.web.dags_list import DagsList
 from condor_pydagman.web.live_dag import LiveDag
 from condor_pydagman.web.steering import Steering
@@ -93,7 +93,7 @@ class _Stream:
         self._last: dict[str, Any] = {}
         self._told = self._written = 0.0
         self._has_ended = False
-        self._places: SitePlaces | None = None
+        self._places: SitesOfGroups | None = None
 
     async def run(self) -> None:
         """Until the client leaves."""

@@ -25,7 +25,7 @@ from condor_pydagman.web.access import Refused
 _NOTHING: Mapping[str, NodeRun] = {}
 
 
-class SitePlaces(NamedTuple):
+class SitesOfGroups(NamedTuple):
     """Where all groups are at a moment: for the marks in the picture, told in differences.
 
     It never changes, so that clients can compare what they know with what is known now.
@@ -40,7 +40,7 @@ class SitePlaces(NamedTuple):
     of: Sequence[int]
     nodes: Sequence[int]
 
-    def news(self, known: SitePlaces | None) -> dict[str, Any]:
+    def news(self, known: SitesOfGroups | None) -> dict[str, Any]:
         """What a client that knows `known` has to be told."""
         told: dict[str, Any] = {"names": self.names, "nodes": self.nodes}
         is_same = known is not None and len(known.of) == len(self.of)
@@ -51,7 +51,7 @@ class SitePlaces(NamedTuple):
         return {**told, "changes": changes}
 
 
-NOWHERE = SitePlaces((), (), ())  # of a DAG that has no groups any more
+NOWHERE = SitesOfGroups((), (), ())  # of a DAG that has no groups any more
 
 
 class SitesSeen:
@@ -65,7 +65,7 @@ class SitesSeen:
         self._groups = dag.groups
         self._numbers: dict[str, int] = {}
 
-    def places(self, found: Mapping[str, GroupSite]) -> SitePlaces:
+    def places(self, found: Mapping[str, GroupSite]) -> SitesOfGroups:
         """As the logs tell, by the names of groups."""
         sites = [found[group.name].site if group.name in found else "" for group in self._groups]
         for name in sorted({*sites} - {"", *self._numbers}):
@@ -74,7 +74,7 @@ class SitesSeen:
         for group, site in zip(self._groups, sites):
             nodes[site] += len(group.nodes)
         of = [self._numbers.get(site, 0) for site in sites]
-        return SitePlaces(tuple(self._numbers), of, [nodes[name] for name in self._numbers])
+        return SitesOfGroups(tuple(self._numbers), of, [nodes[name] for name in self._numbers])
 
 
 class Snapshot(NamedTuple):
@@ -98,7 +98,7 @@ class Snapshot(NamedTuple):
     states: bytes | None
     over: bool
     names: Sequence[str]
-    places: SitePlaces | None = None
+    places: SitesOfGroups | None = None
 
 
 class DagReader:
@@ -133,7 +133,7 @@ class DagReader:
         self._known: tuple[object, ...] = ()
         self._sites: SitesSeen | None = None
         self._have_moved = False  # groups, since the last look
-        self._places: SitePlaces | None = None
+        self._places: SitesOfGroups | None = None
 
     @property
     def dag(self) -> Dag | None:

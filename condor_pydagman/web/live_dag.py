@@ -19,7 +19,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.web.access import Refused
-from condor_pydagman.web.dag_reader import DagReader, SitePlaces, Snapshot
+from condor_pydagman.web.dag_reader import DagReader, SitesOfGroups, Snapshot
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.picture_boxes import PictureBoxes
 from condor_pydagman.web.threads import Threads
@@ -136,7 +136,7 @@ class LiveDag:
         return self.snapshot.overview
 
     @property
-    def places(self) -> SitePlaces | None:
+    def places(self) -> SitesOfGroups | None:
         """Of the groups that run at sites, as of the last look; None if the DAG has none."""
         return self.snapshot.places if self.snapshot is not None else None
 

@@ -14,7 +14,7 @@ from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.shown_states import KEYS
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.picture.graphviz import find_dot
-from condor_pydagman.picture.layout import Placement, place
+from condor_pydagman.picture.layout import Positions, place
 from condor_pydagman.picture.legend import Mark, marks
 from condor_pydagman.picture.row_layout import place_in_rows
 from condor_pydagman.picture.shapes import Face, face, outline, side
@@ -24,7 +24,7 @@ from condor_pydagman.picture.svg import path_of
 from condor_pydagman.picture.text import plain
 from condor_pydagman.picture.unfold import Unfolded, Unfolding
 from condor_pydagman.vocabulary import NodeKind
-from condor_pydagman.web.dag_reader import SitePlaces
+from condor_pydagman.web.dag_reader import SitesOfGroups
 
 FOLD_ABOVE = 120  # boxes before any is opened, and in each that is
 MAX_BOXES = 500
@@ -52,7 +52,7 @@ class PictureBoxes:
         opened: Collection[str],
         states: bytes,
         version: int,
-        places: SitePlaces | None = None,
+        places: SitesOfGroups | None = None,
     ) -> dict[str, Any]:
         """The picture with the nodes' states.
 
@@ -113,7 +113,7 @@ class _Picture:
             "shut": found.shut,
         }
 
-    def with_states(self, states: bytes, places: SitePlaces | None) -> dict[str, Any]:
+    def with_states(self, states: bytes, places: SitesOfGroups | None) -> dict[str, Any]:
         counts: list[dict[str, int]] = [{} for _ in self._boxes]
         for (box, state), count in sorted(Counter(zip(self._box_of_node, states)).items()):
             counts[box][KEYS[state]] = count
@@ -124,7 +124,7 @@ class _Picture:
         return {**self._whole, "boxes": boxes}
 
 
-def _of_sites(box: Mapping[str, Any], groups: Mapping[int, int], places: SitePlaces) -> _Fields:
+def _of_sites(box: Mapping[str, Any], groups: Mapping[int, int], places: SitesOfGroups) -> _Fields:
     """The group of a node, whose site the page knows; the sites of a box of several nodes."""
     if box["node"] is not None:
         return {"site_group": next(iter(groups)), "grouped": 1}
@@ -146,7 +146,7 @@ def shares(dag: Dag, boxes: Iterable[int]) -> Shares:
     return found
 
 
-def at_sites(groups: Mapping[int, int], places: SitePlaces) -> Iterator[list[int]]:
+def at_sites(groups: Mapping[int, int], places: SitesOfGroups) -> Iterator[list[int]]:
     """The number of each site at which some of these groups are, and how many of their nodes."""
     counts = Counter[int]()
     for group, nodes in groups.items():
@@ -169,7 +169,7 @@ def _id_of(box: Box, number: int) -> str:
     return f"n{box.members[0]}" if box.members else f"j{number}"
 
 
-def _placed(sketch: Sketch, sizes: Sequence[tuple[float, float]]) -> Placement:
+def _placed(sketch: Sketch, sizes: Sequence[tuple[float, float]]) -> Positions:
     """By Graphviz if it is there and can, else in rows."""
     try:
         return place(sketch, sizes, find_dot())

@@ -136,7 +136,7 @@ class Enough(Feature):
 
     def begins_anew(self, node: int) -> None:
         """Whether enough of its parents are done is to be found out anew."""
-        if node in self.run.nodes.turns.parents:
+        if node in self.run.nodes.gated.parents:
             self._reopen(node)
 
     def _reopen(self, child: int) -> None:
@@ -299,7 +299,7 @@ class Enough(Feature):
         return f"{left} that are left {'are removed' if removes else 'start no more'}"
 
     def _open(self, child: int) -> None:
-        self.run.nodes.turns.open(child)
+        self.run.nodes.gated.open(child)
         lifecycle.start_all(self.run, [child])
 
     def _give_up(self, number: int, nodes: Iterable[int]) -> None:
@@ -337,10 +337,10 @@ class Enough(Feature):
 
     def dry_run(self) -> None:
         """In which nothing is written down: let nodes start of whose parents enough are done."""
-        counts, turns = self.counts, self.run.nodes.turns
+        counts, gated = self.counts, self.run.nodes.gated
         for number in counts.pop_touched():
             child = counts.children.get(number)
-            if child is not None and counts.is_reached(number) and child not in turns.opened:
+            if child is not None and counts.is_reached(number) and child not in gated.opened:
                 self._open(child)
 
     # A DAG that grows.

@@ -127,7 +127,7 @@ class LettingGo:
         for node in contents.nodes:
             if any(is_needed(node) for is_needed in run.hooks.is_needed):
                 return False
-            if not own.issuperset(run.nodes.turns.children_waiting(node)):
+            if not own.issuperset(run.nodes.gated.children_waiting(node)):
                 return False
         return all(states[node] == State.DONE for node in waits_for(run.dag, contents))
 

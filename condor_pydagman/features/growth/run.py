@@ -157,7 +157,7 @@ class Growing(Feature):
     def _decided(self, children: Iterable[int]) -> list[int]:
         """Of nodes that get further parents, those whose turn is decided by more than that; also
         the children of a node that only joins a PARENT line, which stands for its parents."""
-        gated, dag = self.run.nodes.turns.parents, self.run.dag
+        gated, dag = self.run.nodes.gated.parents, self.run.dag
         found: dict[int, None] = {}
         todo = list(children) if gated else []
         for child in todo:  # which grows meanwhile
@@ -307,7 +307,7 @@ class Growing(Feature):
         self.letting_go.grow_by(piece.size)
         free = run.nodes.grow(growth)
         decided += growth.decided
-        run.nodes.turns.grow(run.dag, decided, run.nodes.states)
+        run.nodes.gated.grow(run.dag, decided, run.nodes.states)
         for grown in run.hooks.grown:
             grown(growth, decided)
         begin_features(run)

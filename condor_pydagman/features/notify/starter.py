@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from condor_pydagman.adapters import detached_process
-from condor_pydagman.adapters.program_start import program_path
+from condor_pydagman.adapters.user_programs import program_path
 from condor_pydagman.features.notify.commands import (
     Notification,
     notifications_of,

@@ -95,12 +95,12 @@ class RunIf(Feature):
 
     def work(self) -> None:
         """Have the conditions evaluated of nodes whose parents have all ended."""
-        run, turns = self.run, self.run.nodes.turns
-        for node in turns.changed:
+        run, gated = self.run, self.run.nodes.gated
+        for node in gated.changed:
             run.written.drop(CONDITION, node)  # what it was found by has changed
-        if not turns.changed or run.is_over or run.starts_nothing or not run.provisioner.ready:
+        if not gated.changed or run.is_over or run.starts_nothing or not run.provisioner.ready:
             return
-        changed = turns.pop_changed()
+        changed = gated.pop_changed()
         due = [node for node in changed if self._is_due(node) and not run.is_closed_to(node)]
         if run.mode is Mode.DRY_RUN:  # nothing is known of parents that have not run
             for node in due:
@@ -118,9 +118,9 @@ class RunIf(Feature):
 
     def _is_open(self, node: int) -> bool:
         """Whether all parents of the node have ended, and nothing has been decided."""
-        turns = self.run.nodes.turns
-        waits = self.run.nodes.states[node] == State.WAITING and node not in turns.opened
-        return waits and not turns.unfinished[node]
+        gated = self.run.nodes.gated
+        waits = self.run.nodes.states[node] == State.WAITING and node not in gated.opened
+        return waits and not gated.unfinished[node]
 
     def _is_due(self, node: int) -> bool:
         has_one = node in self._of_dag.conditions
@@ -133,7 +133,7 @@ class RunIf(Feature):
             return True
         if not run.provisioner.ready:  # it may never be
             return False
-        return any(self._is_due(node) for node in run.nodes.turns.changed)
+        return any(self._is_due(node) for node in run.nodes.gated.changed)
 
     def is_deciding(self, node: int) -> bool:
         """Whether its condition is being evaluated."""
@@ -163,7 +163,7 @@ class RunIf(Feature):
                 categories += f"{to}=[{counted[name]}];"
         ad = (
             f"[Parents=[{parents}];Category=[{categories}];"
-            f"{self._counts(run.nodes.turns.parents[node])};"
+            f"{self._counts(run.nodes.gated.parents[node])};"
             f"Retries={run.nodes.retries.get(node, 0)}]"
         )
         shown = tuple(dict.fromkeys((*values, *zip(counts, counts))))
@@ -228,7 +228,7 @@ class RunIf(Feature):
             if not self._is_due(node):
                 continue
             if run.written.holding:  # what it was found by may be about to change
-                run.nodes.turns.close(node)
+                run.nodes.gated.close(node)
                 continue
             retry = run.nodes.retries.get(node, 0)
             record = do.AppendJournalRecord(JournalRecord.CONDITION, node, retry, value, text=text)
@@ -261,7 +261,7 @@ class RunIf(Feature):
         return condition is None or condition.skips_children
 
     def _start(self, node: int) -> None:
-        self.run.nodes.turns.open(node)
+        self.run.nodes.gated.open(node)
         lifecycle.start_all(self.run, [node])
 
     # What was decided counts no more.
@@ -295,7 +295,7 @@ class RunIf(Feature):
 
     def rescue_lines(self, node: int) -> tuple[str, ...]:
         """What the conditions of others can ask of it."""
-        if node not in self.run.nodes.turns.watched or self._outcome(node) != "DONE":
+        if node not in self.run.nodes.gated.watched or self._outcome(node) != "DONE":
             return ()
         return (f"NODE_RESULT {node_word(self.run.dag.names[node])} [ {self._known_of(node)} ]",)
 

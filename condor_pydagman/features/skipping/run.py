@@ -50,7 +50,7 @@ class Skipping(Feature):
     def _follows(self, node: int) -> bool:
         """A condition of its own decides alone, and a node without parents follows none."""
         run, marks = self.run, self.run.nodes.marks
-        if node in run.nodes.turns.parents or not run.dag.has_parents(node):
+        if node in run.nodes.gated.parents or not run.dag.has_parents(node):
             return False
         return all(marks[parent] & LEADS for parent in run.dag.parents(node))
 
@@ -131,17 +131,17 @@ class Skipping(Feature):
     def decided_anew(self) -> Collection[int]:
         """Nodes that were skipped because of what is to run again in a rescue DAG: parents that
         failed, or nodes of this kind."""
-        run, marks, turns = self.run, self.run.nodes.marks, self.run.nodes.turns
+        run, marks, gated = self.run, self.run.nodes.marks, self.run.nodes.gated
         found: dict[int, None] = {}
         for node, own in enumerate(marks):
             if own & (SKIPPED | NOT_NEEDED) != SKIPPED:
                 continue
-            parents = turns.parents.get(node) or run.dag.parents(node)
+            parents = gated.parents.get(node) or run.dag.parents(node)
             if any(run.nodes.states[one] in (State.FAILED, State.FUTILE) for one in parents):
                 found[node] = None
         todo = list(found)
         for node in todo:  # which grows meanwhile
-            for child in (*run.dag.children(node), *turns.children_waiting(node)):
+            for child in (*run.dag.children(node), *gated.children_waiting(node)):
                 if marks[child] & (SKIPPED | NOT_NEEDED) == SKIPPED and child not in found:
                     found[child] = None
                     todo.append(child)

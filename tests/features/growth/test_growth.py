@@ -585,7 +585,7 @@ def test_a_node_that_others_decide_by_is_kept_until_they_go_and_numbers_decide_a
     it.feed(ConditionsEvaluated([ConditionResult(node, wanted.number, 1, "")]))
     it.read_back(it.records(JournalRecord.CONDITION)[-1])
     it.run("X")
-    turns, gone = it.engine.run.nodes.turns, set[str]()
+    gated, gone = it.engine.run.nodes.gated, set[str]()
     for number in range(8):  # numbers of nodes are used again, for nodes without a condition
         it.give(f"JOB N{number} x\n")
         it.let_go()
@@ -593,7 +593,7 @@ def test_a_node_that_others_decide_by_is_kept_until_they_go_and_numbers_decide_a
         assert "X" in gone or "A" not in gone
         it.run(f"N{number}")
     assert gone == {"A", "X"}
-    assert not (turns.parents or turns.watched or turns.unfinished or it.dag.decided)
+    assert not (gated.parents or gated.watched or gated.unfinished or it.dag.decided)
 
 
 def test_a_piece_with_enough_parents_is_kept() -> None:

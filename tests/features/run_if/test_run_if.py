@@ -6,10 +6,10 @@ import pytest
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
+from condor_pydagman.engine.gated_nodes import GATE
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import Cause, State
-from condor_pydagman.engine.node_turns import GATE
 from condor_pydagman.engine.nodes import Nodes
 from condor_pydagman.features.brake.commands import Brake, BrakesOfDag
 from condor_pydagman.features.publish.commands import PublishedOfDag
@@ -592,12 +592,12 @@ def nodes() -> Nodes:
 def test_parents_are_counted_however_they_end() -> None:
     found = nodes()
     a, b, x = (found.dag.ids[name] for name in "ABX")
-    assert found.turns.pop_changed() == [x]
+    assert found.gated.pop_changed() == [x]
     assert (found.unfinished_parents(x), found.waiting[x]) == (2, GATE + 2)
     found.move(a, Cause.MARKED_DONE, 0)
     found.move(b, Cause.ANCESTOR_FAILED, 0)
     assert found.unfinished_parents(x) == 0
-    assert found.turns.pop_changed() == [x]
+    assert found.gated.pop_changed() == [x]
     found.move(b, Cause.FREED, 0)
     assert found.unfinished_parents(x) == 1
 
@@ -606,9 +606,9 @@ def test_it_starts_when_its_turn_has_come() -> None:
     found = nodes()
     x = found.dag.ids["X"]
     assert x not in found.roots()
-    found.turns.open(x)
+    found.gated.open(x)
     assert found.may_start(x)
-    found.turns.close(x)
+    found.gated.close(x)
     assert not found.may_start(x)
 
 
@@ -622,5 +622,5 @@ def test_a_failed_parent_makes_nothing_futile_behind_it() -> None:
 
 def test_without_such_nodes_there_is_nothing_to_count() -> None:
     found = Nodes(make.dag("A -> B"))
-    assert not found.turns.watched
-    assert found.turns.pop_changed() == []
+    assert not found.gated.watched
+    assert found.gated.pop_changed() == []

@@ -68,8 +68,8 @@ class Decided(Steered):
         assert mine.nodes.marks == its.nodes.marks
         mine_published, its_published = (one.features.get("publish") for one in (mine, its))
         assert mine_published is None or mine_published.values == its_published.values
-        assert mine.nodes.turns.unfinished == its.nodes.turns.unfinished
-        assert mine.nodes.turns.opened == its.nodes.turns.opened
+        assert mine.nodes.gated.unfinished == its.nodes.gated.unfinished
+        assert mine.nodes.gated.opened == its.nodes.gated.opened
         return states
 
 

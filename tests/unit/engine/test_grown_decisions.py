@@ -118,8 +118,8 @@ def test_a_replay_decides_as_the_run_has(how: Drawn, ends: int) -> None:
     for name, kept in KEPT:
         if name in live.features:
             assert getattr(live.features[name], kept) == getattr(again.features[name], kept)
-    assert live.nodes.turns.opened == again.nodes.turns.opened
-    assert live.nodes.turns.unfinished == again.nodes.turns.unfinished
+    assert live.nodes.gated.opened == again.nodes.gated.opened
+    assert live.nodes.gated.unfinished == again.nodes.gated.unfinished
 
 
 def test_a_condition_over_a_parent_that_has_ended_long_ago() -> None:

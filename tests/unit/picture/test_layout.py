@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from condor_pydagman.picture.layout import Placement, Spot, place
+from condor_pydagman.picture.layout import Positions, Spot, place
 from condor_pydagman.picture.row_layout import place_in_rows
 from condor_pydagman.picture.sketch import Box, Fold, Line, Sketch
 from condor_pydagman.vocabulary import NodeKind
@@ -16,7 +16,7 @@ from tests.unit.picture import dot
 
 def placed(
     count: int, *ends: tuple[int, int], left_to_right: bool = False, **kinds: NodeKind
-) -> Placement:
+) -> Positions:
     boxes = [Box(Fold.NODE, f"n{n}", kinds.get(f"n{n}", NodeKind.JOB)) for n in range(count)]
     sketch = Sketch(boxes, [Line(*pair) for pair in ends])
     return place(sketch, [(60, 28)] * count, dot(), left_to_right=left_to_right)
@@ -135,7 +135,7 @@ def test_hundreds_of_parts_are_one_question() -> None:
 # Layouts that need no Graphviz.
 
 
-def laid(count: int, lines: list[tuple[int, int]], size: tuple[float, float]) -> Placement:
+def laid(count: int, lines: list[tuple[int, int]], size: tuple[float, float]) -> Positions:
     boxes = [Box(Fold.NODE, str(number)) for number in range(count)]
     sketch = Sketch(boxes, [Line(*ends) for ends in lines])
     return place_in_rows(sketch, [size] * count)

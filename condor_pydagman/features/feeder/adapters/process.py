@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
-from condor_pydagman.adapters.program_start import kill_program, start_program
+from condor_pydagman.adapters.user_programs import kill_program, start_program
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import FEEDER_NO_MORE
 

@@ -17,7 +17,7 @@ from condor_pydagman.graph.model import AT_ONCE, Dag
 GATE = 1 << 30  # added to the countdown of `Nodes.waiting`
 
 
-class Turns:
+class GatedNodes:
     """The countdowns of such nodes.
 
     Attributes:
