@@ -88,12 +88,17 @@ def _one_of(*words: str) -> Read:
     return read
 
 
+_PROTOCOL = r"[A-Za-z][\w.+]*(?::[0-9]{1,5})?"
+
+
 def _protocols(text: str) -> tuple[tuple[str, str], ...]:
     pairs = []
     for word in text.replace(",", " ").split():
-        found = re.fullmatch(r"([A-Za-z][\w.+]*)-([A-Za-z][\w.+]*)", word)
+        found = re.fullmatch(rf"({_PROTOCOL})-({_PROTOCOL})", word)
         if found is None:
-            raise ValueError(f"{word!r} is no pair of protocols, like http-file")
+            raise ValueError(f"{word!r} is no pair of protocols, like http-file or ftp:2121-file")
+        if any(int(one.partition(":")[2] or 1) not in range(1, 65536) for one in found.groups()):
+            raise ValueError(f"{word!r}: there is no port of that number")
         pairs.append((found[1].lower(), found[2].lower()))
     return tuple(pairs)
 
@@ -132,7 +137,7 @@ KEYS = (
     Key("src_url", (TRANSFER,), _text, "source: a URL or a path", required=True),
     Key("dest_url", (TRANSFER,), _text, "destination: a URL or a path", required=True),
     Key("alt_protocols", (TRANSFER,), _protocols,
-        'pairs of protocols tried in turn if those of the URLs fail: "gsiftp-file, http-file"',
+        'pairs of protocols tried in turn if those of the URLs fail: "gsiftp-file, http:8080-file"',
         "alt_protocols"),
     Key("arguments", _ALL, _words, "further arguments for a module", "arguments"),
     Key("input", (TRANSFER,), _text, "file that a module reads as its standard input"),

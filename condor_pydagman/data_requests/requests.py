@@ -17,8 +17,9 @@ class Transfer(NamedTuple):
         source, destination: a directory if it ends in `/`; the last part of the source's path may
             be a pattern (`*`, `?`, `[...]`) if the source is local or can be listed.
         line: number of the line of the request file where the request begins.
-        alt_protocols: pairs of source and destination protocol that are tried in turn if the
-            URLs' own fail for good.
+        alt_protocols: pairs of source and destination protocol, each with its port if one is given
+            (`ftp:2121`), that are tried in turn if the URLs' own fail for good, and at once while
+            a service of theirs is left alone.
         arguments: for modules, after the two URLs.
         checksum: algorithm and hexadecimal digits, as `md5:...`; '' for none.
         if_exists: "overwrite"; "skip" what is there with the right size, or checksum if there is

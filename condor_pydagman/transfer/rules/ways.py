@@ -81,16 +81,17 @@ def alternatives(transfer: Transfer) -> list[Transfer]:
 
 
 def replace_scheme(url: Url, scheme: str) -> Url:
-    """The URL with another scheme: same user, host and path.
+    """The URL with another scheme, which may have a port (`ftp:2121`): same user, host and path.
 
-    Its port and its query are kept where they mean the same to the other protocol.
+    Without a port of its own, the URL's is kept where it means the same to the other protocol, as
+    is its query.
 
     Raises:
         Fault: the scheme needs a host, and the URL has none.
     """
-    scheme = scheme.lower()
+    scheme, _, port = scheme.lower().partition(":")
     if scheme == url.scheme:
-        return url
+        return url._replace(port=int(port)) if port and url.host else url
     if scheme == LOCAL:
         return Url(LOCAL, url.path)
     if not url.host:
@@ -101,6 +102,6 @@ def replace_scheme(url: Url, scheme: str) -> Url:
     keeps_query = scheme in QUERY_SCHEMES
     return url._replace(
         scheme=scheme,
-        port=url.port if same_port else 0,
+        port=int(port) if port else url.port * same_port,
         query=url.query if keeps_query else "",
     )

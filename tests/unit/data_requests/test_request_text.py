@@ -112,6 +112,7 @@ TRANSFER = "dap_type = transfer\nsrc_url = http://h/a\ndest_url = /b\n"
         (TRANSFER + "priority = high", 4, 12, "priority: 'high' is no integer", ""),
         (TRANSFER + "if_exists = keep", 4, 13, "none of overwrite, skip, fail", ""),
         (TRANSFER + "alt_protocols = http", 4, 17, "no pair of protocols", ""),
+        (TRANSFER + "alt_protocols = ftp:99999-file", 4, 17, "no port of that number", ""),
         (TRANSFER + "arguments = it's", 4, 13, "its quotes are wrong", ""),
         (TRANSFER.replace("/b", "http://h/a"), 3, 12, "the destination is the source", ""),
         (TRANSFER.replace("/b", "http:///a"), 3, 12, "no host after http://", ""),

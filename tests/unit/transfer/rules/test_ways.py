@@ -54,6 +54,15 @@ def test_other_protocols_keep_host_and_path() -> None:
     assert found == ["http://***@h/a?x=1", "ftp://***@h/a", "/a"]
 
 
+def test_another_protocol_may_name_its_port() -> None:
+    protocols = ("ftp:2121", "file"), ("http:8080", "file"), ("https", "file")
+    asked = transfer("https://h:8443/a?x=1", "/c", *protocols)
+    found = [other.source.with_secrets() for other in ways.alternatives(asked)]
+    assert found == ["https://h:8443/a?x=1", "ftp://h:2121/a", "http://h:8080/a?x=1"]
+    asked = transfer("https://h:8443/a", "/c", ("https:9443", "file"))
+    assert [other.source.port for other in ways.alternatives(asked)] == [8443, 9443]
+
+
 def test_a_protocol_that_needs_a_host_is_refused_beforehand() -> None:
     with pytest.raises(Fault, match="ftp needs a host, which /c does not have") as caught:
         ways.alternatives(transfer("http://h/a", "/c", ("http", "ftp")))
