@@ -491,7 +491,7 @@ class Config:
     placement_max_per_host: int = integer(
         "PYDAGMAN_PLACEMENT_MAX_PER_HOST",
         0,
-        "Of these, how many with the same host; 0 is no limit.",
+        "Of these, how many with the same service of a host; 0 is no limit.",
         0,
         **_OF_PLACEMENT,
     )
@@ -534,7 +534,7 @@ class Config:
     placement_max_delay: int = integer(
         "PYDAGMAN_PLACEMENT_MAX_DELAY",
         600,
-        "Longest delay before an attempt, and longest rest of a host that fails.",
+        "Longest delay before an attempt, and longest rest of a service that fails.",
         0,
         unit="seconds",
         **_OF_PLACEMENT,
@@ -566,7 +566,7 @@ class Config:
     placement_host_rest: int = integer(
         "PYDAGMAN_PLACEMENT_HOST_REST",
         10,
-        "For how long a host that fails is left alone by all placements, at first.",
+        "For how long a service that fails is left alone by all placements, at first.",
         0,
         unit="seconds",
         **_OF_PLACEMENT,

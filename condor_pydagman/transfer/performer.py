@@ -1,4 +1,4 @@
-"""Makes attempts at placements: the turn, the way, the space, and what is told of hosts."""
+"""Makes attempts at placements: the turn, the way, the space, and what is told of services."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import CACHE
+from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.module_space import manage_space, space_module
+from condor_pydagman.transfer.object_store import store_of
 from condor_pydagman.transfer.rules.attempts import Candidate
 from condor_pydagman.transfer.rules.faults import Fault
+from condor_pydagman.transfer.rules.services import Service, service_of
 from condor_pydagman.transfer.rules.ways import alternatives, names_in_order, ways_to_try
 from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.turns import Turn, Turns
@@ -120,18 +123,57 @@ class Performer:
                 if self._streams == 0:
                     self._space.close()
 
-    def turn(self, placement: Transfer, candidate: Candidate, progress: Progress) -> Turn:
-        """Wait for a turn.
+    def turn(self, work: Work, candidate: Candidate) -> Turn | None:
+        """Wait for a turn; None if another candidate need not wait as long.
 
         Raises:
             Fault: the worker is to stop, or the limits can't be kept.
         """
         return self._turns.take(
-            *_hosts_and_protocols(candidate),
-            priority=placement.priority,
-            size=progress.total,
-            progress=progress,
+            self.services(candidate),
+            priority=work.placement.priority,
+            size=work.progress.total,
+            progress=work.progress,
+            elsewhere=lambda: self.choice(work) != work.current,
         )
+
+    def choice(self, work: Work) -> int:
+        """The candidate to try now: the present one, or while a service of it is left alone, the
+        first of another pair of protocols whose services have rested, or have sooner."""
+        if not _has_pairs(work.candidates):
+            return work.current
+        best, best_end = work.current, self._rested_at(work.candidates[work.current])
+        looked_at = {work.candidates[work.current].pair}
+        for number, one in enumerate(work.candidates):
+            if not best_end:
+                break
+            if one.pair in looked_at or number in work.ruled_out or self.obstacle(one):
+                continue
+            looked_at.add(one.pair)
+            end = self._rested_at(one)
+            if end < best_end:
+                best, best_end = number, end
+        return best
+
+    def has_free_alternative(self, work: Work) -> bool:
+        """Whether another candidate can be tried at once, while the present one has to wait."""
+        number = self.choice(work)
+        return number != work.current and not self._rested_at(work.candidates[number])
+
+    def _rested_at(self, candidate: Candidate) -> float:
+        return self._turns.rested_at(self.services(candidate))
+
+    def services(self, candidate: Candidate) -> tuple[Service, ...]:
+        """Those of both ends, without this machine."""
+        return tuple(
+            self._service(url, candidate.transfer)
+            for url in candidate.transfer[:2]
+            if not url.is_local
+        )
+
+    def _service(self, url: Url, transfer: Transfer) -> Service:
+        store = store_of(url, self.surroundings.environment, transfer.credential)
+        return service_of(url, store)
 
     def perform(self, work: Work) -> Outcome:
         """One attempt, during a turn.
@@ -160,9 +202,9 @@ class Performer:
     def _transfer(self, work: Work, placement: Transfer) -> Outcome:
         candidate = work.candidates[work.current]
         way = self._ways[candidate.way]
-        hosts = [url.server for url in candidate.transfer[:2] if url.server]
-        working = _Working(candidate.transfer, self._turns)
-        work.progress.on_data = working.note if hosts else None
+        services = self.services(candidate)
+        working = _Working(*self._ends(candidate.transfer), self._turns)
+        work.progress.on_data = working.note if services else None
         try:
             if not placement.allocation_id:
                 outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
@@ -171,30 +213,61 @@ class Performer:
                     outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
                     settle(outcome.size)
         except Fault as fault:
-            if fault.host and fault.transient and fault.host not in working.hosts:
-                self._turns.host_failed(fault.host, fault.retry_after_s)
+            self.note_failure(candidate, fault, working.services)
             raise
-        for host in hosts:
-            self._turns.host_worked(host)
+        for service in services:
+            self._turns.service_worked(service)
         return outcome
+
+    def note_failure(
+        self, candidate: Candidate, fault: Fault, working: Sequence[Service] = ()
+    ) -> None:
+        """Let the service rest whose fault it is, but for those that were seen `working`."""
+        failed = _failed(fault, self.services(candidate), working)
+        if failed is not None:
+            self._turns.service_failed(failed, fault.retry_after_s)
+
+    def _ends(self, transfer: Transfer) -> tuple[Service | None, Service | None]:
+        """The services of the source and of the destination; None for this machine."""
+        source, destination = (
+            None if url.is_local else self._service(url, transfer) for url in transfer[:2]
+        )
+        return source, destination
+
+
+def _failed(
+    fault: Fault, services: Sequence[Service], working: Sequence[Service]
+) -> Service | None:
+    """The service whose fault it is, if it is one's that has shown no sign of life."""
+    if not fault.host or not fault.transient or not services:
+        return None
+    named = [one for one in services if fault.host in (one.server, *one.names)]
+    if not named:  # to which one of them has redirected
+        return Service(services[0].scheme, fault.host)
+    return next((one for one in named if one not in working), None)
+
+
+def _has_pairs(candidates: Sequence[Candidate]) -> bool:
+    """Whether there are several pairs of protocols."""
+    return bool(candidates) and candidates[0].pair != candidates[-1].pair
 
 
 class _Working:
-    """What is seen of hosts while a transfer runs: one that gives or takes data works, whatever
+    """What is seen of services while a transfer runs: one that gives or takes data works, whatever
     becomes of this file."""
 
-    def __init__(self, transfer: Transfer, turns: Turns) -> None:
-        self.hosts: list[str] = []
+    def __init__(self, source: Service | None, destination: Service | None, turns: Turns) -> None:
+        self.services: list[Service] = []
         self._turns = turns
-        self._signs = [(1, transfer.source.server), (_TAKEN_BYTES, transfer.destination.server)]
+        self._signs = [(1, source), (_TAKEN_BYTES, destination)]
 
     def note(self, moved: int) -> bool:
         """So many bytes were moved; whether no more need be told."""
         while self._signs and moved >= self._signs[0][0]:
-            host = self._signs.pop(0)[1]
-            if host:
-                self.hosts.append(host)
-                self._turns.host_worked(host)
+            service = self._signs.pop(0)[1]
+            if service is not None:
+                self.services.append(service)
+                self._turns.service_worked(service)
         return not self._signs
 
 
@@ -217,7 +290,7 @@ class _Ends(NamedTuple):
 
 
 class Stream:
-    """A thread of a worker: it keeps its turn from one file to the next of the same hosts."""
+    """A thread of a worker: it keeps its turn from one file to the next of the same services."""
 
     def __init__(self, performer: Performer) -> None:
         self._performer = performer
@@ -234,12 +307,17 @@ class Stream:
             # one that waits for space must not keep a turn from what will release space
             self.leave_turn()
             return self._performer.perform(work)
-        candidate = work.candidates[work.current]
-        of = (_hosts_and_protocols(candidate), work.placement.priority)
-        if self._turn is None or self._of != of or not self._turn.renew():
+        while True:
+            work.current = self._performer.choice(work)
+            candidate = work.candidates[work.current]
+            of = (self._performer.services(candidate), work.placement.priority)
+            if self._turn is not None and self._of == of and self._turn.renew():
+                break
             self.leave_turn()
-            self._turn = self._performer.turn(work.placement, candidate, work.progress)
+            self._turn = self._performer.turn(work, candidate)
             self._of = of
+            if self._turn is not None:
+                break
         return self._performer.perform(work)
 
     def leave_turn(self) -> None:
@@ -247,10 +325,3 @@ class Stream:
         if self._turn is not None:
             self._turn.close()
             self._turn = None
-
-
-def _hosts_and_protocols(
-    candidate: Candidate,
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    ends = [url for url in candidate.transfer[:2] if not url.is_local]
-    return tuple(url.server for url in ends), tuple(url.scheme for url in ends)

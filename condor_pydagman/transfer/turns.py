@@ -3,8 +3,8 @@
 Each stream of each worker has a ticket there: a file whose name tells all, and whose lock ends with
 the process.  Tickets are made and changed under a lock of the directory, so the limits are exact.
 Who leaves tells those who may start now, by a datagram to the socket that each waits at; the first
-few that wait also look once a second, since a worker that is killed tells nobody.  A host that has
-failed is left alone by all for a while: its rest.
+few that wait also look once a second, since a worker that is killed tells nobody.  A service that
+has failed is left alone by all for a while: its rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.adapters.shared_directory import (
     LiveFile,
@@ -28,6 +28,7 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.placement_directory import open_own, open_shared
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.services import HOST_LABEL, Service, service_label
 from condor_pydagman.transfer.rules.turn_rules import (
     Rest,
     Ticket,
@@ -56,7 +57,7 @@ _SLOW_S = 15.0  # those that are not among the first look so often, in case nobo
 _FRONT = 2  # of those that wait for the same limits so many look often
 _PASSED_S = 30.0  # one that could have started for so long keeps no place
 _MAX_WOKEN = 50
-_LOOK_AGAIN_S = 1.0  # seconds; for a host whose rest nobody of this worker has just waited for
+_LOOK_AGAIN_S = 1.0  # seconds; for a service whose rest nobody of this worker has just waited for
 _MAX_ROUNDS = 5  # those that were killed while they waited are found by telling them
 _LOOK_S = 0.2  # a stream that goes on looks not more often whether others wait
 _SHORT_S = 0.01
@@ -85,26 +86,26 @@ class Turns:
 
     def take(
         self,
-        hosts: Sequence[str],
-        protocols: Sequence[str],
+        services: Sequence[Service],
         *,
         priority: int = 0,
         size: int | None = None,
         progress: Progress,
-    ) -> Turn:
-        """Wait until it may start.
+        elsewhere: Callable[[], bool] = lambda: False,
+    ) -> Turn | None:
+        """Wait until it may start; None if it need not wait for a rest.
 
         Args:
-            hosts: of both ends, without that of this machine.
-            protocols: of both ends.
+            services: of both ends, without this machine.
             priority: higher goes first.
             size: bytes, None if unknown; smaller goes first.
+            elsewhere: whether there is something better to do than to wait until one of these
+                services has rested.
 
         Raises:
             Fault: the worker is to stop, or limits can't be kept.
         """
         progress.check_stop()
-        labels = [label(host) for host in hosts]
         ticket = Ticket(
             False,
             priority,
@@ -112,31 +113,42 @@ class Turns:
             time.time(),
             os.urandom(8).hex(),
             min(self.settings.max_transfers, 10**8),
-            places_of(list(zip(hosts, labels)), protocols, self.settings),
+            places_of([(one, label(one.server)) for one in services], self.settings),
         )
-        turn = Turn(self, as_others_see_it(ticket), labels)
+        turn = Turn(self, as_others_see_it(ticket), services)
+        has_started = False
         try:
-            turn.start(hosts, progress)
-        except BaseException:
-            turn.close()
-            raise
-        return turn
+            has_started = turn.start(progress, elsewhere)
+        finally:
+            if not has_started:
+                turn.close()
+        return turn if has_started else None
 
-    def host_failed(self, host: str, retry_after_s: float) -> None:
-        """A host has failed: all leave it alone for a while."""
+    def service_failed(self, service: Service, retry_after_s: float) -> None:
+        """A service has failed: all leave it alone for a while."""
         with contextlib.suppress(OSError, Fault):
-            rest = self.rests.failed(host, retry_after_s, self.board().directory)
+            rest = self.rests.failed(service, retry_after_s, self.board().directory)
             seconds = max(rest.until - time.time(), 0)
-            self.say(f"{host} fails; it is left alone for {seconds:.0f} s")
+            self.say(f"{service} fails; it is left alone for {seconds:.0f} s")
 
-    def host_worked(self, host: str) -> None:
-        """A host works: its rest ends for all.  Cheap if it has not failed."""
-        if self.rests.is_well(host):
+    def service_worked(self, service: Service) -> None:
+        """A service works: its rest ends for all.  Cheap if it has not failed."""
+        if self.rests.is_well(service):
             return
         with contextlib.suppress(OSError, Fault):
-            if self.rests.worked(host, self.board().directory):
-                self.say(f"{host} works again")
+            if self.rests.worked(service, self.board().directory):
+                self.say(f"{service} works again")
                 self.board().wake_all()
+
+    def rested_at(self, services: Iterable[Service]) -> float:
+        """When the last of these services has rested, seconds since 1970; 0 if none rests."""
+        labels = [label_of(one) for one in services]
+        with contextlib.suppress(OSError, Fault):
+            shared, now = self.board().directory, time.time()
+            found = self.rests.limits(shared.names(), shared, now, labels)
+            ends = [found[one].until for one in labels if one in found]
+            return max((end for end in ends if end > now), default=0.0)
+        return 0.0
 
     def board(self) -> TicketBoard:
         """Where tickets are now.
@@ -194,19 +206,20 @@ class Turn:
     Args:
         turns: of the worker.
         ticket: that waits.
-        labels: of its hosts.
+        services: that it is for.
     """
 
-    def __init__(self, turns: Turns, ticket: Ticket, labels: Sequence[str]) -> None:
+    def __init__(self, turns: Turns, ticket: Ticket, services: Sequence[Service]) -> None:
         self._turns = turns
         self._ticket = ticket
-        self._labels = labels
+        self._services = services
+        self._labels = [label_of(one) for one in services]
         self._board: TicketBoard | None = None
         self._looked = 0.0
         self._changed = 0
 
-    def start(self, hosts: Sequence[str], progress: Progress) -> None:
-        """Wait until it may start.
+    def start(self, progress: Progress, elsewhere: Callable[[], bool]) -> bool:
+        """Wait until it may start; False if it does not, as there is something `elsewhere`.
 
         Raises:
             Fault: the worker is to stop, or limits can't be kept.
@@ -219,10 +232,12 @@ class Turn:
                 view = board.try_to_start(self._ticket, self._labels, self._turns.rests, progress)
                 if view.started:
                     self._looked = time.monotonic()
-                    return
+                    return True
+                if view.resting and elsewhere():
+                    return False
                 if view.verdict.full != said:
                     said = view.verdict.full
-                    self._turns.say_of_wait(said, f"waits for {_reason(view, hosts, self._labels)}")
+                    self._turns.say_of_wait(said, f"waits for {_reason(view, self._services)}")
                 self._wait(board, view, progress)
             except Unusable as error:
                 self._leave_board()
@@ -237,7 +252,7 @@ class Turn:
                 ) from None
 
     def renew(self) -> bool:
-        """Whether it may go on with another placement of the same hosts and protocols.
+        """Whether it may go on with another placement of the same services.
 
         False: somebody else is to go first; close it and take another.
         """
@@ -286,7 +301,7 @@ class View(NamedTuple):
     Attributes:
         started: it has begun.
         is_front: it is among the first, and looks often.
-        resting: labels of its hosts that rest, or are tried by somebody, and what was said last.
+        resting: labels of its services that rest, or are tried by somebody, and what was said last.
         total: how many may run at once.
         watched: names of the tickets just before it: when one goes, it may be among the first.
     """
@@ -487,9 +502,10 @@ class TicketBoard:
 
 
 class Rests:
-    """What is known of hosts, in files of the shared directory: one for each host and user.
+    """What is known of services, in files of the shared directory: one for each service and user.
 
-    What others say is honoured, but not for ever: somebody might say it to keep others from a host.
+    What others say is honoured, but not for ever: somebody might say it to keep others from one.
+    What workers of the version before say of a whole host holds for all its services until it ends.
     Used by several threads.
 
     Args:
@@ -503,19 +519,23 @@ class Rests:
         self._known: dict[str, tuple[float, Rest | None]] = {}  # label: when looked at, what counts
 
     def limits(
-        self, names: Iterable[str], shared: SharedDirectory, now: float, looked_at: Iterable[str]
+        self, names: Sequence[str], shared: SharedDirectory, now: float, looked_at: Sequence[str]
     ) -> dict[str, Rest]:
-        """All hosts that rest or are to be tried by one, by their labels, with what is said.
+        """All services that rest or are to be tried by one, by their labels, with what is said.
 
         Args:
             names: of all files.
-            looked_at: labels of hosts that the caller wants to know about.
+            looked_at: labels of services that the caller wants to know about.
         """
         said: dict[str, list[tuple[Rest, str]]] = {}
         for name in names:
             rest = read_rest_name(name) if name.startswith("rest.") else None
             if rest is not None:
                 said.setdefault(rest.label, []).append((rest, name))
+        of_hosts = [of for of in said if len(of) <= HOST_LABEL]
+        if of_hosts:
+            wanted = {*looked_at, *said, *_services_of(names)}
+            _spread_to_services({of: said.pop(of) for of in of_hosts}, said, wanted, now)
         found = {}
         for of, words in said.items():
             counts = self._counting(of, words, shared, now)
@@ -528,18 +548,18 @@ class Rests:
         return found
 
     def waited(self, labels: Iterable[str], seconds: float) -> None:
-        """So long a placement has waited for the ends of these hosts' rests."""
+        """So long a placement has waited for the ends of these services' rests."""
         with self._lock:
             for one in labels:
                 self._honoured[one] = self._honoured.get(one, 0) + seconds
 
-    def failed(self, host: str, retry_after_s: float, shared: SharedDirectory) -> Rest:
-        """A host has failed: what is said of it from now on.
+    def failed(self, service: Service, retry_after_s: float, shared: SharedDirectory) -> Rest:
+        """A service has failed: what is said of it from now on.
 
         Raises:
             OSError: it can't be said to others.
         """
-        of, now = label(host), time.time()
+        of, now = label_of(service), time.time()
         names = shared.names()
         last = self.limits(names, shared, now, [of]).get(of)
         said = self._settings
@@ -547,30 +567,30 @@ class Rests:
         self._say(rest, names, shared)
         return rest
 
-    def worked(self, host: str, shared: SharedDirectory) -> bool:
-        """A host works; whether it was thought to fail.
+    def worked(self, service: Service, shared: SharedDirectory) -> bool:
+        """A service works; whether it was thought to fail.
 
         Raises:
             OSError: it can't be said to others.
         """
-        if self.is_well(host):
+        if self.is_well(service):
             return False
-        of = label(host)
+        of = label_of(service)
         names = shared.names()
         if of not in self.limits(names, shared, time.time(), [of]):
             return False
         self._say(Rest(of, 0, time.time(), 0), names, shared)
         return True
 
-    def is_well(self, host: str) -> bool:
-        """Whether a host did not fail when this worker last looked, which is not long ago."""
-        known = self._known.get(label(host))
+    def is_well(self, service: Service) -> bool:
+        """Whether one did not fail when this worker last looked, which is not long ago."""
+        known = self._known.get(label_of(service))
         if known is None or known[1] is not None:
             return False
         return time.monotonic() - known[0] < _LOOK_AGAIN_S
 
     def may_be_resting(self, labels: Iterable[str]) -> bool:
-        """Whether one of these hosts was failing when this worker last looked."""
+        """Whether one of these services was failing when this worker last looked."""
         return any(self._known.get(one, (0, None))[1] is not None for one in labels)
 
     def _counting(
@@ -579,7 +599,7 @@ class Rests:
         longest = self._settings.max_delay_s
         found = newest((rest for rest, _ in said), now, longest)
         with self._lock:
-            if found is None:  # nobody contradicts that the host works
+            if found is None:  # nobody contradicts that it works
                 self._honoured.pop(of, None)
             alone = self._honoured.get(of, 0) >= longest
         if alone:
@@ -588,7 +608,7 @@ class Rests:
         return found
 
     def _say(self, rest: Rest, names: Iterable[str], shared: SharedDirectory) -> None:
-        """Replace what this user has said of the host, and remove what is long over."""
+        """Replace what this user has said of the service, and remove what is long over."""
         name = rest_name(rest)
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         os.close(os.open(name, flags, 0o644, dir_fd=shared.fd))
@@ -604,18 +624,42 @@ class Rests:
             self._known[rest.label] = (time.monotonic(), rest if rest.failures else None)
 
 
-def _reason(view: View, hosts: Sequence[str], labels: Sequence[str]) -> str:
-    verdict = view.verdict
-    for host, of in zip(hosts, labels):
-        if of in view.resting and verdict.full == f"h{of}":
-            return f"{host}, which has failed and is left alone for now"
-    before = f"; {verdict.before} before it" if verdict.before else ""
-    if not verdict.full:
+def label_of(service: Service) -> str:
+    """What stands for a service in names of files."""
+    return service_label(label(service.server), service.scheme)
+
+
+def _services_of(names: Iterable[str]) -> Iterator[str]:
+    """Labels of the services that tickets are for."""
+    for ticket in _tickets(names):
+        for place, _ in ticket.needs():
+            yield place[1:]
+
+
+def _spread_to_services(
+    of_hosts: Mapping[str, list[tuple[Rest, str]]],
+    said: dict[str, list[tuple[Rest, str]]],
+    labels: Iterable[str],
+    now: float,
+) -> None:
+    """Take what is said of hosts as said of their services, until its end."""
+    for one in labels:
+        for rest, name in of_hosts.get(one[:HOST_LABEL], ()):
+            if len(one) > HOST_LABEL and rest.until > now:
+                said.setdefault(one, []).append((rest._replace(label=one), name))
+
+
+def _reason(view: View, services: Sequence[Service]) -> str:
+    full = view.verdict.full
+    before = f"; {view.verdict.before} before it" if view.verdict.before else ""
+    if not full:
         return f"one of {view.total} transfers of this access point{before}"
-    for host, of in zip(hosts, labels):
-        if verdict.full == f"h{of}":
-            return f"one of the transfers of {host}{before}"
-    return f"one of the transfers by {verdict.full.partition('_')[2]}{before}"
+    service = next((one for one in services if full == f"h{label_of(one)}"), None)
+    if service is None:
+        return f"one of the transfers by {full.partition('_')[2]}{before}"
+    if label_of(service) in view.resting:
+        return f"{service}, which has failed and is left alone for now"
+    return f"one of the transfers of {service}{before}"
 
 
 def _tickets(names: Iterable[str]) -> list[Ticket]:
@@ -628,7 +672,7 @@ def _tickets(names: Iterable[str]) -> list[Ticket]:
 
 
 def _ends_of(resting: Mapping[str, Rest]) -> dict[str, float]:
-    """When the rests of hosts end, by places."""
+    """When the rests of services end, by places."""
     return {f"h{of}": rest.until for of, rest in resting.items()}
 
 

@@ -23,6 +23,7 @@ class Work:
         key: see `rules.journal_text.key_of`.
         candidates: ways for a transfer; empty until they are known, and for other placements.
         current: number of the candidate that is tried.
+        ruled_out: numbers of those that are not tried again.
         attempts: begun so far.
         progress: of the present attempt.
         single: whether it is one file of a directory or pattern.
@@ -36,6 +37,7 @@ class Work:
         self.key = key
         self.candidates: Sequence[Candidate] = ()
         self.current = 0
+        self.ruled_out: set[int] = set()
         self.attempts = 0
         self.progress = progress
         self.single = single

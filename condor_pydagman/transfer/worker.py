@@ -25,8 +25,6 @@ from condor_pydagman.transfer.rules.journal_text import key_of
 from condor_pydagman.transfer.way import Outcome, Progress
 from condor_pydagman.transfer.work import Work, WorkQueue
 
-_NO_WAY = Fault(FaultKind.NO_WAY, "there is no such way")
-
 
 class AttemptEnd(NamedTuple):
     """The end of an attempt.
@@ -199,17 +197,20 @@ class Worker:
         """
         if work.single or not isinstance(work.placement, Transfer):
             return False
+        work.current = self._performer.choice(work)
         candidate = work.candidates[work.current]
         transfer = candidate.transfer
         if not is_several(transfer.source, transfer.destination):
             return False
-        files = self._performer.expand(candidate, self._share.has)
-        if files is None:
-            return False
-        first = next(files, None)
-        if first is not None:
+        try:
+            files = self._performer.expand(candidate, self._share.has)
+            first = next(files, None) if files is not None else None
+        except Fault as fault:
+            self._performer.note_failure(candidate, fault)
+            raise
+        if files is not None and first is not None:
             self._queue.add_files(self._files(work, first, files))
-        return True
+        return files is not None
 
     def _files(self, work: Work, first: Transfer, rest: Iterator[Transfer]) -> Iterator[Work]:
         begun = time.monotonic()
@@ -223,10 +224,14 @@ class Worker:
         policy = attempts.policy(work.placement, self._settings)
         begun = time.monotonic() - seconds
         way = self._way(work)
-        follower = self._next_candidate(work, fault)
-        follow = attempts.follow_up(fault, work.attempts - 1, policy, has_next=follower is not None)
+        retries = work.attempts - 1
+        may_again = attempts.follow_up(fault, retries, policy, has_next=False) is Next.AGAIN
+        follower = None if may_again else self._next_candidate(work, fault)
+        follow = attempts.follow_up(fault, retries, policy, has_next=follower is not None)
         if follow is Next.AGAIN:
-            delay = attempts.delay_s(fault, work.attempts - 1, policy, work.key)
+            delay = attempts.delay_s(fault, retries, policy, work.key)
+            if self._performer.has_free_alternative(work):
+                delay = 0
             self._tell(work, RESCHEDULED, begun, fault=fault, delay_s=delay, way=way)
             self._queue.delay(work, time.monotonic() + delay)
         elif follow is Next.NEXT_CANDIDATE and follower is not None:
@@ -244,10 +249,12 @@ class Worker:
     def _next_candidate(self, work: Work, fault: Fault) -> int | None:
         if not work.candidates:
             return None
-        number = attempts.next_candidate(work.candidates, work.current, fault)
-        while number is not None and self._performer.obstacle(work.candidates[number]):
-            number = attempts.next_candidate(work.candidates, number, _NO_WAY)
-        return number
+        work.ruled_out |= attempts.ruled_out(work.candidates, work.current, fault)
+        while True:
+            number = attempts.next_candidate(work.candidates, work.current, work.ruled_out)
+            if number is None or not self._performer.obstacle(work.candidates[number]):
+                return number
+            work.ruled_out.add(number)
 
     def _way(self, work: Work) -> str:
         if work.candidates:

@@ -1,13 +1,14 @@
 """What follows a fault: the same again after a delay, another way or protocol, or the end.
 
 A transient fault is tried again, with delays that double; a lasting one moves on to the next
-candidate: another way between the same URLs, or the next of `alt_protocols` (Stork's rule).
+candidate: another way between the same URLs, or the next of `alt_protocols` (Stork's rule).  While
+a service is left alone that failed, an alternative that needs it not is tried at once.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from enum import Enum, auto
 
 from condor_pydagman.data_requests.requests import Transfer
@@ -69,13 +70,19 @@ def follow_up(fault: Fault, retries: int, of: Policy, *, has_next: bool) -> Next
     return Next.NEXT_CANDIDATE if has_next else Next.GIVE_UP
 
 
-def next_candidate(candidates: Sequence[Candidate], current: int, fault: Fault) -> int | None:
-    """Number of the candidate after `current`; None if none is worth a try."""
+def ruled_out(candidates: Sequence[Candidate], current: int, fault: Fault) -> set[int]:
+    """Numbers of the candidates that are not worth a try after a fault of the `current` one."""
     here = candidates[current]
-    for number in range(current + 1, len(candidates)):
-        if candidates[number].pair != here.pair or fault.transient or fault.kind in _OF_THE_WAY:
-            return number
-    return None
+    if fault.transient or fault.kind in _OF_THE_WAY:
+        return {current}
+    return {number for number, one in enumerate(candidates) if one.pair == here.pair}
+
+
+def next_candidate(candidates: Sequence[Candidate], current: int, out: Set[int]) -> int | None:
+    """Number of the candidate after `current`, then of those before it; None if all are `out`."""
+    count = len(candidates)
+    order = ((current + step) % count for step in range(1, count))
+    return next((number for number in order if number not in out), None)
 
 
 def delay_s(fault: Fault, retry: int, of: Policy, key: str) -> float:

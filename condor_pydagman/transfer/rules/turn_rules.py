@@ -4,18 +4,23 @@ Every worker sees the tickets of all others and decides about its own alone, by 
 no one has to be in charge.  A ticket carries the limits that its own worker keeps; what is said of
 others is simulated with theirs.
 
-A host that fails rests: all placements of the access point leave it alone.  Each failure makes the
-rest twice as long.  After it one placement tries; the newest word about a host counts, whoever says
-it: a success ends the rest for all.
+A service that fails rests: all placements of the access point leave it alone.  Each failure makes
+the rest twice as long.  After it one placement tries; the newest word about a service counts,
+whoever says it: a success ends the rest for all.
+
+A ticket names hosts and protocols, each host with the protocol in the same place: together they are
+a service.  Workers of the version before take the hosts alone for what has limits.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.transfer.rules.services import Service, protocol_label, service_label
 
 MAX_FAILURES = 30
 FUTURE_S = 60.0  # what is said later than that is of a clock that was wrong, or of ill will
@@ -23,10 +28,11 @@ _REST_NAME = re.compile(r"rest\.([0-9a-f]{12,24})\.(\d{1,3})\.(\d{1,15})\.(\d{1,
 
 
 class Rest(NamedTuple):
-    """What a worker has said of a host.
+    """What a worker has said of a service.
 
     Attributes:
-        label: stands for the host in names of files, which others can read.
+        label: stands for the service in names of files, which others can read; workers of the
+            version before say it of a whole host, with a shorter label.
         failures: in a row; 0: it works.
         since: when it was said, seconds since 1970.
         until: end of the rest.
@@ -135,6 +141,10 @@ class Ticket(NamedTuple):
     total: int = 0
     places: tuple[tuple[str, int], ...] = ()
 
+    def needs(self) -> tuple[tuple[str, int], ...]:
+        """The services and protocols that it uses, with their limits."""
+        return _needs(self.places)
+
     def order(self, now: float) -> tuple[float, ...]:
         """Sorts those that wait: first comes first."""
         since = min(self.since, now)
@@ -142,6 +152,19 @@ class Ticket(NamedTuple):
             return (0, since)
         size = float("inf") if self.size is None else self.size
         return (1, -self.priority, size, since)
+
+
+@lru_cache(1024)
+def _needs(places: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    hosts = [place for place in places if place[0].startswith("h")]
+    protocols = [place for place in places if not place[0].startswith("h")]
+    if len(hosts) != len(protocols):  # of no worker that is known
+        return (*hosts, *protocols)
+    services = [
+        (service_label(host, protocol[2:]), limit)
+        for (host, limit), (protocol, _) in zip(hosts, protocols)
+    ]
+    return (*services, *protocols)
 
 
 def ticket_name(ticket: Ticket) -> str:
@@ -185,26 +208,22 @@ def read_ticket_name(name: str) -> Ticket | None:
 
 
 def places_of(
-    hosts: Iterable[tuple[str, str]], protocols: Iterable[str], settings: Settings
+    services: Iterable[tuple[Service, str]], settings: Settings
 ) -> tuple[tuple[str, int], ...]:
     """Hosts and protocols with their limits.
 
     Args:
-        hosts: each with what stands for it in names of files, which others can read.
-        protocols: `file` is none.
+        services: each with what stands for its server in names of files, which others can read.
         settings: whose limits count.
     """
     own = {name.lower(): limit for name, limit in settings.limits}
-    found = []
-    for host, label in hosts:
-        bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        limit = own.get(host.lower(), own.get(bare.lower(), settings.max_per_host))
-        found.append((f"h{label}", limit))
-    for protocol in protocols:
-        if protocol != "file":
-            label = "".join(c for c in protocol.lower() if c.isalnum() and c.isascii())[:20]
-            found.append((f"p_{label or 'x'}", own.get(protocol, settings.max_per_protocol)))
-    return tuple((name, min(limit, 10**8)) for name, limit in found[:MAX_PLACES])
+    hosts, protocols = [], []
+    for service, label in list(services)[: MAX_PLACES // 2]:
+        named = (own[name] for name in map(str.lower, service.names) if name in own)
+        hosts.append((f"h{label}", next(named, settings.max_per_host)))
+        limit = own.get(service.scheme, settings.max_per_protocol)
+        protocols.append((f"p_{protocol_label(service.scheme)}", limit))
+    return tuple((name, min(limit, 10**8)) for name, limit in [*hosts, *protocols])
 
 
 class Verdict(NamedTuple):
@@ -227,7 +246,7 @@ class _Counts:
     """What runs, and what is about to.
 
     Args:
-        rests: of places whose host has failed, when its rest ends.
+        rests: of services that have failed, when their rests end.
         now: seconds since 1970.
     """
 
@@ -236,12 +255,12 @@ class _Counts:
         self._now = now
         self.all: list[str] = []
         self._at: dict[str, list[str]] = {}
-        self._tries: dict[str, list[str]] = {}  # at hosts that have failed, after their rest
+        self._tries: dict[str, list[str]] = {}  # at services that have failed, after their rest
 
     def add(self, ticket: Ticket) -> None:
         began = ticket.since if ticket.running else self._now
         self.all.append(ticket.number)
-        for place, _ in ticket.places:
+        for place, _ in ticket.needs():
             self._at.setdefault(place, []).append(ticket.number)
             if place in self._rests and began >= self._rests[place]:
                 self._tries.setdefault(place, []).append(ticket.number)
@@ -250,11 +269,12 @@ class _Counts:
         """What has no room for it, and who is there; None if it may start."""
         if ticket.total and len(self.all) >= ticket.total:
             return "", self.all
-        for place, limit in ticket.places:
+        needs = ticket.needs()
+        for place, limit in needs:
             there, tries = self._at.get(place, []), self._tries.get(place, [])
             if self._now < self._rests.get(place, 0) or tries:
                 return place, tries
-            wanted = sum(name == place for name, _ in ticket.places)
+            wanted = sum(name == place for name, _ in needs)
             # one that counts twice for a limit of one could never start
             if limit and there and len(there) + wanted > limit:
                 return place, there
@@ -274,7 +294,7 @@ def verdict(
         ticket: one that waits; whether it is among `tickets` does not matter.
         tickets: all.
         now: seconds since 1970.
-        rests: of places whose host has failed, when its rest ends, seconds since 1970.  After it
+        rests: of services that have failed, when their rests end, seconds since 1970.  After it
             one may try; those that began before do not count as that one.
         passed: numbers of tickets that could have started long ago but have not: they keep no
             place.
@@ -350,7 +370,7 @@ def same_before(ticket: Ticket, tickets: Sequence[Ticket], now: float) -> list[T
 
 def _kind(ticket: Ticket) -> tuple[tuple[str, int], ...]:
     """The limits that it has to wait for, that of all excepted."""
-    return tuple(place for place in ticket.places if place[1])
+    return tuple(place for place in ticket.needs() if place[1])
 
 
 def should_yield(

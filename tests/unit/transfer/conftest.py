@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,3 +50,11 @@ def surroundings(tmp_path: Path) -> Surroundings:
 @pytest.fixture
 def progress() -> Progress:
     return Progress(threading.Event())
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port at which nobody answers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield int(taken.getsockname()[1])

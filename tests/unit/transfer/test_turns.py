@@ -16,6 +16,7 @@ from condor_pydagman.adapters import shared_directory
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.transfer import placement_directory, turns
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.services import Service
 from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Progress
 from tests.locks import is_proven, prove_life
@@ -35,7 +36,9 @@ class Bench:
 
     def take(self, *hosts: str, stop: threading.Event | None = None, **more: int) -> Turn:
         progress = Progress(stop or threading.Event())
-        return self.turns.take(hosts, ["http"], progress=progress, **more)
+        turn = self.turns.take([Service("http", host) for host in hosts], progress=progress, **more)
+        assert turn is not None
+        return turn
 
     def soon(self, *hosts: str, **more: int) -> Later:
         return Later(self, hosts, more)
@@ -198,23 +201,77 @@ def test_a_directory_that_was_removed_is_made_again(bench: Bench) -> None:
 def test_a_host_that_fails_is_left_alone_then_tried_by_one(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "shared", max_transfers=0, host_rest_s=0.4)
     begun = time.monotonic()
-    bench.turns.host_failed("a", 0)
+    bench.turns.service_failed(Service("http", "a"), 0)
     bench.take("b").close()
     first, second = bench.soon("a"), bench.soon("a")
     until(lambda: first.turn or second.turn, "a turn")
     assert time.monotonic() - begun > 0.2
     time.sleep(0.05)
     assert (first.turn is None) != (second.turn is None)
-    bench.turns.host_worked("a")
+    bench.turns.service_worked(Service("http", "a"))
     first.get().close()
     second.get().close()
     assert sum("works again" in line for line in bench.said) == 1
 
 
+def test_another_service_of_a_host_that_fails_goes_on(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_transfers=0, max_per_host=1, host_rest_s=10_000)
+    ftp = Service("ftp", "a")
+    progress = Progress(threading.Event())
+    running = bench.turns.take([ftp], progress=progress)
+    assert running is not None
+    bench.turns.service_failed(ftp, 0)
+    bench.take("a").close()
+    bench.take("a:8080").close()
+    assert bench.turns.take([ftp], progress=progress, elsewhere=lambda: True) is None
+    running.close()
+    assert bench.turns.rested_at([ftp]) > time.time()
+    assert bench.turns.rested_at([Service("http", "a")]) == 0
+
+
+def test_what_the_version_before_says_of_a_host_holds_until_its_end(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_transfers=0)
+    now = round(time.time() * 1000)
+    old = bench.path / f"rest.{shared_directory.label('a')}.3.{now}.{now + 500_000}"
+    old.touch()
+    ftp, http = Service("ftp", "a"), Service("http", "a")
+    for service in (ftp, http):
+        assert bench.turns.rested_at([service]) > time.time()
+    assert bench.turns.rested_at([Service("http", "b")]) == 0
+    time.sleep(0.002)  # names have milliseconds
+    bench.turns.service_worked(http)
+    assert bench.turns.rested_at([http]) == 0
+    assert bench.turns.rested_at([ftp]) > time.time()
+    bench.take("a").close()
+    assert old.exists(), "the worker that has written it counts on it"
+    old.rename(bench.path / f"rest.{shared_directory.label('a')}.3.{now}.{now}")
+    first, second = bench.take("b"), bench.take("b")  # nobody tries alone after its end
+    assert bench.turns.rested_at([ftp]) == 0
+    first.close()
+    second.close()
+
+
+def test_tickets_of_the_version_before_count_for_their_service(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_transfers=0, max_per_host=1)
+    host = shared_directory.label("a")
+    path = bench.path / f"turn.r.0.-.{int(time.time() * 1000)}.{1:016x}.0.h{host}-1+p_http-0"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    prove_life(fd)
+    ftp = bench.turns.take([Service("ftp", "a")], progress=Progress(threading.Event()))
+    assert ftp is not None
+    later = bench.soon("a")
+    until(lambda: waiting(bench) == 1, "1 that waits")
+    (ours,) = bench.path.glob("turn.w.*")
+    assert ours.name.endswith(f".h{host}-1+p_http-0"), "which the version before counts as before"
+    os.close(fd)
+    later.get().close()
+    ftp.close()
+
+
 def test_what_began_before_a_host_failed_keeps_nobody_from_trying(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "shared", max_transfers=0, host_rest_s=0.01)
     long = bench.take("a")
-    bench.turns.host_failed("a", 0)
+    bench.turns.service_failed(Service("http", "a"), 0)
     bench.soon("a").get().close()
     long.close()
 
@@ -222,10 +279,10 @@ def test_what_began_before_a_host_failed_keeps_nobody_from_trying(tmp_path: Path
 def test_another_worker_hears_of_rests(tmp_path: Path) -> None:
     one = Bench(tmp_path / "shared", host_rest_s=100)
     other = Bench(tmp_path / "shared", host_rest_s=100)
-    one.turns.host_failed("a", 0)
+    one.turns.service_failed(Service("http", "a"), 0)
     later = other.soon("a")
     until(lambda: waiting(other) == 1, "1 that wait")
-    one.turns.host_worked("a")
+    one.turns.service_worked(Service("http", "a"))
     later.get().close()
 
 
@@ -233,7 +290,7 @@ def test_another_worker_hears_of_rests(tmp_path: Path) -> None:
 def test_another_user_cannot_keep_a_host_resting_for_ever(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "shared", max_delay_s=0.3)
     now = int(time.time() * 1000)
-    label = shared_directory.label("a")
+    label = turns.label_of(Service("http", "a"))
     for failures in range(1, 5):
         path = bench.path / f"rest.{label}.{failures}.{now + 50_000}.{now + 50_000}"
         path.touch()
@@ -244,7 +301,7 @@ def test_another_user_cannot_keep_a_host_resting_for_ever(tmp_path: Path) -> Non
     assert time.time() * 1000 < now + 50_000, "it has waited until the rests were over"
     rests, shared = bench.turns.rests, bench.turns.board().directory
     rests._known.clear()  # as after a second
-    bench.turns.host_worked("a")
+    bench.turns.service_worked(Service("http", "a"))
     time.sleep(0.002)  # names have milliseconds
     found = rests.limits(shared.names(), shared, time.time(), [label])
     assert found == {}, "a success begins no new wait"

@@ -13,6 +13,7 @@ import pytest
 
 from condor_pydagman.data_requests.requests import Allocate, Release
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.transfer.rules.services import Service
 from condor_pydagman.transfer.space import Ledgers, Space
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Progress, Surroundings
@@ -56,12 +57,13 @@ def test_no_limit_is_ever_exceeded_and_nobody_waits_for_ever(
         host = "a" if number % 2 else f"h{number}"
         for count in range(4):
             turn = turns.take(
-                [host], ["http"], priority=number % 3, size=count, progress=new_progress()
+                [Service("http", host)], priority=number % 3, size=count, progress=new_progress()
             )
             held = everywhere.take(), at_host.take() if host == "a" else -1
             time.sleep(0.002 * (number % 5))
             for fd in held:
                 Slots.give_back(fd)
+            assert turn is not None
             turn.close()
 
     crowd = Crowd(task, slots, seed=1, users=USERS)

@@ -18,6 +18,7 @@ from condor_pydagman.transfer import performer
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.rules.faults import FaultKind
 from condor_pydagman.transfer.rules.journal_text import key_of
+from condor_pydagman.transfer.rules.services import Service
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
@@ -87,7 +88,7 @@ def test_a_host_works_when_its_first_bytes_come(
     surroundings = surroundings._replace(
         settings=surroundings.settings._replace(host_rest_s=0.01, max_streams=3)
     )
-    Turns(surroundings.settings, surroundings.say).host_failed(server.place, 0)
+    Turns(surroundings.settings, surroundings.say).service_failed(Service("http", server.place), 0)
     server.files.update({"/long": b"x" * 10, **{f"/{n}": b"x" for n in range(5)}})
     server.fail("/long", Wrong(after=1, stalls=True))
     server.stall_s = LIMIT_S
@@ -103,14 +104,14 @@ def test_a_host_works_when_its_first_bytes_come(
 
 def test_a_host_works_when_it_has_taken_more_than_buffers_hold() -> None:
     """What is uploaded first goes into buffers on the way."""
-    worked: list[str] = []
-    turns = SimpleNamespace(host_worked=worked.append)
-    upload = helpers.transfer("/a", "http://data.example/a")
-    working = performer._Working(upload, turns)  # type: ignore[arg-type]
+    worked: list[Service] = []
+    turns = SimpleNamespace(service_worked=worked.append)
+    service = Service("http", "data.example")
+    working = performer._Working(None, service, turns)  # type: ignore[arg-type]
     assert not working.note(performer._TAKEN_BYTES - 1)
-    assert worked == working.hosts == []
+    assert worked == working.services == []
     assert working.note(performer._TAKEN_BYTES)
-    assert worked == working.hosts == ["data.example"]
+    assert worked == working.services == [service]
 
 
 @pytest.mark.parametrize(
@@ -156,15 +157,80 @@ def test_retries_end(server: FaultyServer, surroundings: Surroundings) -> None:
 
 def test_alternative_protocols(server: FaultyServer, surroundings: Surroundings) -> None:
     server.files["/a"] = b"x"
-    more = 'alt_protocols = "gopher-file, http-file";'
-    work = Work(transfer(server.url("/a", "nest"), "a", more), surroundings)
-    # A port belongs to a protocol, so the server must be found without it.
-    host, port = server.place.split(":")
-    work.placements[0].source  # noqa: B018
-    assert work.run() in ({FaultKind.SERVER}, set())
+    port = server.place.rpartition(":")[2]
+    more = f'alt_protocols = "gopher-file, http:{port}-file";'
+    work = Work(transfer("nest://127.0.0.1/a", "a", more), surroundings)
+    assert work.run() == set()
+    assert [end.way for end in work.listener.ends] == ["direct http-file"]
+
+
+def slow_to_return(surroundings: Surroundings) -> Surroundings:
+    """Whoever waits for a retry or a rest does not end within the test."""
+    settings = surroundings.settings._replace(host_rest_s=10_000, first_delay_s=10_000)
+    return surroundings._replace(settings=settings._replace(max_delay_s=100_000))
+
+
+def test_an_alternative_is_tried_at_once_while_the_other_service_rests(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    """Both are of the same host; the first transfer finds out, the second knows it already."""
+    surroundings = slow_to_return(surroundings)
+    server.files.update({"/a": b"x", "/b": b"y"})
+    port = server.place.rpartition(":")[2]
+    more = f'alt_protocols = "http:{port}-file";'
+    for name, states in (("a", [RESCHEDULED, COMPLETED]), ("b", [COMPLETED])):
+        url = f"ftp://127.0.0.1:{closed_port}/{name}"
+        work = Work(transfer(url, f"out/{name}", more), surroundings)
+        assert work.run() == set()
+        assert work.listener.states() == states
+        assert not any(end.delay_s for end in work.listener.ends)
+
+
+def test_a_directory_whose_service_is_dead_comes_from_the_alternative(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    surroundings = slow_to_return(surroundings)
+    server.files.update({"/d/a": b"x", "/d/b": b"y"})
+    port = server.place.rpartition(":")[2]
+    url, more = f"ftp://127.0.0.1:{closed_port}/d/", f'alt_protocols = "dav:{port}-file";'
+    work = Work(transfer(url, "out/", more), surroundings)
+    assert work.run() == set()
+    assert sorted(os.listdir(Path(surroundings.directory) / "out")) == ["a", "b"]
+
+
+def test_a_service_that_rests_is_gone_back_to_if_the_alternative_has_no_such_file(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    port = server.place.rpartition(":")[2]
+    more = f'alt_protocols = "http:{port}-file"; max_retries = 3;'
+    work = Work(transfer(f"ftp://127.0.0.1:{closed_port}/a", "a", more), surroundings)
+    assert work.run() == {FaultKind.SERVER}
     ways = [end.way for end in work.listener.ends]
-    assert all("http-file" in way for way in ways)
-    assert (host, bool(port)) == ("127.0.0.1", True)
+    assert ways.count("direct http-file") == 1
+    assert ways[-1] == "direct ftp-file"
+
+
+def test_what_waits_for_its_turn_turns_to_the_alternative_when_its_service_begins_to_rest(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    surroundings = slow_to_return(surroundings)
+    settings = surroundings.settings._replace(limits=(("ftp", 1),))
+    surroundings = surroundings._replace(settings=settings)
+    dead = Service("ftp", f"127.0.0.1:{closed_port}")
+    turns = Turns(surroundings.settings, surroundings.say)
+    turn = turns.take([dead], progress=helpers.progress())
+    assert turn is not None
+    server.files["/a"] = b"x"
+    port = server.place.rpartition(":")[2]
+    url, more = f"ftp://127.0.0.1:{closed_port}/a", f'alt_protocols = "http:{port}-file";'
+    work = Work(transfer(url, "a", more), surroundings)
+    work.worker.start()
+    waits = lambda: any(Path(settings.directory).glob("turn.w.*"))  # noqa: E731
+    until(waits, "one that waits")
+    turns.service_failed(dead, 0)
+    turn.close()
+    assert work.worker.join(LIMIT_S)
+    assert [end.way for end in work.listener.ends] == ["direct http-file"]
 
 
 def test_no_way_names_every_way(surroundings: Surroundings) -> None:

@@ -13,6 +13,7 @@ from condor_pydagman.transfer.rules.attempts import (
     follow_up,
     next_candidate,
     policy,
+    ruled_out,
 )
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
@@ -40,10 +41,15 @@ def test_nothing_follows_a_stop() -> None:
 
 def test_a_lasting_fault_of_the_file_skips_the_other_ways_between_the_same_urls() -> None:
     candidates = [Candidate(TRANSFER, pair, way) for pair in (0, 1) for way in ("direct", "plugin")]
-    assert next_candidate(candidates, 0, MISSING) == 2
-    assert next_candidate(candidates, 0, Fault(FaultKind.MODULE, "x", transient=False)) == 1
-    assert next_candidate(candidates, 0, BUSY) == 1
-    assert next_candidate(candidates, 3, BUSY) is None
+    module = Fault(FaultKind.MODULE, "x", transient=False)
+    for fault, follower in ((MISSING, 2), (module, 1), (BUSY, 1)):
+        assert next_candidate(candidates, 0, ruled_out(candidates, 0, fault)) == follower
+    assert next_candidate(candidates, 3, {0, 1, 2, 3}) is None
+
+
+def test_a_candidate_that_was_passed_over_comes_back() -> None:
+    candidates = [Candidate(TRANSFER, pair, "direct") for pair in (0, 1)]
+    assert next_candidate(candidates, 1, ruled_out(candidates, 1, MISSING)) == 0
 
 
 def test_delays_double_up_to_the_longest() -> None:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.transfer.rules.services import Service
 from condor_pydagman.transfer.rules.turn_rules import (
     LONG_WAIT_S,
     Ticket,
@@ -83,9 +84,9 @@ def test_what_starts_keeps_its_own_limits(all_of_them: list[Ticket]) -> None:
     for one in may_start(all_of_them, NOW):
         running.append(one)
         assert not one.total or len(running) <= one.total
-        for place, limit in one.places:
-            there = [r for r in running if place in dict(r.places)]
-            used = sum(name == place for r in there for name, _ in r.places)
+        for place, limit in one.needs():
+            there = [r for r in running if place in dict(r.needs())]
+            used = sum(name == place for r in there for name, _ in r.needs())
             assert not limit or used <= limit or there == [one]
 
 
@@ -175,8 +176,8 @@ def test_the_nearest_of_the_same_limits() -> None:
 
 def test_limits_by_name() -> None:
     settings = Settings(max_per_host=7, max_per_protocol=8, limits=(("A.org", 2), ("http", 3)))
-    hosts = [("a.org:80", "00"), ("b.org", "11")]
-    assert places_of(hosts, ["http", "file", "s3"], settings) == (
+    services = [(Service("http", "a.org"), "00"), (Service("s3", "b.org"), "11")]
+    assert places_of(services, settings) == (
         ("h00", 2),
         ("h11", 7),
         ("p_http", 3),
