@@ -257,7 +257,7 @@ class _Show:
         if self._bar:
             sys.stderr.write("\r\x1b[K")
         if not self._quiet:
-            print(self._sum.summary(), file=sys.stderr)
+            self._line(self._sum.summary())
 
     def _bar_text(self, running: list[Any]) -> str:
         known = [one.progress for one in running if one.progress.total]
@@ -279,7 +279,10 @@ class _Show:
             if self._bar:
                 sys.stderr.write("\r\x1b[K")
             lines = map(printable, masked_text(text).split("\n"))
-            print("\n".join(lines), file=sys.stderr, flush=True)
+            try:
+                print("\n".join(lines), file=sys.stderr, flush=True)
+            except OSError:  # a full disk: the transfers go on, and have their exit code
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 class _JsonShow(_Show):

@@ -22,6 +22,7 @@ from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.own_events import stamp
 from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent, event_text
 from condor_pydagman.transfer.attempt_lines import attempt_line, ends_of
+from condor_pydagman.transfer.endpoints.disk_faults import FULL
 from condor_pydagman.transfer.journal import Journal
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.placement_ad import (
@@ -30,7 +31,7 @@ from condor_pydagman.transfer.placement_ad import (
     JobAdPublisher,
     own_job,
 )
-from condor_pydagman.transfer.progress_sum import ProgressSum
+from condor_pydagman.transfer.progress_sum import LAST_FAULT, ProgressSum, as_string
 from condor_pydagman.transfer.rules.faults import FaultKind, exit_code
 from condor_pydagman.transfer.rules.journal_text import Done
 from condor_pydagman.transfer.way import Surroundings
@@ -95,10 +96,17 @@ class NodesLogNotes:
 
 ERROR = 1  # a file of ours can't be read or written
 FLUSH_S = 0.5  # between writes to the nodes log
+AD_S = 20.0  # that the schedd may take for the last edit
 
 
 def main(path: str) -> int:
     """Carry out the work order in a file; returns the exit code (docs/data-placement.md)."""
+    code = _code_of(path)
+    _OUTPUT.close(code)
+    return code
+
+
+def _code_of(path: str) -> int:
     try:
         order = parse_work_order(files.read_text(path))
     except (OSError, FileError, ValueError) as error:
@@ -118,7 +126,8 @@ def main(path: str) -> int:
         kinds = {FaultKind.REQUEST}
     except (OSError, FileError) as error:
         _say(str(error))
-        return ERROR
+        is_full = isinstance(error, OSError) and error.errno in FULL
+        return FaultKind.NO_SPACE.exit_code if is_full else ERROR
     code = exit_code(kinds)
     if FaultKind.STOPPED not in kinds:
         _forget_secrets(path, code)
@@ -175,6 +184,8 @@ class _NodeListener:
 
     def attempt_ended(self, end: AttemptEnd) -> None:
         self._sum.add(end)
+        if end.fault is not None:
+            _OUTPUT.fault = masked_text(end.fault.reason)
         _say(attempt_line(end))
         if end.state == COMPLETED and end.outcome is not None:
             size = end.outcome.size
@@ -215,11 +226,44 @@ class _NodeListener:
         )
 
 
-def _say(text: str) -> None:
-    """Lines of the node's output."""
-    stamp = time.strftime("%m/%d/%y %H:%M:%S")
-    lines = masked_text(text).split("\n")
-    print("\n".join(f"{stamp} {escaped_line(line)}" for line in lines), flush=True)
+class _Output:
+    """The node's output: a full disk takes lines from it, and changes nothing else."""
+
+    def __init__(self) -> None:
+        self._unsaid = ""  # the last text that was not written
+        self.fault = ""  # why a placement has failed
+
+    def say(self, text: str) -> None:
+        """Lines, as soon as there is room for them."""
+        stamp = time.strftime("%m/%d/%y %H:%M:%S")
+        lines = masked_text(text).split("\n")
+        try:
+            print("\n".join(f"{stamp} {escaped_line(line)}" for line in lines), flush=True)
+        except OSError:
+            self._unsaid = text
+        else:
+            self._unsaid = ""
+
+    def close(self, code: int) -> None:
+        """The end.  If it can't take why the node has failed, the job's ad does."""
+        try:
+            sys.stdout.flush()
+        except OSError:
+            # what is left in the buffer would make Python end with another code
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if code:
+                self._tell_the_ad()
+
+    def _tell_the_ad(self) -> None:
+        job = own_job(os.environ.get("_CONDOR_JOB_AD", ""))
+        if job[0]:
+            ad = JobAdPublisher("{}.{}".format(*job))
+            ad.publish({LAST_FAULT: as_string(self.fault or masked_text(self._unsaid))})
+            ad.finish(AD_S)
+
+
+_OUTPUT = _Output()
+_say = _OUTPUT.say
 
 
 def _forget_secrets(path: str, code: int) -> None:

@@ -40,6 +40,15 @@ class JobAdPublisher:
             self._child.stdin.write(json.dumps(dict(attributes)).encode() + b"\n")
             self._child.stdin.flush()
 
+    def finish(self, timeout_s: float) -> None:
+        """Wait until the schedd has been told all, but not for longer."""
+        if self._child is not None:
+            assert self._child.stdin is not None
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                self._child.stdin.close()
+                self._child.wait(timeout_s)
+        self.close()
+
     def close(self) -> None:
         """End the child; what it has not told the schedd yet is lost."""
         if self._child is not None:

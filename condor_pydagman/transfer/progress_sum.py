@@ -13,6 +13,8 @@ from condor_pydagman.transfer.attempt_lines import WORTH_A_RATE, rate_text
 from condor_pydagman.transfer.work import Work
 from condor_pydagman.transfer.worker import AttemptEnd
 
+LAST_FAULT = "PlacementLastFault"  # of the job's ad
+
 
 class ProgressSum:
     """What has been done so far.
@@ -67,9 +69,9 @@ class ProgressSum:
             found["PlacementRunningBytes"] = str(sum(one.offset + one.moved for one in known))
             found["PlacementRunningTotal"] = str(total)
         if self._way:
-            found["PlacementWay"] = _string(self._way)
+            found["PlacementWay"] = as_string(self._way)
         if self._fault:
-            found["PlacementLastFault"] = _string(self._fault)
+            found[LAST_FAULT] = as_string(self._fault)
         return found
 
     def summary(self) -> str:
@@ -88,7 +90,7 @@ class ProgressSum:
         return f"{'; '.join(parts)}; {duration_text(seconds)}"
 
 
-def _string(text: str) -> str:
+def as_string(text: str) -> str:
     """A string as an expression of a ClassAd."""
     plain = "".join(c if c.isprintable() else "?" for c in text[:300])
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -118,3 +118,17 @@ def test_a_second_signal_does_not_wait_for_a_server(transfer_directory: Path) ->
             running.send_signal(signal.SIGINT)
             assert running.wait(timeout=LIMIT_S) == -signal.SIGINT
             connection.close()
+
+
+def test_messages_on_a_full_disk_stop_no_transfer(transfer_directory: Path) -> None:
+    code = "import sys; from condor_pydagman.cli import pydagman; sys.exit(pydagman.main())"
+    for source, expected in (("a", 0), ("none", 12)):
+        words = [sys.executable, "-c", code, "transfer", "--copy", source, "b"]
+        with open("/dev/full", "w") as full:
+            process = subprocess.Popen(
+                words,
+                stderr=full,
+                env={**os.environ, "_CONDOR_PYDAGMAN_PLACEMENT_DIR": str(transfer_directory)},
+            )
+            assert process.wait(LIMIT_S) == expected
+    assert (transfer_directory / "b").read_text() == "content"

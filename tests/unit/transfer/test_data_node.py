@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_wor
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.records.placement_event import parse_event
+from condor_pydagman.transfer import data_node
 from condor_pydagman.transfer.data_node import NodesLogNotes, _forget_secrets
 from condor_pydagman.transfer.journal import Journal, is_still_done
 from condor_pydagman.transfer.placement_ad import own_job
@@ -45,11 +47,11 @@ class Node:
         )  # fmt: skip
         self.order.write_text(order.to_text())
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self, output: int | IO[str] = subprocess.PIPE) -> subprocess.Popen[str]:
         code = "import sys; from condor_pydagman.transfer.data_node import main;"
         return subprocess.Popen(
             [sys.executable, "-c", f"{code} sys.exit(main({str(self.order)!r}))"],
-            cwd=ROOT, stdout=subprocess.PIPE, text=True,
+            cwd=ROOT, stdout=output, text=True,
             env={"_CONDOR_JOB_AD": str(self.directory / "ad"), "PATH": "/bin"},
         )  # fmt: skip
 
@@ -116,6 +118,62 @@ def test_it_ends_soon_when_it_is_told_to(node: Node, server: FaultyServer) -> No
     assert "Traceback" not in output
     assert isinstance(parse_work_order(node.order.read_text()), WorkOrder)  # it may be released
     assert not (node.directory / "a").exists()
+
+
+@pytest.mark.parametrize("where, expected", [("/dev/full/b", 14), ("{full}", 15), ("{there}/b", 0)])
+def test_an_output_on_a_full_disk_does_not_change_the_exit_code(
+    node: Node, where: str, expected: int
+) -> None:
+    """Python itself would end with 120."""
+    (node.directory / "a").write_text("content")
+    where = where.format(there=node.directory, full="/disk/b")
+    text = f"dap_type = transfer\nsrc_url = a\ndest_url = {where}\n"
+    if expected == 15:
+        text = 'dap_type = allocate\ndest_host = "/disk"\nsize = "2 GB"\n'
+    node.write(text, capacities=(("/disk", 1),))
+    with open("/dev/full", "w") as full, node.start(full) as process:
+        assert process.wait(LIMIT_S) == expected
+    assert parse_work_order(node.order.read_text()) == Ended(expected)
+
+
+def test_what_a_full_disk_takes_from_the_output_is_in_the_job_ad(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, object]] = []
+
+    class Ad:
+        def __init__(self, job: str) -> None:
+            told.append(("job", job))
+
+        def publish(self, attributes: dict[str, str]) -> None:
+            told.append(("attributes", attributes))
+
+        def finish(self, timeout_s: float) -> None:
+            told.append(("finish", timeout_s > 0))
+
+    monkeypatch.setattr(data_node, "JobAdPublisher", Ad)
+    monkeypatch.setenv("_CONDOR_JOB_AD", str(node.directory / "ad"))
+    output = data_node._Output()
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        output.say("no space at https://user:geheim@h/")
+        output.close(15)
+    fault = '"no space at https://***@h/"'
+    assert told == [
+        ("job", "12.3"), ("attributes", {"PlacementLastFault": fault}), ("finish", True)
+    ]  # fmt: skip
+
+
+def test_a_journal_on_a_full_disk_is_told_as_such(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(path: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", path)
+
+    node.write("dap_type = transfer\nsrc_url = a\ndest_url = b\n")
+    monkeypatch.setattr(data_node, "Journal", no_space)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert data_node.main(str(node.order)) == 15
 
 
 def test_a_wrong_request(node: Node) -> None:
