@@ -51,6 +51,10 @@ def remove_work_orders(directory: str) -> None:
 STATE, REQUESTS = "PlacementState", "PlacementRequests"
 RECEIVED = "request_received"
 MAX_DESCRIPTION = 60  # characters
+# A worker that is killed (the kernel is out of memory) is started again by the schedd, and goes on
+# where it was.  In the local universe only NumJobStarts counts that, with one less at each end.
+MAX_STARTS_AGAIN = 5
+_IS_OVER = f"ExitBySignal =!= True || (NumJobStarts ?: 0) >= {MAX_STARTS_AGAIN}"
 
 
 class WorkerCommand(NamedTuple):
@@ -89,6 +93,7 @@ def job_text(
         f'My.{STATE} = "{RECEIVED}"',
         f"My.{REQUESTS} = {len(placements)}",
         f"description = {literal(description(placements))}",
+        f"on_exit_remove = {_IS_OVER}",
     ]
     if log:
         lines.append(f"log = {literal(log)}")

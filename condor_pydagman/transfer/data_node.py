@@ -101,12 +101,16 @@ AD_S = 20.0  # that the schedd may take for the last edit
 
 def main(path: str) -> int:
     """Carry out the work order in a file; returns the exit code (docs/data-placement.md)."""
-    code = _code_of(path)
+    stop = threading.Event()
+    code = _code_of(path, stop)
     _OUTPUT.close(code)
+    if code == FaultKind.STOPPED.exit_code and not stop.is_set():
+        # a process of this worker was killed: the schedd starts it again, as if this one had been
+        os.kill(os.getpid(), signal.SIGKILL)
     return code
 
 
-def _code_of(path: str) -> int:
+def _code_of(path: str, stop: threading.Event) -> int:
     try:
         order = parse_work_order(files.read_text(path))
     except (OSError, FileError, ValueError) as error:
@@ -115,7 +119,6 @@ def _code_of(path: str) -> int:
     if isinstance(order, Ended):
         _say("this was done before")
         return order.exit_code
-    stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     os.environ.update(order.environment)
@@ -151,8 +154,10 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
         listener.tick()
     listener.end()
     kinds = worker.result()
-    if stop.is_set() and kinds:  # whatever else went wrong, it may be started again
-        kinds = {FaultKind.STOPPED}
+    if FaultKind.STOPPED in kinds and not stop.is_set():
+        _say("a process of this worker was killed")
+    if kinds and (stop.is_set() or FaultKind.STOPPED in kinds):
+        kinds = {FaultKind.STOPPED}  # whatever else went wrong, it may be started again
     if not kinds:
         journal.complete()
     journal.close()

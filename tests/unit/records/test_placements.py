@@ -81,6 +81,7 @@ def test_the_description() -> None:
         'My.PlacementState = "request_received"',
         "My.PlacementRequests = 1",
         "description = transfer a",
+        "on_exit_remove = ExitBySignal =!= True || (NumJobStarts ?: 0) >= 5",
         "log = my.log",
     ]
 
