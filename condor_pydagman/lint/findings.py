@@ -180,6 +180,11 @@ CODES: dict[str, Code] = {
         "a missing directory, proxy or list of items without which a node can't be submitted",
         "check its name, and the node's DIR",
     ),
+    "DAG313": Code(
+        _WARNING,
+        "requests of a DATA node in an order that makes no sense for the allocation they name",
+        "requests that name one allocation run in the order of the file; all others run at once",
+    ),
     "DAG401": Code(
         _WARNING,
         "a macro of VARS that no submit description uses",

@@ -12,6 +12,7 @@ from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.transfer.rules.request_order import out_of_order
 from condor_pydagman.vocabulary import NodeKind
 
 # Macros that DAGMan sets for every node, with what they may be.
@@ -47,7 +48,10 @@ def check_requests(dag: Dag, world: World, findings: Findings) -> None:
         text = _text(dag, node, world)
         if text is None or is_submit_file(text):
             continue
-        first = request_problem(text, _name(dag, node), macros_of(dag, node, text))
+        macros = macros_of(dag, node, text)
+        first = request_problem(text, _name(dag, node), macros)
+        if first is None:
+            _check_order(dag, node, text, macros, findings)
         for error in () if first is None else (first, *first.others):
             if (error.file, error.line, error.message) not in seen:
                 seen.add((error.file, error.line, error.message))
@@ -61,6 +65,18 @@ def request_problem(text: str, name: str, macros: Mapping[str, str]) -> DagFileE
     except DagFileError as error:
         return error
     return None
+
+
+def _check_order(
+    dag: Dag, node: int, text: str, macros: Mapping[str, str], findings: Findings
+) -> None:
+    read = read_requests(text, "", Macros({**_OWN, **macros}, _AnyVariable()))
+    name, inline = dag.names[node], dag.submits[node] in dag.descriptions
+    for line, what in out_of_order(read.placements):
+        message = f"the request of node {name}: {what}"
+        place = dag.place(node) if inline else f"{_name(dag, node)}:{line}"
+        message = f"line {line} of {message}" if inline else message
+        findings.add("DAG313", message, place=place, node=name if inline else "")
 
 
 def _text(dag: Dag, node: int, world: World) -> str | None:

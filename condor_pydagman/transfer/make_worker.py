@@ -13,6 +13,7 @@ from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.module_way import ModuleWay
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.plugin_way import PluginWay
+from condor_pydagman.transfer.rules.request_order import follows
 from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings, Way
@@ -56,6 +57,8 @@ def make_worker(
         Turns(settings, say),
         Space(settings, say),
     )
+    # what has to follow other requests is in the process that knows of their ends
+    may_fork = may_fork and not follows(placements)
     count = processes_for(placements, settings.max_streams) if may_fork else 1
     if count > 1:
         return WorkerProcesses(placements, performer, listener, stop, done, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.transfer.rules.attempts import Candidate
@@ -41,6 +41,59 @@ class Work:
         self.attempts = 0
         self.progress = progress
         self.single = single
+
+
+class RequestOrder:
+    """Holds back what has to follow other requests of its file; used by several threads.
+
+    Args:
+        follows: for numbers of requests, those that have to end before; see
+            `rules.request_order.follows`.
+    """
+
+    def __init__(self, follows: Mapping[int, frozenset[int]]) -> None:
+        self._lock = threading.Lock()
+        self._left = {number: set(before) for number, before in follows.items()}
+        self._counted = {one for before in follows.values() for one in before}
+        self._open: dict[int, int] = {}
+        self._held: dict[int, Work] = {}
+
+    def begin(self, number: int) -> None:
+        """A piece of a request's work is there."""
+        if number in self._counted:
+            with self._lock:
+                self._open[number] = self._open.get(number, 0) + 1
+
+    def has_begun(self, number: int) -> bool:
+        """Whether one that this request follows has to be done."""
+        return any(one in self._open for one in self._left.get(number, ()))
+
+    def hold(self, work: Work) -> bool:
+        """Whether the work has to wait; `end` gives it back."""
+        before = self._left.get(work.number, set())
+        before.intersection_update(self._open)
+        if before:
+            self._held[work.number] = work
+        return bool(before)
+
+    def end(self, number: int) -> list[Work]:
+        """A piece of a request's work has ended; what need not wait any more."""
+        if number not in self._counted:
+            return []
+        with self._lock:
+            self._open[number] -= 1
+            if self._open[number]:
+                return []
+            for one in self._held:
+                self._left[one].discard(number)
+            free = [one for one in self._held if not self._left[one]]
+            return [self._held.pop(one) for one in free]
+
+    def followers(self, number: int) -> list[Work]:
+        """What waits for a request, and is not to be done: it leaves."""
+        with self._lock:
+            found = [one for one in self._held if number in self._left[one]]
+            return [self._held.pop(one) for one in found]
 
 
 class WorkQueue:

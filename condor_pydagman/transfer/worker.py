@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from condor_pydagman.data_requests.request_text import is_several
-from condor_pydagman.data_requests.requests import Placement, Transfer
+from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer.journal import is_still_done
@@ -22,8 +22,9 @@ from condor_pydagman.transfer.rules import attempts
 from condor_pydagman.transfer.rules.attempts import Candidate, Next
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.journal_text import key_of
+from condor_pydagman.transfer.rules.request_order import follows
 from condor_pydagman.transfer.way import Outcome, Progress
-from condor_pydagman.transfer.work import Work, WorkQueue
+from condor_pydagman.transfer.work import RequestOrder, Work, WorkQueue
 
 
 class AttemptEnd(NamedTuple):
@@ -105,6 +106,7 @@ class Worker:
         self._stop = stop
         self._done = done
         self._queue = WorkQueue(stop)
+        self._order = RequestOrder(follows(placements))
         self._lock = threading.Lock()
         self._failed: set[FaultKind] = set()
         self._crash: BaseException | None = None
@@ -114,7 +116,9 @@ class Worker:
             if not share.has(number) and not _is_several(placement):
                 continue
             for work in self._works(number, placement):
-                self._queue.add(work)
+                self._order.begin(number)
+                if not self._order.hold(work):
+                    self._queue.add(work)
 
     def stop(self) -> None:
         """Let it end soon."""
@@ -150,7 +154,8 @@ class Worker:
         """The work of a placement; none if it has been done."""
         key = key_of(placement)
         size = self._done.get(key)
-        if size is None or not is_still_done(placement, size):
+        again = isinstance(placement, Release) and self._order.has_begun(number)
+        if size is None or again or not is_still_done(placement, size):
             yield Work(number, placement, key, Progress(self._stop), single)
 
     def _run(self) -> None:
@@ -188,6 +193,7 @@ class Worker:
             self._failed_attempt(work, fault, time.monotonic() - begun)
         else:
             self._tell(work, COMPLETED, begun, outcome=outcome, way=outcome.way)
+            self._ended(work)
 
     def _expand(self, work: Work) -> bool:
         """Whether the work is a directory whose files are work of their own from now on.
@@ -210,15 +216,20 @@ class Worker:
             raise
         if files is not None and first is not None:
             self._queue.add_files(self._files(work, first, files))
+        elif files is not None:
+            self._ended(work)
         return files is not None
 
     def _files(self, work: Work, first: Transfer, rest: Iterator[Transfer]) -> Iterator[Work]:
         begun = time.monotonic()
         try:
             for file in itertools.chain((first,), rest):
-                yield from self._works(work.number, file, single=True)
+                for one in self._works(work.number, file, single=True):
+                    self._order.begin(work.number)
+                    yield one
         except Fault as fault:
             self._fail(work, fault, begun)
+        self._ended(work)
 
     def _failed_attempt(self, work: Work, fault: Fault, seconds: float) -> None:
         policy = attempts.policy(work.placement, self._settings)
@@ -240,6 +251,22 @@ class Worker:
             self._queue.add(work)
         else:
             self._fail(work, fault, begun)
+            if isinstance(work.placement, Allocate):
+                self._fail_followers(work, fault)
+            self._ended(work)
+
+    def _ended(self, work: Work) -> None:
+        """What has waited for it can begin."""
+        for one in self._order.end(work.number):
+            self._queue.add(one)
+
+    def _fail_followers(self, work: Work, fault: Fault) -> None:
+        """What names an allocation that was not made fails for the same reason."""
+        for one in self._order.followers(work.number):
+            one.attempts += 1
+            reason = f"the allocation that it names was not made: {fault.reason}"
+            self._fail(one, Fault(fault.kind, reason, transient=False), time.monotonic())
+            self._ended(one)
 
     def _fail(self, work: Work, fault: Fault, begun: float) -> None:
         with self._lock:

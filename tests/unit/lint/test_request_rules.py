@@ -46,3 +46,14 @@ def test_what_a_match_to_a_site_sets() -> None:
     assert findings(f"{dag}SITE_GROUP g NODES in\n", in_dap=request) == []
     ((code, _, line, _, _),) = findings(dag, in_dap=request)
     assert (code, line) == ("DAG309", 2)
+
+
+def test_an_order_that_makes_no_sense() -> None:
+    space = "[ dap_type = {}; dest_host = h; allocation_id = a; ]\n"
+    request = space.format("release") + (
+        "[ dap_type = transfer; src_url = /a; dest_url = /b; allocation_id = a ]\n"
+    )
+    hint = "requests that name one allocation run in the order of the file; all others run at once"
+    assert findings("DATA in in.dap\n", in_dap=request) == [("DAG313", "in.dap", 2, 0, hint)]
+    inline = f"DATA in {{\n{request}}}\n"
+    assert [(code, line) for code, _, line, *_ in findings(inline)] == [("DAG313", 1)]

@@ -308,3 +308,64 @@ def test_what_waits_for_space_holds_up_no_transfer(surroundings: Surroundings) -
     assert Work(release, surroundings).run() == set()
     assert waits.worker.join(LIMIT_S)
     assert waits.worker.result() == set()
+
+
+def with_space(surroundings: Surroundings) -> Surroundings:
+    """Twenty bytes of space can be allocated."""
+    settings = surroundings.settings._replace(capacities=(("/", 20),))
+    return surroundings._replace(settings=settings)
+
+
+def space_of(what: str, size: int = 20) -> str:
+    more = f"size = {size};" * (what == "allocate")
+    return f'[ dap_type = {what}; dest_host = "/"; allocation_id = a; {more} ]\n'
+
+
+IN_IT = "allocation_id = a;"
+
+
+def test_what_names_an_allocation_of_its_file_runs_in_the_order_of_the_file(
+    server: FaultyServer, surroundings: Surroundings
+) -> None:
+    """Also if it is tried again, or a directory; twice, in the space of the first."""
+    server.files.update({"/a": b"a", "/d/a": b"a", "/d/b": b"b"})
+    server.fail("/a", Wrong(times=1, status=503))
+    server.fail("/d/b", Wrong(times=1, status=503))
+    text = ""
+    for number in range(2):
+        text += space_of("allocate")
+        text += transfer(server.url("/a"), f"{number}/a", IN_IT)
+        text += transfer(server.url("/d/"), f"{number}/d/", IN_IT)
+        text += space_of("release")
+    work = Work(text, with_space(surroundings))
+    assert work.run() == set()
+    done = [end.number for end in work.listener.ends if end.state == COMPLETED]
+    assert [sorted(done[:1]), sorted(done[1:4]), done[4:5]] == [[0], [1, 2, 2], [3]]
+    assert [done[5:6], sorted(done[6:9]), done[9:]] == [[4], [5, 6, 6], [7]]
+
+
+def test_what_names_an_allocation_that_was_not_made_fails_as_it_does(
+    surroundings: Surroundings,
+) -> None:
+    (Path(surroundings.directory) / "a").write_text("a")
+    text = space_of("allocate", 30) + transfer("a", "b", IN_IT) + space_of("release")
+    work = Work(text, with_space(surroundings))
+    assert work.run() == {FaultKind.NO_SPACE}
+    assert work.listener.states() == [FAILED] * 3
+    assert not (Path(surroundings.directory) / "b").exists()
+
+
+def test_an_allocation_is_released_after_a_transfer_that_fails_and_again_the_next_time(
+    surroundings: Surroundings,
+) -> None:
+    surroundings = with_space(surroundings)
+    text = space_of("allocate") + transfer("a", "b", IN_IT) + space_of("release")
+    work = Work(text, surroundings)
+    assert work.run() == {FaultKind.MISSING}
+    done = {end.key: -1 for end in work.listener.ends if end.state == COMPLETED}
+    assert len(done) == 2
+    (Path(surroundings.directory) / "a").write_text("a")
+    again = Work(text, surroundings, done)
+    assert again.run() == set()
+    assert len(again.listener.ends) == 3
+    assert Work(space_of("allocate"), surroundings).run() == set(), "nothing is left of it"
