@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.data_requests.request_ads import is_submit_file
+from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros, variables_named
 from condor_pydagman.data_requests.request_text import RequestFile, read_requests
 from condor_pydagman.data_requests.requests import Placement, Transfer
@@ -150,9 +150,9 @@ class DataNodes:
             PoolError: the request is wrong, or the configuration.
             FileError: the work order can't be written.
         """
-        if is_submit_file(text):
-            return None
         node, dag = action.node, self._run.dag
+        if not is_request(dag.kinds[node], text):
+            return None
         place = Origin(dag.submits[node], os.path.abspath(dag.directories.get(node, "")))
         if dag.submits[node] in dag.descriptions:
             place = place._replace(name=f"{dag.place(node) or 'inline'} (inline request)")

@@ -308,7 +308,7 @@ class Submitter:
             name, file = run.dag.names[node], run.dag.submits[node]
             self._say(f"Submitting HTCondor Node {name} job(s)...")
             self._say(f"Submitting node {name} from file {file} using direct job submission")
-        template = self._data_template(action) if run.dag.kinds[node] == NodeKind.DATA else None
+        template = self._data_template(action) if self._may_be_request(node) else None
         written = template or self._template(node)
         return job_description.describe(
             run.dag,
@@ -318,6 +318,12 @@ class Submitter:
             self._at(action),
             attributes_only=template is not None,
         )
+
+    def _may_be_request(self, node: int) -> bool:
+        """Whether the node may name a request: a FINAL node can release what DATA nodes made."""
+        kind = self.run.dag.kinds[node]
+        may = kind == NodeKind.FINAL and self.run.placements is not None
+        return kind == NodeKind.DATA or (may and node not in self.run.dag.subdags)
 
     def _data_template(self, action: do.SubmitNode) -> job_description.Template | None:
         """The description of a DATA node's job; None if the node names an ordinary submit file."""

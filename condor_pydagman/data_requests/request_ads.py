@@ -15,6 +15,7 @@ from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.language.lexer import excerpt
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NodeKind
 
 MAX_LENGTH = 64 * 1024**2  # characters of a request file
 TYPE_KEY = "dap_type"
@@ -27,6 +28,7 @@ _BARE_IN_BRACKETS = re.compile(r'[^\s";\[\]{},][^";\n\]]*')
 _BLANKS = re.compile(r"[ \t\r]*")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+_REQUEST = re.compile(r"(?:^|[;\[])[ \t]*dap_type\s*=", re.IGNORECASE | re.MULTILINE)
 _SUBMIT_FILE = re.compile(r"^[ \t]*(?:queue\b(?![ \t]*=)|executable[ \t]*=)", re.I | re.M)
 
 
@@ -50,6 +52,14 @@ Ad = dict[str, Value]  # by key, in lower case
 def is_submit_file(text: str) -> bool:
     """Whether a file that a DATA command names is an ordinary submit file."""
     return _SUBMIT_FILE.search(text) is not None
+
+
+def is_request(kind: int, text: str) -> bool:
+    """Whether the file of a node of that kind is a request: of DATA, and of a FINAL node, which may
+    have to release what the DAG has allocated."""
+    if kind == NodeKind.FINAL and _REQUEST.search(text) is None:
+        return False
+    return kind in (NodeKind.DATA, NodeKind.FINAL) and not is_submit_file(text)
 
 
 class RequestText:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
+from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_file import (
@@ -361,6 +362,8 @@ class _Texts:
                 text = self._world.read_text(path)
             except Exception:  # running the node will show why
                 return None
+        if is_request(self._dag.kinds[node], text):
+            return None
         read = parse(text)
         if not read.plain:
             self._note_unreadable(node, submit, self._world.unreadable(text, directory))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os.path
 
-from condor_pydagman.data_requests.request_ads import is_submit_file
+from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
 from condor_pydagman.language import commands
 from condor_pydagman.lint.findings import FileKind, World
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS, NodeKind
+from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
 _MAX_CACHED = 1000
 
@@ -105,7 +105,7 @@ class External:
         return self._node_text(command, text, inside, command.submit)
 
     def _node_text(self, command: commands.Job, text: str, directory: str, name: str) -> str:
-        if command.kind == NodeKind.DATA and not is_submit_file(text):
+        if is_request(command.kind, text):
             return ""  # a request, which depends on the node's macros: see `request_rules`
         return self.description(text, directory, name)
 

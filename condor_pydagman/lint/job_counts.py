@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.files import read_text, working_directory
-from condor_pydagman.data_requests.request_ads import is_submit_file
+from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PoolError, PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_rules import MAY_COME
@@ -19,7 +19,6 @@ from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Workflow, describe, may_run_commands, split
-from condor_pydagman.vocabulary import NodeKind
 
 _MACRO = "$("
 _ABSENT = os.strerror(errno.ENOENT)
@@ -77,7 +76,7 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
     try:
         with working_directory(directory):
             text = dag.descriptions[submit] if inline else read_text(submit)
-            if dag.kinds[nodes[0]] == NodeKind.DATA and not is_submit_file(text):
+            if is_request(dag.kinds[nodes[0]], text):
                 return _count_workers(dag, nodes, name, text)
             if may_run_commands(text):
                 return JobCount(name, len(nodes), 0, uncounted=_UNCOUNTED)

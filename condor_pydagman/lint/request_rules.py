@@ -6,7 +6,7 @@ import os.path
 import re
 from collections.abc import Iterator, Mapping
 
-from condor_pydagman.data_requests.request_ads import is_submit_file
+from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.errors import DagFileError
@@ -39,14 +39,12 @@ class _AnyVariable(Mapping[str, str]):
 
 def check_requests(dag: Dag, world: World, findings: Findings) -> None:
     """Read the request of every DATA node; a file that several nodes name is blamed once a line."""
-    if NodeKind.DATA not in dag.kinds:
-        return
     seen: set[tuple[str, int, str]] = set()
     for node, kind in enumerate(dag.kinds):
-        if kind != NodeKind.DATA or dag.flags[node] & (DONE | NOOP):
+        if kind not in (NodeKind.DATA, NodeKind.FINAL) or dag.flags[node] & (DONE | NOOP):
             continue
         text = _text(dag, node, world)
-        if text is None or is_submit_file(text):
+        if text is None or not is_request(kind, text):
             continue
         macros = macros_of(dag, node, text)
         first = request_problem(text, _name(dag, node), macros)

@@ -62,6 +62,19 @@ def test_an_ordinary_submit_file_stays_one(data_run: Any, tmp_path: Path) -> Non
     assert not (tmp_path / "t.dag.placements").exists()
 
 
+def test_a_final_node_may_release(data_run: Any, tmp_path: Path) -> None:
+    data_run.dag = build(["t.dag"], lambda _path: DAG + "FINAL free free.dap\n", BuildOptions())
+    final = SubmitNode(1, 0, DagStatus.OK, 0)
+    request = '[ dap_type = "release"; dest_host = "/scratch"; allocation_id = "a"; ]'
+    nodes = DataNodes(data_run)
+    assert nodes.template(final, "arguments = dap_type\n") is None, "HTCondor says what is wrong"
+    assert nodes.template(final, "executable = a\nqueue\n") is None
+    template = nodes.template(final, request)
+    assert template is not None
+    assert "description = release 1" in template.parts[0][0]
+    assert (tmp_path / "t.dag.placements/free.order").exists()
+
+
 def test_the_job_and_its_order(data_run: Any, tmp_path: Path) -> None:
     template = DataNodes(data_run).template(action(2), REQUEST)
     assert template is not None

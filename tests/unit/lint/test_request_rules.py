@@ -57,3 +57,12 @@ def test_an_order_that_makes_no_sense() -> None:
     assert findings("DATA in in.dap\n", in_dap=request) == [("DAG313", "in.dap", 2, 0, hint)]
     inline = f"DATA in {{\n{request}}}\n"
     assert [(code, line) for code, _, line, *_ in findings(inline)] == [("DAG313", 1)]
+
+
+def test_a_final_node_may_release() -> None:
+    dag, request = "JOB a a.sub\nFINAL f f.dap\n", "dap_type = release\ndest_host = h\n"
+    job = "executable = /bin/true\nqueue\n"
+    assert findings(dag, a_sub=job, f_dap=request) == []
+    ((code, _, line, *_),) = findings(dag, a_sub=job, f_dap=request.replace("= h", "= $(no)"))
+    assert (code, line) == ("DAG309", 2)
+    assert findings(dag, a_sub=job, f_dap=job) == []
