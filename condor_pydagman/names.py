@@ -30,6 +30,9 @@ def logged_name(node: str) -> str:
     return f"{plain[: MAX_LOGGED_NAME_BYTES - 9]}~{zlib.crc32(data):08x}"
 
 
+PLACEMENTS = ".placements"
+
+
 class DagPaths(NamedTuple):
     """The files that belong to one DAG (or to several run as one).
 
@@ -104,7 +107,7 @@ class DagPaths(NamedTuple):
     def placements(self) -> str:
         """Directory, of the user's alone, for what DAGMan and the workers of DATA nodes tell each
         other."""
-        return self.primary + ".placements"
+        return self.primary + PLACEMENTS
 
     def nodes_log(
         self,

@@ -75,6 +75,7 @@ STARTED = {
     "condor_pydagman.monitor.notifier",  # NOTIFY
     "condor_pydagman.monitor.subscription",  # a subscription to the events of a DAG
     "condor_pydagman.transfer.data_node",  # the worker of a DATA node
+    "condor_pydagman.transfer.dag_allocations",  # what releases those of a removed DAG
 }
 PURE = (
     *("vocabulary", "errors", "names", "named_tuple", "printable", "words", "timers", "config"),

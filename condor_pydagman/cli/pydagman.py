@@ -215,6 +215,7 @@ SUBCOMMANDS = {
     "steer": "steer",
     "rescue": "rescue_command",
     "transfer": "transfer_command",
+    "allocations": "allocations_command",
     "sites": "sites_command",
     "limits": "limits_command",
     "draw": "draw",

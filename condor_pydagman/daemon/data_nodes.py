@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from condor_pydagman.adapters import files
+from condor_pydagman.adapters import detached_process, files
 from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.daemon.run import DagRun
 from condor_pydagman.data_requests.request_ads import is_request
@@ -50,6 +50,7 @@ def remove_work_orders(directory: str) -> None:
 # Attributes of the job's ad; the worker changes them while it runs.
 STATE, REQUESTS = "PlacementState", "PlacementRequests"
 RECEIVED = "request_received"
+RELEASER = "condor_pydagman.transfer.dag_allocations"
 MAX_DESCRIPTION = 60  # characters
 # A worker that is killed (the kernel is out of memory) is started again by the schedd, and goes on
 # where it was.  In the local universe only NumJobStarts counts that, with one less at each end.
@@ -170,6 +171,25 @@ class DataNodes:
             [(name, os.environ[name]) for name in _TO_START if name in os.environ],
         )
         return job_description.split(job)
+
+    def release_allocations(self) -> None:
+        """Let a process that outlives DAGMan release what the removed DAG has allocated."""
+        try:
+            order = WorkOrder(
+                token="",
+                node="",
+                retry=0,
+                name="",
+                text="",
+                macros={},
+                directory=self._directory,
+                nodes_log="",
+                environment=passed_on(os.environ),
+                settings=self._read_settings(),
+            )
+            detached_process.start(RELEASER, order.to_text().encode())
+        except (PoolError, OSError) as error:
+            self._run.out.say(f"Warning: allocations of this DAG are not released: {error}", 0)
 
     def forget(self, nodes: Iterable[int]) -> None:
         """What these nodes have noted as done counts no more."""

@@ -448,6 +448,8 @@ class Performer:
                 from condor_pydagman.daemon import data_nodes  # loaded with the DAG's DATA nodes
 
                 data_nodes.remove_work_orders(run.paths.placements)
+                if self.removed and os.path.isdir(run.paths.placements):
+                    data_nodes.DataNodes(run).release_allocations()
             run.helpers.give_up()
             run.lock.remove()
         self._say(banner.exit_line(run.process.pid, action.code), 0)

@@ -18,6 +18,7 @@ from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.names import PLACEMENTS
 from condor_pydagman.printable import escaped_line
 from condor_pydagman.records.own_events import stamp
 from condor_pydagman.records.placement_event import COMPLETED, PlacementEvent, event_text
@@ -144,7 +145,8 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
     journal = Journal(journal_path)
     listener = _NodeListener(order, journal)
     environment = {**order.environment, **_of_the_job()}
-    surroundings = Surroundings(order.settings, environment, order.directory, _say)
+    dag = os.path.dirname(os.path.abspath(journal_path)).removesuffix(PLACEMENTS)
+    surroundings = Surroundings(order.settings, environment, order.directory, _say, dag)
     worker = make_worker(
         request.placements, surroundings, listener, stop, journal.done, may_fork=True
     )

@@ -55,7 +55,7 @@ def make_worker(
         surroundings,
         [*ways, CacheWay(ways)],
         Turns(settings, say),
-        Space(settings, say),
+        Space(settings, say, surroundings.dag),
     )
     # what has to follow other requests is in the process that knows of their ends
     may_fork = may_fork and not follows(placements)

@@ -44,6 +44,7 @@ class Performer:
         self._first: dict[_Ends, tuple[str, ...]] = {}
         self._streams = 0
         self._count = threading.Lock()
+        self._again = threading.Lock()
 
     def with_streams(self, count: int) -> Performer:
         """The same for a worker with so many threads."""
@@ -181,14 +182,37 @@ class Performer:
         Raises:
             Fault: it failed.
         """
-        placement = work.placement
-        if isinstance(placement, Transfer):
-            return self._transfer(work, placement)
+        if isinstance(work.placement, Transfer):
+            return self._transfer(work, work.placement)
+        return self._manage_space(work.placement, work.progress)
+
+    def lacks_space(self, placement: Transfer) -> bool:
+        """Whether its allocation was released when the DAG was removed.
+
+        Raises:
+            Fault: that can't be known.
+        """
+        return bool(placement.allocation_id and self._space.given_back(placement))
+
+    def allocate_again(self, placement: Transfer, progress: Progress) -> None:
+        """Allocate what was released when the DAG was removed, and the transfer needs.
+
+        Raises:
+            Fault: there is no room.
+        """
+        with self._again:
+            for one in self._space.given_back(placement):
+                self.surroundings.say(
+                    f"allocates {one.allocation_id} again, which was released with the removed DAG"
+                )
+                self._manage_space(one, progress)
+
+    def _manage_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
         if space_module(placement, self.surroundings):
-            return self._module_space(placement, work.progress)
+            return self._module_space(placement, progress)
         if isinstance(placement, Allocate):
-            return self._space.allocate(placement, self.surroundings, work.progress)
-        return self._space.release(placement, self.surroundings, work.progress)
+            return self._space.allocate(placement, self.surroundings, progress)
+        return self._space.release(placement, self.surroundings, progress)
 
     def _module_space(self, placement: Allocate | Release, progress: Progress) -> Outcome:
         """A site's module does it; the ledger notes that transfers may name it."""
@@ -307,6 +331,9 @@ class Stream:
             # one that waits for space must not keep a turn from what will release space
             self.leave_turn()
             return self._performer.perform(work)
+        if self._performer.lacks_space(work.placement):
+            self.leave_turn()
+            self._performer.allocate_again(work.placement, work.progress)
         while True:
             work.current = self._performer.choice(work)
             candidate = work.candidates[work.current]

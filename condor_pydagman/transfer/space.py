@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import re
 import sqlite3
@@ -13,6 +14,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from condor_pydagman.adapters.shared_directory import (
     OTHER_NAME,
@@ -24,6 +26,7 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.endpoints.disk_faults import FULL
 from condor_pydagman.transfer.placement_directory import open_shared, private_directory
@@ -54,6 +57,10 @@ _TABLES = (
     " PRIMARY KEY (allocation, file)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS reserved (number INTEGER PRIMARY KEY, allocation TEXT, file TEXT,"
     " worker TEXT, bytes INTEGER)",
+    "CREATE TABLE IF NOT EXISTS makers (allocation TEXT, dag TEXT, request TEXT,"
+    " PRIMARY KEY (allocation, dag)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS given_back (dag TEXT, identity TEXT, request TEXT,"
+    " PRIMARY KEY (dag, identity, request)) WITHOUT ROWID",
 )
 
 
@@ -63,10 +70,13 @@ class Space:
     Args:
         settings: capacities, and where the shared directory is.
         say: adds a line to the log.
+        dag: path of the DAG file whose node it is for; '' if it is by hand.
     """
 
-    def __init__(self, settings: Settings, say: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, say: Callable[[str], None], dag: str = "") -> None:
         self._settings = settings
+        self._dag = dag
+        self._looked: set[str] = set()  # ids of which it is known whether they were given back
         self._say = say
         self._mutex = threading.Lock()
         self._ledgers: Ledgers | None = None
@@ -91,6 +101,7 @@ class Space:
         """
         del surroundings
         _Waiter(self, self._settings, self._say, request, progress).allocate()
+        self._note_maker(request)
         return Outcome(LEDGER, None, 0)
 
     def release(self, request: Release, surroundings: Surroundings, progress: Progress) -> Outcome:
@@ -104,6 +115,7 @@ class Space:
         found = self._end(destination, request.allocation_id, progress)
         if found is None:
             raise self._unknown(request.allocation_id, f" of {destination}", self.ledgers().own())
+        self.use().take_back(self._dag, request.allocation_id)
         return Outcome(LEDGER, None, 0)
 
     def module_allocated(self, request: Allocate, progress: Progress) -> None:
@@ -120,6 +132,7 @@ class Space:
             if rules.active(own, *key, now) is None:
                 ends = now + min(request.duration_s, _MAX_DURATION_S) if request.duration_s else 0
                 ledgers.write([*own, Allocation(*key, None, now, ends)])
+        self._note_maker(request)
 
     def module_released(self, request: Release, progress: Progress) -> None:
         """A site's module has released it.
@@ -179,6 +192,55 @@ class Space:
             raise self._unknown(allocation_id, f" of {host}", own)
         return _DISK if found.size is None else self.use().left(_key(found), found.size)
 
+    def own(self) -> list[Known]:
+        """The user's allocations that are in force, the oldest first.
+
+        Raises:
+            Fault: the ledger can't be read.
+        """
+        now = time.time()
+        found = [one for one in self.ledgers().own() if one.is_active(now)]
+        return [
+            Known(one, *self.use().known(_key(one))) for one in sorted(found, key=lambda a: a.made)
+        ]
+
+    def end(self, known: Known, progress: Progress, *, for_now: bool) -> None:
+        """End one of `own`.
+
+        Args:
+            for_now: the DAGs that made it may allocate it again (`given_back`).
+
+        Raises:
+            Fault: it can't be noted.
+        """
+        if for_now:
+            self.use().give_back(_key(known.allocation))
+        self._end(known.allocation.destination, known.allocation.allocation_id, progress)
+
+    def given_back(self, transfer: Transfer) -> list[Allocate]:
+        """What has to be allocated again before a transfer: the DAG was removed meanwhile, and its
+        node that allocates is done.
+
+        Raises:
+            Fault: it can't be read.
+        """
+        identity = transfer.allocation_id
+        if not self._dag or not identity or identity in self._looked:
+            return []
+        fields = self.use().given_back(self._dag, identity)
+        if not fields:
+            self._looked.add(identity)
+        return [Allocate(**{**one, "arguments": tuple(one["arguments"])}) for one in fields]
+
+    def _note_maker(self, request: Allocate) -> None:
+        """Note whose the allocation is; without that it stays until it is released."""
+        with contextlib.suppress(Fault):
+            key = _normal(request.host), request.allocation_id
+            found = rules.active(self.ledgers().own(), *key, time.time())
+            if found is not None:
+                self.use().note_maker(_key(found), self._dag, request)
+                self.use().take_back(self._dag, request.allocation_id)
+
     def ledgers(self) -> Ledgers:
         """The ledgers.
 
@@ -220,8 +282,7 @@ class Space:
                 changed = [one._replace(released=now) if one == found else one for one in own]
                 ledgers.write(changed)
         if found is not None:
-            if found.size is not None:
-                self.use().forget(_key(found))
+            self.use().forget(_key(found))
             return found
         ended = [one for one in own if one[:2] == (destination, identity)]
         return ended[-1] if ended else None
@@ -246,6 +307,21 @@ class Space:
     def _unknown(self, identity: str, where: str, own: Sequence[Allocation]) -> Fault:
         near = rules.nearest_ids(own, identity, time.time())
         return Fault(FaultKind.ALLOCATION, f"there is no allocation {identity}{where}; {near}")
+
+
+class Known(NamedTuple):
+    """An allocation in force.
+
+    Attributes:
+        used: bytes of files that were written.
+        dags: paths of the DAG files whose nodes have allocated it; '' for what was done by hand.
+        host: as the request has it; '' if that is not known.
+    """
+
+    allocation: Allocation
+    used: int
+    dags: tuple[str, ...]
+    host: str
 
 
 class _Waiter:
@@ -606,6 +682,67 @@ class AllocationUse:
             self._drop_dead(cursor)
             return of - _sum(cursor, allocation, "", 0)
 
+    def note_maker(self, allocation: str, dag: str, request: Allocate) -> None:
+        """A node of a DAG has allocated it, or '' by hand.
+
+        Raises:
+            Fault: the books can't be written.
+        """
+        with self._change() as cursor:
+            row = (allocation, dag, json.dumps(request._asdict()))
+            cursor.execute("INSERT OR REPLACE INTO makers VALUES (?, ?, ?)", row)
+
+    def give_back(self, allocation: str) -> None:
+        """Its makers may allocate it again.
+
+        Raises:
+            Fault: the books can't be written.
+        """
+        with self._change() as cursor:
+            identity = allocation.split("\n")[1]
+            cursor.execute(
+                "INSERT OR REPLACE INTO given_back"
+                " SELECT dag, ?, request FROM makers WHERE allocation = ?",
+                (identity, allocation),
+            )
+
+    def given_back(self, dag: str, identity: str) -> list[dict[str, Any]]:
+        """The requests of what was given back.
+
+        Raises:
+            Fault: the books can't be read.
+        """
+        with self._change() as cursor:
+            query = "SELECT request FROM given_back WHERE dag = ? AND identity = ?"
+            found = cursor.execute(query, (dag, identity)).fetchall()
+        return [dict(json.loads(text)) for (text,) in found]
+
+    def take_back(self, dag: str, identity: str) -> None:
+        """What was given back is allocated again, or not needed any more.
+
+        Raises:
+            Fault: the books can't be written.
+        """
+        with self._change() as cursor:
+            of = dag, identity
+            cursor.execute("DELETE FROM given_back WHERE dag = ? AND identity = ?", of)
+
+    def known(self, allocation: str) -> tuple[int, tuple[str, ...], str]:
+        """Bytes that are used, who has allocated it, and its host as they call it.
+
+        Raises:
+            Fault: the books can't be read.
+        """
+        with self._change() as cursor:
+            used = cursor.execute(
+                "SELECT total(bytes) FROM used WHERE allocation = ?", (allocation,)
+            ).fetchone()[0]
+            makers = cursor.execute(
+                "SELECT dag, request FROM makers WHERE allocation = ? ORDER BY dag", (allocation,)
+            ).fetchall()
+        host = str(json.loads(makers[0][1])["host"]) if makers else ""
+        return int(used), tuple(str(dag) for dag, _ in makers), host
+
     def forget(self, allocation: str) -> None:
         """The allocation is no more.
 
@@ -615,6 +752,7 @@ class AllocationUse:
         with self._change() as cursor:
             cursor.execute("DELETE FROM used WHERE allocation = ?", (allocation,))
             cursor.execute("DELETE FROM reserved WHERE allocation = ?", (allocation,))
+            cursor.execute("DELETE FROM makers WHERE allocation = ?", (allocation,))
 
     def grow(self, reservation: Reservation, size: int) -> int:
         """Reserve `size` bytes or a bit more; returns what is reserved.

@@ -87,12 +87,14 @@ class Surroundings(NamedTuple):
         environment: variables for modules, plugins and libraries, credentials among them.
         directory: where relative paths begin, absolute.
         say: adds a line to the log; masks secrets itself.
+        dag: path of the DAG file whose node it is; '' if it is by hand.
     """
 
     settings: Settings
     environment: Mapping[str, str]
     directory: str
     say: Callable[[str], None]
+    dag: str = ""
 
 
 class Outcome(NamedTuple):

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters import detached_process
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import data_nodes
 from condor_pydagman.daemon.data_nodes import DataNodes
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.data_requests.work_order import WorkOrder, parse_work_order
+from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.apply_rescue import apply_progress
@@ -73,6 +74,29 @@ def test_a_final_node_may_release(data_run: Any, tmp_path: Path) -> None:
     assert template is not None
     assert "description = release 1" in template.parts[0][0]
     assert (tmp_path / "t.dag.placements/free.order").exists()
+
+
+def test_allocations_of_a_removed_dag(
+    data_run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that outlives DAGMan releases them; its trouble is none of DAGMan's."""
+    started: list[tuple[str, WorkOrder | Ended]] = []
+    start = lambda module, order: started.append(  # noqa: E731
+        (module, parse_work_order(order.decode()))
+    )
+    monkeypatch.setattr(detached_process, "start", start)
+    DataNodes(data_run).release_allocations()
+    ((module, found),) = started
+    assert module == "condor_pydagman.transfer.dag_allocations"
+    assert isinstance(found, WorkOrder)
+    assert found.directory == str(tmp_path / "t.dag.placements")
+
+    def fails(module: str, order: bytes) -> None:
+        raise OSError(12, "no memory")
+
+    monkeypatch.setattr(detached_process, "start", fails)
+    DataNodes(data_run).release_allocations()
+    assert "are not released" in data_run.said[-1]
 
 
 def test_the_job_and_its_order(data_run: Any, tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import io
 import os
 import re
 import signal
+import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +21,9 @@ from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
+from condor_pydagman.data_requests.work_order import WorkOrder
+from condor_pydagman.transfer import dag_allocations
+from condor_pydagman.transfer.dag_allocations import OwnAllocations
 from condor_pydagman.transfer.rules import space_rules
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.space_rules import Allocation, ledger_text
@@ -64,6 +71,16 @@ class Bench:
     @property
     def ledger(self) -> Path:
         return self.path / f"ledger.{os.geteuid()}.txt"
+
+    def of_dag(self, dag: str) -> Bench:
+        """The same for a node of a DAG."""
+        other = Bench.__new__(Bench)
+        other.__dict__.update(self.__dict__)
+        other.space = Space(self.settings, self.said.append, dag)
+        return other
+
+    def own(self) -> OwnAllocations:
+        return OwnAllocations(self.settings, self.said.append)
 
 
 def file(name: str, identity: str = "1") -> Transfer:
@@ -349,3 +366,65 @@ def test_an_id_that_no_ledger_can_hold_is_a_wrong_request(bench: Bench, text: st
     with pytest.raises(Fault, match="allocation_id") as error:
         bench.allocate(text)
     assert error.value.kind is FaultKind.REQUEST
+
+
+def test_what_a_removed_dag_has_allocated_is_released_and_allocated_again(bench: Bench) -> None:
+    """Its rescue run does not repeat the node that has allocated."""
+    one, other = bench.of_dag("/d/one.dag"), bench.of_dag("/d/other.dag")
+    one.allocate("mine", 2 * KB, duration_s=3600.0)
+    one.allocate("shared")
+    other.allocate("shared")
+    bench.allocate("by hand")
+    own = bench.own()
+    found = {known.allocation.allocation_id: known.dags for known in own.all()}
+    assert found == {
+        "mine": ("/d/one.dag",), "shared": ("/d/one.dag", "/d/other.dag"), "by hand": ("",)
+    }  # fmt: skip
+    assert own.release(own.of_dag("/d/one.dag"), for_now=True)
+    assert "released: mine of /disk" in bench.said
+    assert [known.allocation.allocation_id for known in own.all()] == ["shared", "by hand"]
+    assert other.space.given_back(file("f", "mine")) == []
+    again = bench.of_dag("/d/one.dag")
+    (request,) = again.space.given_back(file("f", "mine"))
+    assert (request.host, request.size, request.duration_s) == ("/disk", 2 * KB, 3600)
+    again.space.allocate(request, again.surroundings, progress())
+    assert again.space.given_back(file("f", "mine")) == []
+    again.transfer(2 * KB, identity="mine")
+    assert own.release(own.of_dag("/d/one.dag"), for_now=True)
+    again.release("mine")  # it is not needed any more
+    assert bench.of_dag("/d/one.dag").space.given_back(file("f", "mine")) == []
+
+
+def test_what_is_released_by_hand_is_not_allocated_again(bench: Bench) -> None:
+    one = bench.of_dag("/d/one.dag")
+    one.allocate("a")
+    own = bench.own()
+    assert own.release(own.all())
+    assert bench.of_dag("/d/one.dag").space.given_back(file("f", "a")) == []
+
+
+def test_the_process_that_releases_for_a_removed_dag(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dag = str(tmp_path / "t.dag")
+    (tmp_path / "t.dag.placements").mkdir()
+    bench.of_dag(dag).allocate("a")
+    order = WorkOrder("", "", 0, "", "", {}, f"{dag}.placements", "", {}, bench.settings)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(order.to_text()))
+    assert dag_allocations.main() == 0
+    assert bench.own().all() == []
+    assert "released: a of /disk" in (tmp_path / "t.dag.placements/released.out").read_text()
+
+
+def test_books_of_the_version_before_are_read(bench: Bench) -> None:
+    """They have no table of who has allocated."""
+    bench.allocate("a")
+    bench.transfer(100, identity="a")
+    bench.space.close()
+    (path,) = bench.path.glob("own.*/usage.sqlite")
+    with contextlib.closing(sqlite3.connect(path)) as books:
+        books.execute("DROP TABLE makers")
+        books.execute("DROP TABLE given_back")
+        books.commit()
+    (known,) = bench.own().all()
+    assert (known.used, known.dags) == (100, ())

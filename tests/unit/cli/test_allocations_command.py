@@ -1,0 +1,73 @@
+"""`condor_pydagman allocations`, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.data_requests.requests import Allocate
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.transfer.space import Space
+from condor_pydagman.transfer.way import Progress, Surroundings
+
+
+@pytest.fixture(autouse=True)
+def three_allocations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    capacities = (("/disk", 1 << 30), ("host", 1 << 30))
+    settings = Settings(directory=str(tmp_path / "shared"), capacities=capacities)
+    monkeypatch.setattr(
+        "condor_pydagman.cli.allocations_command.configured_settings", lambda: settings
+    )
+    around = Surroundings(settings, {}, "/", print)
+    for host, identity, dag in (("/disk", "a", "t.dag"), ("host", "a", ""), ("host", "b", "")):
+        space = Space(settings, print, str(tmp_path / dag) if dag else "")
+        request = Allocate(host, identity, 5 << 20, 7200.0)
+        space.allocate(request, around, Progress(threading.Event()))
+        space.close()
+
+
+def allocations(*words: str) -> int:
+    return pydagman.main(["allocations", *words])
+
+
+def left(capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
+    capsys.readouterr()
+    assert allocations("list", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    return [(one["host"], one["allocation_id"]) for one in found]
+
+
+def test_the_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert allocations("list") == 0
+    head, first, second, _ = capsys.readouterr().out.splitlines()
+    assert head.split() == ["ID", "WHERE", "SIZE", "USED", "AGE", "ENDS", "IN", "DAG"]
+    assert first.startswith("a   /disk  5.0 MB")
+    assert first.endswith(f" {tmp_path}/t.dag")
+    assert second.endswith(" by hand")
+    assert allocations("list", "--json") == 0
+    fields = json.loads(capsys.readouterr().out)[0]
+    assert fields["dags"] == [f"{tmp_path}/t.dag"]
+    assert (fields["size"], fields["used"]) == (5 << 20, 0)
+    assert fields["ends"] == pytest.approx(fields["made"] + 7200)
+
+
+def test_release(capsys: pytest.CaptureFixture[str]) -> None:
+    assert allocations("release") == 1
+    assert allocations("release", "c") == 1
+    assert allocations("release", "a") == 1
+    said = capsys.readouterr().err
+    for words in ("name the allocations", "no allocation c", "several a: /disk, host"):
+        assert words in said
+    assert allocations("release", "a", "--host", "host") == 0
+    assert left(capsys) == [("/disk", "a"), ("host", "b")]
+    assert allocations("release", "--dag", "t.dag") == 0
+    assert left(capsys) == [("host", "b")]
+    assert allocations("release", "--all") == 0
+    assert left(capsys) == []
+    assert allocations("list") == 0
+    assert "you have no allocations" in capsys.readouterr().out
