@@ -451,3 +451,37 @@ def test_an_allocation_waits_for_another_dag(
     server.resumed.set()
     assert first.end() == 0
     assert second.end() == 0
+
+
+def test_a_removed_dag_releases_what_it_has_allocated(
+    access_point: AccessPoint, work: Path
+) -> None:
+    """Its rescue run allocates again what a transfer needs."""
+    dag = Dag(
+        access_point,
+        work,
+        "DATA space space.dap\nJOB last last.sub\nDATA out out.dap\n"
+        "PARENT space CHILD last\nPARENT last CHILD out\n",
+        space_dap=allocate("a", "5MB"),
+        last_sub=LAST,
+        out_dap=transfer("knobs", "copy", 'allocation_id = "a";') + release("a"),
+    ).submit()
+    dag.job("last")
+    shown = ("condor_pydagman", "allocations", "list", "--json")
+    environment = {"_CONDOR_PYDAGMAN_PLACEMENT_DIR": str(dag.shared)}
+
+    def allocated() -> list[dict[str, Any]]:
+        done = access_point.run(*shown, cwd=work, environment=environment)
+        return list(json.loads(done.stdout))
+
+    (found,) = allocated()
+    assert (found["allocation_id"], found["dags"]) == ("a", [str(work / "t.dag")])
+    access_point.run("condor_rm", str(dag.cluster))
+    access_point.wait_for(lambda: not allocated(), say="the allocation is released")
+    assert "released: a of scratch" in dag.read("t.dag.placements/released.out")
+    access_point.wait_for(lambda: not (work / "t.dag.lock").exists(), say="DAGMan has ended")
+    (work / "go").touch()
+    assert dag.submit().end() == 0, dag.out()[-3000:]
+    assert "allocates a again" in dag.read("t.dag.placements/out.out")
+    assert (work / "copy").exists()
+    assert not allocated()
