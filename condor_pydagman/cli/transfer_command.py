@@ -18,14 +18,15 @@ from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.data_requests.urls import masked_text, parse_url
+from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
 from condor_pydagman.errors import DagFileError, FileError
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.records.placement_event import COMPLETED
 from condor_pydagman.transfer.attempt_lines import attempt_line, name_of, rate_text
+from condor_pydagman.transfer.left_parts import Place, place_of_transfer, remove_parts
 from condor_pydagman.transfer.make_worker import configured_settings, make_worker
 from condor_pydagman.transfer.progress_sum import ProgressSum
-from condor_pydagman.transfer.rules.faults import FaultKind, exit_code
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, exit_code
 from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker import AttemptEnd, Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
@@ -58,6 +59,12 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--copy", action="store_true", help="transfer SOURCE to DESTINATION; both are URLs or paths"
+    )
+    parser.add_argument(
+        "--clean",
+        action="store_true",
+        help="transfer nothing, but remove what interrupted transfers of the request files have"
+        " left (.NAME.*.part); FILE may also be a directory with such files, or its URL",
     )
     parser.add_argument(
         "--define",
@@ -96,6 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     except DagFileError as error:
         print(error.detail(), file=sys.stderr)
         return FaultKind.REQUEST.exit_code
+    if arguments.clean:
+        return _clean(placements, arguments, settings)
     stop = _stop_by_signal()
     show = _JsonShow() if arguments.json else _Show(quiet=arguments.quiet)
     surroundings = Surroundings(settings, os.environ, os.getcwd(), show.say)
@@ -110,6 +119,43 @@ def run(arguments: argparse.Namespace) -> int:
     show.end()
     kinds = worker.result()
     return exit_code({FaultKind.STOPPED} if stop.is_set() and kinds else kinds)
+
+
+def _clean(
+    placements: Sequence[Placement], arguments: argparse.Namespace, settings: Settings
+) -> int:
+    """Remove what was left; returns the exit code."""
+    show = _Show(quiet=arguments.quiet)
+    surroundings = Surroundings(settings, os.environ, os.getcwd(), show.say)
+    places = [Place(directory) for directory in _directories(arguments)]
+    places += [place_of_transfer(one) for one in placements if isinstance(one, Transfer)]
+    kinds: set[FaultKind] = set()
+    for place in dict.fromkeys(places):
+        try:
+            remove_parts(place, surroundings)
+        except Fault as fault:
+            if fault.kind is not FaultKind.MISSING:
+                kinds.add(fault.kind)
+                print(f"FAILED: {printable(masked_text(fault.reason))}", file=sys.stderr)
+    return exit_code(kinds)
+
+
+def _directories(arguments: argparse.Namespace) -> list[Url]:
+    """Those that are to be cleaned."""
+    return [] if arguments.copy else list(filter(None, map(_directory, arguments.what)))
+
+
+def _directory(text: str) -> Url | None:
+    """A directory, by its path or URL; None if it is something else."""
+    if "://" not in text and not os.path.isdir(text):
+        return None
+    try:
+        url = parse_url(text, os.getcwd())
+    except ValueError:
+        return None
+    if url.is_local and not url.is_directory:
+        url = url.at(url.path + "/")
+    return url if url.is_directory else None
 
 
 def _stop_by_signal() -> threading.Event:
@@ -151,13 +197,14 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 def _placements(arguments: argparse.Namespace) -> Sequence[Placement]:
     if arguments.copy:
         return [_copy(arguments)]
-    if "://" in arguments.what[0]:
+    requests = [one for one in arguments.what if not (arguments.clean and _directory(one))]
+    if requests and "://" in requests[0]:
         arguments.parser.error(
             "to transfer a file without a request file, use --copy SOURCE DESTINATION"
         )
     macros = Macros(_defined(arguments), os.environ)
     placements: list[Placement] = []
-    for name in arguments.what:
+    for name in requests:
         text = _text(name)
         directory = os.path.abspath(os.path.dirname(name))
         placements += read_requests(text, name, macros, directory).placements

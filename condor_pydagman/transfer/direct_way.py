@@ -117,7 +117,7 @@ class DirectWay:
         attempt = _Attempt(label, reads, writes, surroundings, progress)
         if destination.is_local:  # local files have locks of their own
             return self._perform(transfer, destination, attempt)
-        place = "\0".join(map(str, _place(destination)))
+        place = "\0".join(map(str, place_of(destination)))
         with self._locks.held(place, surroundings, progress):
             return self._perform(transfer, destination, attempt)
 
@@ -275,7 +275,7 @@ def _refuse_same(source: Url, destination: Url) -> None:
         with contextlib.suppress(OSError):
             same = same or os.path.samefile(source.path, destination.path)
     else:
-        same = source.host == destination.host and _place(source) == _place(destination)
+        same = source.host == destination.host and place_of(source) == place_of(destination)
     if same:
         raise Fault(FaultKind.REQUEST, f"the destination {destination} is the source")
 
@@ -284,12 +284,12 @@ def _refuse_inside(source: Url, destination: Url) -> None:
     """What is listed while it grows has no end."""
     if not source.is_directory:
         return  # a pattern, of one directory alone
-    outer, inner = _place(source), _place(destination)
+    outer, inner = place_of(source), place_of(destination)
     if outer[:-1] == inner[:-1] and inner[-1].startswith(outer[-1].rstrip("/") + "/"):
         raise Fault(FaultKind.REQUEST, f"the destination {destination} is in the source {source}")
 
 
-def _place(url: Url) -> tuple[str, int, str, str]:
+def place_of(url: Url) -> tuple[str, int, str, str]:
     """What tells one file from another, whatever it is called."""
     if url.is_local:
         return "", 0, "", os.path.realpath(url.path) + "/" * url.is_directory

@@ -218,6 +218,22 @@ def _lock_in(directory: str) -> int | None:
     return None
 
 
+def remove_left(directory: str) -> bool:
+    """Remove a directory that a killed attempt has left; False if it is in use or another's."""
+    try:
+        lock = _lock_in(directory)
+    except OSError:
+        return False
+    if lock is None:
+        return False
+    try:
+        os.unlink(os.path.join(directory, "lock"))
+        _remove(directory)
+    finally:
+        os.close(lock)
+    return True
+
+
 def _remove(directory: str) -> None:
     """Remove a directory of ours with all in it, also what a program has made read-only."""
     if not os.path.lexists(directory):

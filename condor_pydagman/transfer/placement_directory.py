@@ -142,6 +142,26 @@ class DestinationLocks:
             directory.remove(name)
             os.close(fd)
 
+    @contextlib.contextmanager
+    def held_if_free(self, place: str, surroundings: Surroundings) -> Iterator[bool]:
+        """The same without waiting; yields whether nobody else has it.
+
+        Raises:
+            Fault: there is no place for locks.
+        """
+        name = _LOCKS + label(place)
+        try:
+            directory = self._opened(surroundings)
+            fd = directory.try_lock(name, make=True)
+        except OSError as error:
+            raise Fault(FaultKind.NO_SPACE, f"can't lock: {error.strerror}") from None
+        try:
+            yield fd >= 0
+        finally:
+            if fd >= 0:
+                directory.remove(name)
+                os.close(fd)
+
     def _opened(self, surroundings: Surroundings) -> SharedDirectory:
         with self._mutex:
             if self._directory is None or not self._directory.is_in_place():

@@ -218,6 +218,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from rescue' -l
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from rescue' -l json -d 'print one JSON object'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from rescue' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from transfer' -l copy -d 'transfer SOURCE to DESTINATION; both are URLs or paths'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from transfer' -l clean -d 'transfer nothing, but remove what interrupted transfers of the request files have left (.NAME.*.part); FILE may also be a directory with such files, or its URL'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from transfer' -l define -s D -x -d 'set a macro of the request files, as VARS does for a node'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from transfer' -l checksum -x -d 'checksum of the file, with --copy'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from transfer' -l if-exists -x -a 'overwrite skip fail' -d 'what to do if DESTINATION exists, with --copy (default: overwrite)'

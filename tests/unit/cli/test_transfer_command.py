@@ -132,3 +132,18 @@ def test_messages_on_a_full_disk_stop_no_transfer(transfer_directory: Path) -> N
             )
             assert process.wait(LIMIT_S) == expected
     assert (transfer_directory / "b").read_text() == "content"
+
+
+def test_clean(transfer_directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = [transfer_directory / f".{name}.12345678.12345678.part" for name in ("b", "c")]
+    for path in parts:
+        path.write_text("x")
+    request = "dap_type = transfer\nsrc_url = a\ndest_url = $(to)\n"
+    (transfer_directory / "x.dap").write_text(request)
+    assert transfer("--clean", "-D", "to=b", "x.dap") == 0
+    assert [path.exists() for path in parts] == [False, True]
+    assert not (transfer_directory / "b").exists()
+    assert transfer("--clean", str(transfer_directory)) == 0
+    assert not any(path.exists() for path in parts)
+    assert capsys.readouterr().err.splitlines() == [f"removed: {path}" for path in parts]
+    assert transfer("--clean", "--copy", "a", "none/b") == 0

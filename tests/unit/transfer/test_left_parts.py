@@ -1,0 +1,93 @@
+"""What interrupted transfers have left is removed, and nothing else."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
+from condor_pydagman.transfer.left_parts import Place, place_of_transfer, remove_parts
+from condor_pydagman.transfer.local_part import local_part
+from condor_pydagman.transfer.stream_copy import partial_name
+from condor_pydagman.transfer.way import Surroundings
+from tests.servers.faulty_http import FaultyServer
+from tests.unit.transfer import helpers
+
+SOURCE = parse_url("http://h/a")
+
+
+def part(name: str) -> str:
+    return partial_name(SOURCE, "1", name)
+
+
+def removed(place: Place, directory: Path) -> list[str]:
+    said: list[str] = []
+    settings = Settings(directory=str(directory / "shared"))
+    remove_parts(place, Surroundings(settings, {}, str(directory), said.append))
+    return said
+
+
+def test_parts_of_one_file(tmp_path: Path) -> None:
+    long = "ü" * 120
+    kept = [part("other"), "b", ".b.txt.part", ".b.12345678.part.bak"]
+    for name in (part("b"), part(long), *kept):
+        (tmp_path / name).write_text("x")
+    for name in ("b", long):
+        place = place_of_transfer(helpers.transfer("http://h/a", tmp_path / name))
+        assert removed(place, tmp_path) == [f"removed: {tmp_path / part(name)}"]
+    assert {path.name for path in tmp_path.iterdir()} == set(kept)
+
+
+def test_parts_of_a_directory(tmp_path: Path) -> None:
+    for name in ("to/d", "to/e"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / part("b")).write_text("x")
+    place = place_of_transfer(helpers.transfer("http://h/a/", f"{tmp_path}/to/"))
+    assert len(removed(place, tmp_path)) == 2
+    (tmp_path / "to/d" / part("b")).write_text("x")
+    assert removed(Place(parse_url(f"{tmp_path}/to/")), tmp_path) == [], "only what is in it"
+
+
+def test_what_is_in_use_stays(tmp_path: Path) -> None:
+    path = tmp_path / part("b")
+    path.write_text("x")
+    with path.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (line,) = removed(Place(parse_url(f"{tmp_path}/")), tmp_path)
+    assert line == f"left alone, as it may be in use: {path}"
+    assert path.exists()
+
+
+def test_what_modules_have_left(tmp_path: Path, surroundings: Surroundings) -> None:
+    final = str(tmp_path / "b")
+    with local_part(SOURCE, final, surroundings, helpers.progress()) as busy:
+        Path(busy.path).write_text("x")
+        (line,) = removed(Place(parse_url(f"{tmp_path}/")), tmp_path)
+        assert "in use" in line
+        left = os.path.dirname(os.path.dirname(busy.path))
+    os.makedirs(f"{left}/new", 0o700)
+    os.chmod(left, 0o700)
+    Path(f"{left}/new/b").write_text("x")
+    assert removed(Place(parse_url(f"{tmp_path}/")), tmp_path) == [f"removed: {left}"]
+    assert not os.path.exists(left)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_parts_at_a_server(
+    server: FaultyServer, tmp_path: Path, busy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files.update({f"/d/{part('b')}": b"x", "/d/b": b"y"})
+    if busy:
+        monkeypatch.setattr(
+            "condor_pydagman.adapters.shared_directory.SharedDirectory.try_lock",
+            lambda *_, **__: -1,
+        )
+    said = removed(Place(parse_url(server.url("/d/"))), tmp_path)
+    assert len(said) == 1
+    expected: dict[str, Any] = {"/d/b"} if not busy else {"/d/b", f"/d/{part('b')}"}
+    assert set(server.files) == expected
