@@ -13,7 +13,7 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.checksums import Hash, new_hash, same_digits
 from condor_pydagman.transfer.endpoints.disk_faults import writing
-from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry, Reader, Writer
+from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry, Reader, SendAgain, Writer
 from condor_pydagman.transfer.endpoints.local_copy import copy_by_kernel
 from condor_pydagman.transfer.endpoints.local_files import (
     BusyFault,
@@ -104,6 +104,8 @@ class StreamCopy:
                 size = self._wait(busy)
                 if size is not None:
                     return size
+            except SendAgain:
+                self._progress.check_stop()
 
     def _attempt(self) -> int:
         reader: Reader = self._reads.read(self._transfer.source, 0)
@@ -116,10 +118,13 @@ class StreamCopy:
                 version, size = reader.version, reader.size
                 reader.close()
                 reader = self._reads.read(self._transfer.source, offset)
-                if reader.version != version or size not in (None, reader.size):
+                if reader.version != version:
                     raise Fault(
                         FaultKind.SERVER, f"{self._transfer.source} is changing", transient=True
                     )
+                if size not in (None, reader.size):  # what a range says is not to be trusted
+                    reader.close()
+                    reader = self._reads.read(self._transfer.source, 0)
             return self._copy(reader, temporary)
         finally:
             reader.close()

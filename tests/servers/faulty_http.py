@@ -30,6 +30,7 @@ class Wrong(NamedTuple):
         stalls: whether it stalls there.
         drips: whether the body, or what of it comes after those bytes, comes a byte at a time.
         length: what Content-Length says instead of the truth.
+        reads: whether the body of a request is read before the status is answered.
         no_ranges: whether a range is ignored.
         wrong_range: whether Content-Range is wrong.
         no_version: whether there is no ETag.
@@ -42,6 +43,7 @@ class Wrong(NamedTuple):
     stalls: bool = False
     drips: bool = False
     length: int = -1
+    reads: bool = False
     no_ranges: bool = False
     wrong_range: bool = False
     no_version: bool = False
@@ -113,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
             return super().handle_expect_100()
         self.server.expectation = 0, ""
         self.close_connection = True
-        self._answer(status, {"Location": location})
+        self._answer(status, {"Location": location, "Connection": "close"})
         return False
 
     def _begin(self) -> tuple[str, Wrong]:
@@ -183,6 +185,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         path, wrong = self._begin()
         if wrong.status:
+            if wrong.reads:
+                self._body(Wrong())
             self.close_connection = True
             self._answer(wrong.status, dict(wrong.headers))
             return
@@ -233,8 +237,8 @@ class _Handler(BaseHTTPRequestHandler):
     do_COPY = do_MOVE
 
     def do_MKCOL(self) -> None:
-        self._begin()
-        self._answer(201)
+        _, wrong = self._begin()
+        self._answer(wrong.status or 201)
 
     def do_PROPFIND(self) -> None:
         path, wrong = self._begin()

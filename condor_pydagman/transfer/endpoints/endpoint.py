@@ -24,6 +24,16 @@ _WHOLE = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}")
 Itself = TypeVar("Itself")
 
 
+class SendAgain(Fault):
+    """The service wants a file that was written, or a part of it, anew: it takes it elsewhere.
+
+    The next `Endpoint.write` of the same file goes there.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(FaultKind.SERVER, reason)
+
+
 class Entry(NamedTuple):
     """A file or directory.
 

@@ -38,8 +38,6 @@ _VERSIONS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "md5Hash"
 
 def known(scheme: str) -> str:
     """Why there is no endpoint for a scheme, and what to do about it; '' if there is one."""
-    if scheme in ("ftp", "ftps"):
-        return ""
     if scheme == "sftp":
         from condor_pydagman.transfer.endpoints import sftp_files
 
@@ -71,10 +69,6 @@ def open_endpoint(
     Raises:
         Fault: its credentials can't be used.
     """
-    if url.scheme in ("ftp", "ftps"):
-        from condor_pydagman.transfer.endpoints.ftp_files import FtpFiles
-
-        return FtpFiles(url, surroundings)
     if url.scheme == "sftp":
         from condor_pydagman.transfer.endpoints.sftp_files import SftpFiles
 

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import base64
 import os
-import ssl
 from collections.abc import Mapping
 
-from condor_pydagman.adapters.tls import client_context
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
@@ -53,33 +51,15 @@ def bearer_token(environment: Mapping[str, str]) -> str:
     return _of_condor(environment.get("_CONDOR_CREDS", ""))
 
 
-def tls_context(environment: Mapping[str, str], proxy: str = "") -> ssl.SSLContext:
-    """How servers are checked, and the user's certificate if there is one.
+def proxy_file(environment: Mapping[str, str], proxy: str) -> str:
+    """Path of the X.509 proxy; '' if there is none.
 
     Args:
-        proxy: path of an X.509 proxy that the request names; "default" or '' for the usual one.
+        proxy: path that the request names; "default" or '' for the usual one.
 
     Raises:
-        Fault: a file that is named can't be used.
+        Fault: the usual one is named, and is not there.
     """
-    context = client_context()
-    authorities, directory = environment.get("SSL_CERT_FILE"), environment.get("X509_CERT_DIR")
-    certificate = _proxy_file(environment, proxy)
-    key = environment.get("X509_USER_KEY") if not certificate else None
-    certificate = certificate or environment.get("X509_USER_CERT", "")
-    try:
-        if authorities or (directory and os.path.isdir(directory)):
-            context.load_verify_locations(authorities or None, directory or None)
-        if certificate:
-            context.load_cert_chain(certificate, key)
-    except (OSError, ssl.SSLError) as error:
-        raise Fault(
-            FaultKind.DENIED, f"a certificate can't be used: {certificate or authorities}: {error}"
-        ) from None
-    return context
-
-
-def _proxy_file(environment: Mapping[str, str], proxy: str) -> str:
     if proxy and proxy != "default":
         return proxy
     path = environment.get("X509_USER_PROXY", "")

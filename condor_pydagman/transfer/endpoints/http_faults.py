@@ -21,6 +21,13 @@ _KINDS = {
     501: FaultKind.REFUSED,
     505: FaultKind.REFUSED,
 }
+# What an answer means to a request that makes a file or a directory: where that is to be is not.
+_KINDS_OF_MAKING = {
+    404: FaultKind.DESTINATION,
+    409: FaultKind.DESTINATION,
+    410: FaultKind.DESTINATION,
+}
+_MAKING = ("PUT", "MKCOL", "MOVE", "COPY")
 _LOCKED = 423
 _PASSING = (408, _LOCKED, 425, 429)
 _WORDS = {
@@ -32,6 +39,8 @@ _WORDS = {
     503: "it is overloaded",
     507: "it has no space",
 }
+_NO_PLACE = "it has no such directory or bucket"
+_WORDS_OF_MAKING = dict.fromkeys(_KINDS_OF_MAKING, _NO_PLACE)
 
 
 def fault_of_status(status: int, headers: Mapping[str, str], url: Url, doing: str) -> Fault:
@@ -40,11 +49,14 @@ def fault_of_status(status: int, headers: Mapping[str, str], url: Url, doing: st
     Args:
         doing: the method.
     """
-    kind = _KINDS.get(status, FaultKind.REFUSED)
+    kinds, meanings = _KINDS, _WORDS
+    if doing in _MAKING:
+        kinds, meanings = {**_KINDS, **_KINDS_OF_MAKING}, {**_WORDS, **_WORDS_OF_MAKING}
+    kind = kinds.get(status, FaultKind.REFUSED)
     transient = status in _PASSING or (status >= 500 and status not in _KINDS)
     if transient:
         kind = FaultKind.SERVER
-    words = f" ({_WORDS[status]})" if status in _WORDS else ""
+    words = f" ({meanings[status]})" if status in meanings else ""
     reason = f"{url.server} answers {status}{words} to {doing} {url}"
     if not transient:
         return Fault(kind, reason, transient=False)

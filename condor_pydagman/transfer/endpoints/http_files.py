@@ -7,24 +7,28 @@ Writing replaces a whole file; where the server knows MOVE, under a temporary na
 from __future__ import annotations
 
 import fnmatch
-import ipaddress
 from collections.abc import Iterator, Mapping
-from urllib.parse import quote, urljoin, urlsplit
+from typing import Any
+from urllib.parse import quote, urljoin
+
+import pycurl
 
 from condor_pydagman import __version__
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,
+    SendAgain,
     check_depth,
     no_file,
     whole_number,
 )
-from condor_pydagman.transfer.endpoints.http_connection import Answer, Connection, Place, Proxy
-from condor_pydagman.transfer.endpoints.http_credentials import authorization, basic, tls_context
+from condor_pydagman.transfer.endpoints.http_credentials import authorization
 from condor_pydagman.transfer.endpoints.http_faults import fault_of_status
 from condor_pydagman.transfer.endpoints.http_headers import (
     checksums_of,
+    fields_of,
     range_of,
     refuse_encoding,
     version_of,
@@ -35,15 +39,15 @@ from condor_pydagman.transfer.endpoints.http_listing import (
     entries_of,
     links_of,
 )
+from condor_pydagman.transfer.endpoints.libcurl import Session, ascii_host, tls_options
+from condor_pydagman.transfer.endpoints.proxies import proxy_options
 from condor_pydagman.transfer.endpoints.reach import Reach
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 MAX_REDIRECTS = 5
-MAX_CONNECTIONS = 4  # kept, to servers that are redirected to
-_PROXY_PORT = 1080  # as curl(1)
-EXPECT_S = 1.0  # for the server to say whether it wants the body
-SMALL_BODY_BYTES = 65536
+# A body that is sent from memory; of a larger one, libcurl asks first whether it is wanted.
+SMALL_BODY_BYTES = 1 << 20
 _READING = ("GET", "HEAD", "OPTIONS", "PROPFIND")
 _SEE_OTHER = 303
 _REDIRECTS = (301, 302, _SEE_OTHER, 307, 308)
@@ -51,7 +55,54 @@ _DAV = ("dav", "davs")
 _TLS = ("https", "davs")
 _GOOD = (200, 201, 202, 204, 206, 207)
 _UNKNOWN_METHOD = (405, 501)
+_METHODS: Mapping[str, Mapping[int, Any]] = {"GET": {}, "HEAD": {pycurl.NOBODY: 1}}
 _QUERY_SAFE = "!#$%&'()*+,/:;=?@[]~"  # what is not so is encoded: blanks, ends of lines
+
+
+class Answer(NamedTuple):
+    """What a server has answered, but the body.
+
+    Attributes:
+        status: code.
+        headers: by name in lower case.
+        target: where the request went in the end.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    target: Url
+
+
+class _Service(NamedTuple):
+    """What all requests to a server have in common.
+
+    Attributes:
+        root: scheme and server, as libcurl takes them.
+        lines: headers.
+        options: of libcurl, by number.
+        is_proxied: whether a proxy leads there.
+    """
+
+    root: str
+    lines: tuple[bytes, ...]
+    options: Mapping[int, Any]
+    is_proxied: bool
+
+
+class _Elsewhere(NamedTuple):
+    """Where a file is to be written that a server has sent on after it had seen the data.
+
+    Attributes:
+        url: of the file.
+        target: where it is to go.
+        hops: redirections that led there.
+        kind: of the address of the server that has sent it on.
+    """
+
+    url: Url
+    target: Url
+    hops: int
+    kind: str
 
 
 class HttpFiles(Closing):
@@ -65,18 +116,20 @@ class HttpFiles(Closing):
         self._is_dav = url.scheme in _DAV
         self._surroundings = surroundings
         self._x509 = proxy
-        self._connections: dict[Place, Connection] = {}
         self._reach = Reach(url.host)
-        self._heads: dict[tuple[object, ...], dict[str, str]] = {}
+        self._session = Session(surroundings.settings, self._check_address)
+        self._services: dict[tuple[object, ...], _Service] = {}
+        self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
+        self._target = self._root = url._replace(path="/", query="")
         self._moves: bool | None = True if self._is_dav else None
-        self._root = url._replace(path="/", query="")
+        self._kind = ""  # of the address of the last answer
+        self._elsewhere: _Elsewhere | None = None
 
     @property
     def can_rename(self) -> bool:
         """See `Endpoint`; an http server is asked once whether it knows MOVE."""
         if self._moves is None:
-            answer = self._ask("OPTIONS", self._root)
-            answer.drain()
+            answer = self._ask_all("OPTIONS", self._root)
             self._moves = "MOVE" in answer.headers.get("allow", "").upper()
         return self._moves
 
@@ -85,14 +138,13 @@ class HttpFiles(Closing):
         if self._is_dav:
             found = self._list(url, "0")
             return None if found is None else _entry(next(found, None))
-        answer = self._ask("HEAD", url)
-        answer.drain()
+        answer = self._ask_all("HEAD", url)
         if answer.status in _UNKNOWN_METHOD:
             answer = self._ask("GET", url)
-            answer.finish()
+            self._session.end()
         if answer.status in (404, 410):
             return None
-        self._check(answer, "HEAD", url)
+        _check(answer, "HEAD", url)
         size = whole_number(answer.headers.get("content-length", ""))
         return Entry("", size, False, version_of(answer.headers), checksums_of(answer.headers))
 
@@ -101,10 +153,9 @@ class HttpFiles(Closing):
         not.  It may compute it first, so this is asked only for what is to be compared."""
         name = {"sha256": "sha-256"}.get(algorithm, algorithm)
         try:
-            answer = self._ask("HEAD", url, {"Want-Digest": name})
+            answer = self._ask_all("HEAD", url, {"Want-Digest": name})
         except Fault:
             return ""
-        answer.drain()
         return checksums_of(answer.headers).get(algorithm, "") if answer.status == 200 else ""
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
@@ -124,70 +175,82 @@ class HttpFiles(Closing):
                     waiting.append(listed.path)
 
     def read(self, url: Url, offset: int) -> HttpReader:
-        """See `Endpoint`."""
-        ranged = {"Range": f"bytes={offset}-"} if offset else {}
-        answer = self._ask("GET", url, ranged)
-        if answer.status == 416:
-            answer.drain()
-            answer = self._ask("GET", url)
-        if answer.status not in (200, 206):
-            answer.drain()
-            raise fault_of_status(answer.status, answer.headers, url, "GET")
-        try:
-            refuse_encoding(answer.headers, url)
-            _refuse_index(answer, url)
-            return HttpReader(answer, offset, url)
-        except Fault:
-            answer.finish()
-            raise
+        """See `Endpoint`; the whole file, if the server does not give the rest of it alone."""
+        for begin in dict.fromkeys((offset, 0)):
+            answer = self._ask("GET", url, {"Range": f"bytes={begin}-"} if begin else {})
+            if answer.status == 200:
+                return self._reader(answer, url, 0, _length(answer.headers, url), 0)
+            given = range_of(answer.headers, begin) if answer.status == 206 else None
+            if given is not None:
+                return self._reader(answer, url, begin, given.size, begin - given.begin)
+            if answer.status not in (206, 416):
+                self._session.drain()
+                raise fault_of_status(answer.status, answer.headers, url, "GET")
+            self._session.end()
+        raise Fault(FaultKind.SERVER, f"{url.server} sends only a part of {url}")
 
     def write(self, url: Url, offset: int, size: int | None) -> HttpWriter | SmallWriter:
         """See `Endpoint`."""
+        elsewhere, self._elsewhere = self._elsewhere, None
         if self._is_dav:
             self._make_directories(url)
         if size is not None and size <= SMALL_BODY_BYTES:
             return SmallWriter(self, url)
-        headers = (
-            {"Transfer-Encoding": "chunked"} if size is None else {"Content-Length": f"{size}"}
-        )
-        headers["Expect"] = "100-continue"
         self._reach.begin()
-        target = url
-        for _ in range(MAX_REDIRECTS):
-            connection = self._connection(target)
-            connection.begin("PUT", _target(target, connection), self._headers(target, headers))
-            answer = connection.early_answer("PUT", EXPECT_S) if "Expect" in headers else None
-            if answer is None:
-                return HttpWriter(connection, url, chunked=size is None)
-            answer.finish()
-            if answer.status == 417 and headers.pop("Expect", ""):
-                continue  # it wants the body at once
+        target, hops = url, 0
+        if elsewhere is not None and elsewhere.url == url:
+            target, hops = elsewhere.target, elsewhere.hops
+            self._reach.leads_on(elsewhere.kind)
+        headers = {"Transfer-Encoding": "chunked"} if size is None else {}
+        options: dict[int, Any] = {pycurl.UPLOAD: 1, pycurl.FRESH_CONNECT: 1}
+        if size is not None:
+            options[pycurl.INFILESIZE_LARGE] = size
+        while True:
+            self._begin("PUT", target, headers, options)
+            if self._session.wait_for_wish():
+                return HttpWriter(self, self._session, url, hops)
+            answer = self._answer()
+            if answer.status == 417 and "Expect" not in headers:
+                headers["Expect"] = ""  # it wants the body at once
+                continue
             if answer.status not in _REDIRECTS:
                 raise fault_of_status(answer.status, answer.headers, url, "PUT")
-            self._reach.leads_on(connection.kind)
-            target = self._redirected("PUT", target, answer)
-        raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
+            target, hops = self._follow("PUT", url, answer, hops), hops + 1
 
     def put(self, url: Url, data: bytes) -> None:
         """Create or replace a file with few bytes, which may be sent again."""
-        answer = self._ask("PUT", url, {"Content-Length": f"{len(data)}"}, data)
-        answer.drain()
-        self._check(answer, "PUT", url)
+        headers = {"Content-Type": "", "Expect": ""}
+        answer = self._ask_all("PUT", url, headers, {pycurl.POSTFIELDS: data})
+        _check(answer, "PUT", url)
+
+    def end_of_put(self, url: Url, hops: int) -> None:
+        """The server has answered to a body.
+
+        Raises:
+            Fault: it has not taken it, or wants it sent elsewhere.
+        """
+        answer = self._answer()
+        self._session.drain()
+        if answer.status in _REDIRECTS and answer.status != _SEE_OTHER:
+            kind = self._kind
+            target = self._follow("PUT", url, answer, hops)
+            self._elsewhere = _Elsewhere(url, target, hops + 1, kind)
+            raise SendAgain(f"{url.server} redirects {url} to {target.server}")
+        _check(answer, "PUT", url)
 
     def rename(self, url: Url, to: Url) -> None:
         """See `Endpoint`."""
-        answer = self._ask("MOVE", url, {"Destination": _absolute(to), "Overwrite": "T"})
-        answer.drain()
+        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
+        answer = self._ask_all("MOVE", url, headers)
         if answer.status in (404, 410):  # done by a request whose answer was lost, or removed
             raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}")
-        self._check(answer, "MOVE", url)
+        _check(answer, "MOVE", url)
 
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
-        answer = self._ask("DELETE", url)
-        answer.drain()
+        answer = self._ask_all("DELETE", url)
         if answer.status not in (404, 410):
-            self._check(answer, "DELETE", url)
+            _check(answer, "DELETE", url)
 
     def copy(self, url: Url, to: Url) -> bool:
         """See `Endpoint`."""
@@ -195,18 +258,27 @@ class HttpFiles(Closing):
             return False
         if self._is_dav:
             self._make_directories(to)
-        answer = self._ask("COPY", url, {"Destination": _absolute(to), "Overwrite": "T"})
-        answer.drain()
+        headers = {"Destination": self._absolute(to), "Overwrite": "T"}
+        answer = self._ask_all("COPY", url, headers)
         if answer.status in (*_UNKNOWN_METHOD, 400, 502):
             return False
-        self._check(answer, "COPY", url)
+        _check(answer, "COPY", url)
         return True
 
     def close(self) -> None:
         """See `Endpoint`."""
-        for connection in self._connections.values():
-            connection.close()
-        self._connections.clear()
+        self._session.close()
+
+    def _reader(
+        self, answer: Answer, url: Url, begin: int, size: int | None, skip: int
+    ) -> HttpReader:
+        try:
+            refuse_encoding(answer.headers, url)
+            _refuse_index(answer, url)
+        except Fault:
+            self._session.end()
+            raise
+        return HttpReader(self._session, answer.headers, begin, size, skip)
 
     def _inside(self, directory: Url) -> Iterator[Listed]:
         """What is directly in a directory."""
@@ -217,20 +289,19 @@ class HttpFiles(Closing):
             return
         answer = self._ask("GET", directory)
         if answer.status != 200:
-            answer.drain()
+            self._session.drain()
             raise fault_of_status(answer.status, answer.headers, directory, "GET")
-        yield from links_of(answer.blocks(), _absolute(directory), directory.path)
+        yield from links_of(self._session.blocks(), self._absolute(directory), directory.path)
 
     def _list(self, url: Url, depth: str) -> Iterator[Listed] | None:
-        headers = {"Depth": depth, "Content-Length": f"{len(PROPFIND_BODY)}"}
-        answer = self._ask("PROPFIND", url, headers, PROPFIND_BODY)
+        headers = {"Depth": depth, "Content-Type": "application/xml", "Expect": ""}
+        answer = self._ask("PROPFIND", url, headers, {pycurl.POSTFIELDS: PROPFIND_BODY})
+        if answer.status == 207:
+            return iter(entries_of(self._session.blocks(), url.server))
+        self._session.drain()
         if answer.status in (404, 410):
-            answer.drain()
             return None
-        if answer.status != 207:
-            answer.drain()
-            raise fault_of_status(answer.status, answer.headers, url, "PROPFIND")
-        return iter(entries_of(answer.blocks(), url.server))
+        raise fault_of_status(answer.status, answer.headers, url, "PROPFIND")
 
     def _make_directories(self, url: Url) -> None:
         """Make the directories of a file that are missing, the outermost first."""
@@ -240,10 +311,9 @@ class HttpFiles(Closing):
             missing.append(parent)
             parent = parent._replace(path=parent.path[:-1]).sibling("")
         for one in reversed(missing):
-            answer = self._ask("MKCOL", one)
-            answer.drain()
+            answer = self._ask_all("MKCOL", one)
             if answer.status != 405:  # another placement has made it
-                self._check(answer, "MKCOL", one)
+                _check(answer, "MKCOL", one)
 
     def _may_be(self, directory: Url) -> bool:
         """Whether a directory is there, or may be: not everybody who may write to it may look."""
@@ -254,26 +324,48 @@ class HttpFiles(Closing):
                 return True
             raise
 
-    def _check(self, answer: Answer, method: str, url: Url) -> None:
-        if answer.status not in _GOOD:
-            raise fault_of_status(answer.status, answer.headers, url, method)
+    def _ask_all(
+        self,
+        method: str,
+        url: Url,
+        headers: Mapping[str, str] = {},
+        options: Mapping[int, Any] = {},
+    ) -> Answer:
+        """As `_ask`, of an answer whose body is not wanted."""
+        answer = self._ask(method, url, headers, options)
+        self._session.drain()
+        return answer
 
     def _ask(
-        self, method: str, url: Url, headers: Mapping[str, str] | None = None, body: bytes = b""
+        self,
+        method: str,
+        url: Url,
+        headers: Mapping[str, str] = {},
+        options: Mapping[int, Any] = {},
     ) -> Answer:
         """The answer to a request; redirections are followed."""
+        self._elsewhere = None
         self._reach.begin()
-        target = url
-        for _ in range(MAX_REDIRECTS + 1):
-            connection = self._connection(target)
-            all_headers = self._headers(target, headers or {})
-            answer = connection.request(method, _target(target, connection), all_headers, body)
+        target, hops = url, 0
+        while True:
+            self._begin(method, target, headers, options)
+            self._session.wait_for_head()
+            answer = self._answer()
             if answer.status not in _REDIRECTS:
                 return answer
-            answer.drain()
-            self._reach.leads_on(connection.kind)
-            target = self._redirected(method, target, answer)
-        raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
+            target, hops = self._follow(method, url, answer, hops), hops + 1
+
+    def _follow(self, method: str, url: Url, answer: Answer, hops: int) -> Url:
+        """Where a redirected request is to go, after so many redirections.
+
+        Raises:
+            Fault: nowhere.
+        """
+        self._session.drain()
+        if hops >= MAX_REDIRECTS:
+            raise Fault(FaultKind.REFUSED, f"{url.server} redirects {url} too often")
+        self._reach.leads_on(self._kind)
+        return self._redirected(method, answer.target, answer)
 
     def _redirected(self, method: str, url: Url, answer: Answer) -> Url:
         """Where an answer points to; a password of the URL is for its own server only.
@@ -310,21 +402,62 @@ class HttpFiles(Closing):
         same_port = _port(target) == _port(self._root)
         return host == self._root.host.lower() and (same_port or not self._reach.is_near)
 
-    def _headers(self, url: Url, more: Mapping[str, str]) -> dict[str, str]:
-        service = (url.scheme, *url[2:6])
-        known = self._heads.get(service)
-        if known is None:
-            known = {
-                "Host": url.server,
-                "User-Agent": f"condor_pydagman/{__version__}",
-                "Accept": "*/*",
-                "Accept-Encoding": "identity",
-            }
+    def _begin(
+        self, method: str, url: Url, headers: Mapping[str, str], options: Mapping[int, Any]
+    ) -> None:
+        """Begin a request; what libcurl finds open is not used if it must not lead there now."""
+        service = self._service(url)
+        for kind in self._kinds.get(url.host, ()):
+            self._reach.check_kind(url.host, kind)
+        if service.is_proxied:
+            self._reach.check(url.host, url.host)
+        self._target = url
+        lines = [*service.lines, *(_line(name, value) for name, value in headers.items())]
+        all_options = {
+            **service.options,
+            **_METHODS.get(method, {pycurl.CUSTOMREQUEST: method}),
+            **options,
+            pycurl.HTTPHEADER: lines,
+        }
+        self._session.begin(self._absolute(url), url.server, all_options)
+
+    def _answer(self) -> Answer:
+        target, session = self._target, self._session
+        if not session.has_head:
+            reason = f"{target.server} broke off in the middle of its answer"
+            raise Fault(FaultKind.SERVER, reason, host=target.server)
+        is_proxied = self._service(target).is_proxied
+        address = target.host if is_proxied else session.known(pycurl.PRIMARY_IP)
+        self._kind = self._reach.reached(address)
+        self._kinds.setdefault(target.host, set()).add(self._kind)
+        return Answer(session.status, fields_of(session.head), target)
+
+    def _check_address(self, address: str) -> None:
+        """Whether there may be a connection to an address, for the present request."""
+        if not self._service(self._target).is_proxied:
+            self._reach.check(self._target.host, address)
+
+    def _service(self, url: Url) -> _Service:
+        key = (url.scheme, *url[2:6])
+        service = self._services.get(key)
+        if service is None:
+            environment = self._surroundings.environment
+            is_tls = url.scheme in _TLS
+            scheme = "https" if is_tls else "http"
+            proxy = proxy_options(url, scheme, environment)
+            tls = tls_options(environment, self._x509) if is_tls else {}
+            lines = [_line("Accept-Encoding", "identity")]
             value = self._authorization(url)
             if value:
-                known["Authorization"] = value
-            self._heads[service] = known
-        return {**known, **more} if more else known
+                lines.append(_line("Authorization", value))
+            port = f":{url.port}" * bool(url.port)
+            service = self._services[key] = _Service(
+                f"{scheme}://{ascii_host(url)}{port}",
+                tuple(lines),
+                {pycurl.USERAGENT: f"condor_pydagman/{__version__}", **proxy, **tls},
+                bool(proxy),
+            )
+        return service
 
     def _authorization(self, url: Url) -> str:
         """Credentials are for the server that was named, not for where it redirects to."""
@@ -332,47 +465,48 @@ class HttpFiles(Closing):
             return ""
         return authorization(url, self._surroundings.environment)
 
-    def _connection(self, url: Url) -> Connection:
-        place = self._place(url)
-        connection = self._connections.get(place)
-        if connection is None:
-            while len(self._connections) >= MAX_CONNECTIONS:
-                self._connections.pop(next(iter(self._connections))).close()
-            settings = self._surroundings.settings
-            connection = self._connections[place] = Connection(
-                place, self._reach, settings.connect_timeout_s, settings.stall_timeout_s
-            )
-        return connection
-
-    def _place(self, url: Url) -> Place:
-        tls = url.scheme in _TLS
-        port = _port(url)
-        for place in self._connections:
-            if (place.host, place.port, place.tls is not None) == (url.host, port, tls):
-                return place
-        environment = self._surroundings.environment
-        context = tls_context(environment, self._x509) if tls else None
-        return Place(url.host, port, context, _proxy(url, environment))
+    def _absolute(self, url: Url) -> str:
+        """The URL without user, encoded, as http servers know it."""
+        query = f"?{quote(url.query, safe=_QUERY_SAFE)}" if url.query else ""
+        return f"{self._service(url).root}{url.encoded_path}{query}"
 
 
 class HttpReader:
-    """An open source; see `endpoint.Reader`."""
+    """An open source; see `endpoint.Reader`.
 
-    def __init__(self, answer: Answer, offset: int, url: Url) -> None:
-        self._answer = answer
-        self.version = version_of(answer.headers)
-        self.checksums = checksums_of(answer.headers)
-        self.offset = 0
-        self.size = answer.length
-        self.readinto = answer.readinto
-        if answer.status == 206:
-            self.offset, self.size = range_of(answer.headers, offset, url)
-            if self.size is None and answer.length is not None:  # "bytes 5-9/*"
-                self.size = offset + answer.length
+    Args:
+        skip: bytes that come before the offset.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        headers: Mapping[str, str],
+        offset: int,
+        size: int | None,
+        skip: int = 0,
+    ) -> None:
+        self._session = session
+        self._number = session.number
+        self._skip = skip
+        self.version = version_of(headers)
+        self.checksums = checksums_of(headers)
+        self.offset = offset
+        self.size = size
+
+    def readinto(self, buffer: memoryview) -> int:
+        """See `endpoint.Reader`."""
+        while self._skip:
+            count = self._session.readinto(buffer[: self._skip])
+            if not count:
+                return 0
+            self._skip -= count
+        return self._session.readinto(buffer)
 
     def close(self) -> None:
         """See `endpoint.Reader`."""
-        self._answer.finish()
+        if self._session.number == self._number:
+            self._session.end()
 
 
 class SmallWriter:
@@ -399,46 +533,68 @@ class SmallWriter:
 
 
 class HttpWriter:
-    """An open destination; see `endpoint.Writer`."""
+    """An open destination, whose server wants the data; see `endpoint.Writer`.
 
-    def __init__(self, connection: Connection, url: Url, *, chunked: bool) -> None:
-        self._connection = connection
+    Args:
+        hops: redirections that led there.
+    """
+
+    def __init__(self, files: HttpFiles, session: Session, url: Url, hops: int) -> None:
+        self._files = files
+        self._session = session
         self._url = url
-        self._chunked = chunked
+        self._hops = hops
+        self._has_answer = False
 
     def write(self, data: memoryview) -> None:
         """See `endpoint.Writer`."""
+        if self._has_answer:
+            reason = f"{self._url.server} answers before it has all of {self._url}"
+            raise Fault(FaultKind.SERVER, reason)
         try:
-            if self._chunked:
-                self._connection.send(f"{len(data):x}\r\n".encode())
-            self._connection.send(data)
-            if self._chunked:
-                self._connection.send(b"\r\n")
-        except Fault as fault:
-            raise self._told(fault) from None
+            self._has_answer = not self._session.send(data)
+        except Fault:
+            self._has_answer = self._session.status >= 300  # said before it broke off
+            if not self._has_answer:
+                raise
+        if self._has_answer:
+            self._files.end_of_put(self._url, self._hops)
 
     def commit(self) -> None:
         """See `endpoint.Writer`."""
-        if self._chunked:
-            self._connection.send(b"0\r\n\r\n")
-        answer = self._connection.answer("PUT")
-        answer.drain()
-        if answer.status not in (200, 201, 202, 204):
-            raise fault_of_status(answer.status, answer.headers, self._url, "PUT")
+        if not self._has_answer:
+            self._session.finish()
+            self._files.end_of_put(self._url, self._hops)
 
     def abort(self) -> None:
         """See `endpoint.Writer`."""
-        self._connection.close()
+        self._session.end()
 
-    def _told(self, fault: Fault) -> Fault:
-        """A server that has refused the body may have said why before it broke off."""
-        try:
-            answer = self._connection.early_answer("PUT", 0.1)
-        except Fault:
-            return fault
-        if answer is None or answer.status < 300:
-            return fault
-        return fault_of_status(answer.status, answer.headers, self._url, "PUT")
+
+def _line(name: str, value: str) -> bytes:
+    """A header as libcurl takes it; one without a value is one that libcurl is not to send."""
+    if "\n" in value or "\r" in value or "\0" in value:
+        raise Fault(FaultKind.REQUEST, "a URL or a token has an end of line in it")
+    return f"{name}: {value}".rstrip().encode("latin-1", "replace")
+
+
+def _check(answer: Answer, method: str, url: Url) -> None:
+    if answer.status not in _GOOD:
+        raise fault_of_status(answer.status, answer.headers, url, method)
+
+
+def _length(headers: Mapping[str, str], url: Url) -> int | None:
+    """Bytes of a body; None if that is not known.
+
+    Raises:
+        Fault: it is no number; libcurl takes one that is too large for none.
+    """
+    if headers.get("transfer-encoding", "identity").lower() != "identity":
+        return None
+    length = whole_number(headers.get("content-length", ""))
+    if length is None and "content-length" in headers:
+        raise Fault(FaultKind.SERVER, f"{url.server} sends a length that makes no sense")
+    return length
 
 
 def _location(url: Url, answer: Answer) -> Url:
@@ -462,14 +618,6 @@ def _location(url: Url, answer: Answer) -> Url:
     return target
 
 
-def _target(url: Url, connection: Connection) -> str:
-    """The target of a request: the whole URL for a proxy that is not tunnelled through."""
-    if connection.place.proxy is not None and connection.place.tls is None:
-        return _absolute(url)
-    path = url.encoded_path
-    return f"{path}?{quote(url.query, safe=_QUERY_SAFE)}" if url.query else path
-
-
 def _port(url: Url) -> int:
     return url.port or (443 if url.scheme in _TLS else 80)
 
@@ -477,67 +625,8 @@ def _port(url: Url) -> int:
 def _refuse_index(answer: Answer, url: Url) -> None:
     """Refuse the page that a server shows for a directory, after it has added the `/`."""
     kind = answer.headers.get("content-type", "")
-    if kind.startswith("text/html") and urlsplit(answer.target).path.endswith("/"):
-        path = urlsplit(_absolute(url)).path
-        if urlsplit(answer.target).path == path + "/":
-            raise no_file(url)
-
-
-def _absolute(url: Url) -> str:
-    """The URL without user, encoded, as http servers know it."""
-    scheme = "https" if url.scheme in _TLS else "http"
-    query = quote(url.query, safe=_QUERY_SAFE)
-    return url._replace(scheme=scheme, user="", password="", query=query).with_secrets()
-
-
-def _proxy(url: Url, environment: Mapping[str, str]) -> Proxy | None:
-    """The proxy to a server, by the variables that curl(1) knows.
-
-    Raises:
-        Fault: it is no http proxy.
-    """
-    # A web server tells its programs a header of the client as HTTP_PROXY: not to be believed.
-    own = ("https_proxy", "HTTPS_PROXY") if url.scheme in _TLS else ("http_proxy",)
-    names = (*own, "all_proxy", "ALL_PROXY")
-    name = next((one for one in names if environment.get(one)), "")
-    bypass = environment.get("no_proxy") or environment.get("NO_PROXY", "")
-    if not name or _is_bypassed(url.host, _port(url), bypass):
-        return None
-    text = environment[name]
-    try:
-        proxy = parse_url(text if "://" in text else f"http://{text}")
-    except ValueError as error:
-        raise Fault(FaultKind.REQUEST, f"{name} is no URL: {error}") from None
-    if proxy.scheme != "http":
-        raise Fault(
-            FaultKind.REQUEST,
-            f"{name} names a proxy of the kind {proxy.scheme}, and only http:// is supported; if"
-            f" {url.host} needs no proxy, add it to no_proxy",
-        )
-    return Proxy(proxy.host, proxy.port or _PROXY_PORT, basic(proxy) if proxy.user else "")
-
-
-def _is_bypassed(host: str, port: int, bypass: str) -> bool:
-    """Whether a server is one of `no_proxy`: names, ends of names, addresses, networks (CIDR), each
-    perhaps with a port; or `*` alone, which is all."""
-    if bypass.strip() == "*":
-        return True
-    return any(_is_meant(host, port, word) for word in bypass.lower().replace(",", " ").split())
-
-
-def _is_meant(host: str, port: int, word: str) -> bool:
-    name, _, number = word.rpartition(":")
-    if name and number.isdigit() and (":" not in name or name.endswith("]")):
-        return int(number) == port and _is_meant(host, port, name)
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        name = word.lstrip(".")
-        return bool(name) and f".{host.lower()}".endswith(f".{name}")
-    try:
-        return address in ipaddress.ip_network(word.strip("[]"), strict=False)
-    except ValueError:
-        return False
+    if kind.startswith("text/html") and answer.target.path == url.path + "/":
+        raise no_file(url)
 
 
 def _entry(listed: Listed | None) -> Entry | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from condor_pydagman.data_requests.urls import Url
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
@@ -23,6 +24,21 @@ _ENDINGS = {
     "br": (".br",),
     "zstd": (".zst",),
 }
+
+
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)", re.ASCII)
+
+
+class Range(NamedTuple):
+    """A part of a file, up to its end.
+
+    Attributes:
+        begin: of the part, in bytes.
+        size: of the whole file.
+    """
+
+    begin: int
+    size: int
 
 
 def version_of(headers: Mapping[str, str]) -> str:
@@ -48,25 +64,34 @@ def checksums_of(headers: Mapping[str, str]) -> dict[str, str]:
 
 def refuse_encoding(headers: Mapping[str, str], url: Url) -> None:
     """Refuse a body that is not the file itself."""
+    if headers.get("transfer-encoding", "chunked").lower() not in ("chunked", "identity"):
+        raise Fault(FaultKind.SERVER, f"{url.server} sends an encoding that was not asked for")
     coding = headers.get("content-encoding", "identity").lower()
     if coding not in ("identity", "") and not url.path.endswith(_ENDINGS.get(coding, ("\0",))):
         raise Fault(FaultKind.REFUSED, f"{url.server} sends {url} only as {coding}")
 
 
-def range_of(headers: Mapping[str, str], offset: int, url: Url) -> tuple[int, int | None]:
-    """Offset and whole size that Content-Range tells.
+def range_of(headers: Mapping[str, str], offset: int) -> Range | None:
+    """The part that an answer has; None if it is of no use to who wants all from an offset on."""
+    found = _RANGE.fullmatch(headers.get("content-range", ""))
+    numbers = [whole_number(text) for text in found.groups()] if found is not None else []
+    if None in numbers or not numbers:
+        return None
+    begin, end, size = (number or 0 for number in numbers)
+    length = headers.get("content-length", str(end - begin + 1))
+    if begin > offset or end != size - 1 or whole_number(length) != end - begin + 1:
+        return None
+    return Range(begin, size)
 
-    Raises:
-        Fault: it is not the range that was asked for.
-    """
-    words = headers.get("content-range", "").removeprefix("bytes ").partition("/")
-    begin = words[0].partition("-")[0]
-    if begin != str(offset):
-        raise Fault(
-            FaultKind.SERVER,
-            f"{url.server} sends {url} from byte {begin or '?'} instead of {offset}",
-        )
-    return offset, whole_number(words[2])
+
+def fields_of(head: Sequence[bytes]) -> dict[str, str]:
+    """Fields of the head of an answer, by name in lower case; of several of a name the first one
+    counts."""
+    fields: dict[str, str] = {}
+    for line in head[1:]:
+        name, _, value = line.decode("latin-1").partition(":")
+        fields.setdefault(name.strip().lower(), value.strip())
+    return fields
 
 
 def _digits(algorithm: str, value: str) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.adapters.tls import client_context
-from condor_pydagman.transfer.endpoints.http_credentials import tls_context
 from tests.servers.certificates import Authority
 
 
@@ -34,6 +33,12 @@ def authority(tmp_path: Path, request: pytest.FixtureRequest) -> Authority:
     return Authority(tmp_path, identifies=request.param)
 
 
+def trusting(authority: Authority) -> ssl.SSLContext:
+    context = client_context()
+    context.load_verify_locations(authority.file)
+    return context
+
+
 def serving(authority: Authority, name: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(authority.signed(name))
@@ -41,13 +46,13 @@ def serving(authority: Authority, name: str) -> ssl.SSLContext:
 
 
 def test_a_certificate_needs_no_authority_key_identifier(authority: Authority) -> None:
-    client = tls_context({"SSL_CERT_FILE": str(authority.file)})
+    client = trusting(authority)
     greet(client, serving(authority, "host.example"), "host.example")
 
 
 @pytest.mark.parametrize("host", ["other.example", "host.example.org"])
 def test_the_name_is_checked(authority: Authority, host: str) -> None:
-    client = tls_context({"SSL_CERT_FILE": str(authority.file)})
+    client = trusting(authority)
     with pytest.raises(ssl.SSLCertVerificationError, match="ostname mismatch"):
         greet(client, serving(authority, "host.example"), host)
 

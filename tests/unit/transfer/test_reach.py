@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pycurl
 import pytest
 
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import reach
+from condor_pydagman.transfer.endpoints.libcurl import Session
 from condor_pydagman.transfer.endpoints.reach import Reach, kind_of_address
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
@@ -117,17 +120,16 @@ def test_a_server_from_elsewhere_can_not_lead_to_this_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """By whatever name, its own included: not even the connection is made."""
-    real = socket.getaddrinfo
-    was_asked: list[str] = []
+    real = Session.begin
+    begun: list[str] = []
 
-    def looked_up(host: str, port: int, **more: Any) -> Any:
-        """The second answer for the server's own name is another one."""
-        was_asked.append(host)
-        is_second = was_asked.count(host) > 1
-        moved = host == "private.example" or (host == "127.0.0.1" and is_second)
-        return real("127.0.0.2" if moved else host, port, **more)
+    def begin(session: Session, url: str, host: str, options: Mapping[int, Any]) -> None:
+        """The second address of the server's own name is another one."""
+        begun.append(url)
+        moved = [] if len(begun) == 1 else ["::127.0.0.2:"]
+        real(session, url, host, {**options, pycurl.CONNECT_TO: moved})
 
-    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    monkeypatch.setattr(Session, "begin", begin)
     with socket.create_server(
         ("127.0.0.2", server.server_address[1] if name == "127.0.0.1" else 0)
     ) as private:

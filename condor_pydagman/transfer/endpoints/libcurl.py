@@ -1,0 +1,390 @@
+"""Requests by libcurl (pycurl): http, https, WebDAV, ftp and ftps.
+
+libcurl makes, keeps and checks connections, speaks to proxies, and notices who stalls.  It calls us
+with what comes; its multi interface makes that a body that is read, or written, in steps of the
+caller's: so any service can be copied to any other, without threads and without a whole file in
+memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import select
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pycurl
+
+from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import Url, masked_text
+from condor_pydagman.printable import message
+from condor_pydagman.transfer.endpoints.http_credentials import proxy_file
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+
+MAX_HEAD_BYTES = 300_000  # of all that a server says before and behind a body
+MAX_BODY_BYTES = 64 << 20  # of an answer that is read as a whole: listings
+MAX_UNWANTED_BYTES = 65536  # of a body that is read only to keep the connection
+DRIP_BYTES = 1024  # fewer bytes in the time of a stall count as none
+BUFFER_BYTES = 256 << 10
+WAIT_S = 1.0  # at most, between looks at what libcurl has to do
+RESOLVE_S = 0.005  # the same while it looks up a name, for which it has nothing to wait for
+_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_..., which pycurl has no name for
+_FINAL = re.compile(rb"HTTP/\S+ [^1]")
+
+_KINDS = {
+    pycurl.E_URL_MALFORMAT: FaultKind.REQUEST,
+    pycurl.E_LOGIN_DENIED: FaultKind.DENIED,
+    pycurl.E_PEER_FAILED_VERIFICATION: FaultKind.DENIED,
+    pycurl.E_SSL_CACERT_BADFILE: FaultKind.DENIED,
+    pycurl.E_SSL_CERTPROBLEM: FaultKind.DENIED,
+}
+_WORDS = {
+    pycurl.E_PEER_FAILED_VERIFICATION: "its certificate is refused: ",
+    pycurl.E_SSL_CACERT_BADFILE: "a certificate can't be used: ",
+    pycurl.E_SSL_CERTPROBLEM: "a certificate can't be used: ",
+}
+
+
+# Where systems keep the authorities that they trust: the libcurl of a wheel knows no place.
+_AUTHORITIES = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
+
+
+def authorities(environment: Mapping[str, str]) -> dict[str, str]:
+    """Whom to trust: CAINFO and CAPATH of libcurl, as far as they are known."""
+    usual = next(filter(os.path.isfile, _AUTHORITIES), "")
+    file = environment.get("SSL_CERT_FILE") or usual
+    named = (environment.get(name, "") for name in ("X509_CERT_DIR", "SSL_CERT_DIR"))
+    directory = next(filter(os.path.isdir, named), "")
+    return {name: path for name, path in (("CAINFO", file), ("CAPATH", directory)) if path}
+
+
+def tls_options(environment: Mapping[str, str], proxy: str = "") -> dict[int, Any]:
+    """Options of libcurl: how servers are checked, and the user's certificate if there is one.
+
+    Args:
+        proxy: path of an X.509 proxy that the request names; "default" or '' for the usual one.
+
+    Raises:
+        Fault: the proxy is not there.
+    """
+    options = {getattr(pycurl, what): path for what, path in authorities(environment).items()}
+    certificate = proxy_file(environment, proxy)
+    key = certificate or environment.get("X509_USER_KEY", "")
+    certificate = certificate or environment.get("X509_USER_CERT", "")
+    if certificate:
+        options |= {pycurl.SSLCERT: certificate, pycurl.SSLKEY: key or certificate}
+    return options
+
+
+def ascii_host(url: Url) -> str:
+    """The host of a URL as names are looked up, in brackets if it is an address with colons.
+
+    Raises:
+        Fault: no host can have that name.
+    """
+    if ":" in url.host:
+        return f"[{url.host}]"
+    try:
+        return url.host.encode("idna").decode()
+    except UnicodeError:
+        reason = f"{url.server}: there can be no host of that name"
+        raise Fault(FaultKind.REQUEST, reason) from None
+
+
+class Session:
+    """Requests, one at a time; connections are kept from one to the next.
+
+    Args:
+        check: is asked before a connection to an address is made; raises a `Fault` if none may be.
+
+    Attributes:
+        head: lines of the answer so far: of an http answer, or all that an ftp server has said.
+        has_head: whether the head of an http answer is whole.
+        number: of the present request, from 1.
+    """
+
+    def __init__(self, settings: Settings, check: Callable[[str], None] | None = None) -> None:
+        self._easy = pycurl.Curl()
+        self._multi = pycurl.CurlMulti()
+        self._settings = settings
+        self._check = check
+        self._options: Mapping[int, Any] | None = None
+        self._blocks: deque[bytes] = deque()
+        self._taken = 0  # bytes of the first block
+        self._output: memoryview | None = None
+        self._wants_output = self._has_sent = self._is_open = False
+        self._server = ""
+        self._fault: Fault | None = None
+        self._refusal: Fault | None = None
+        self._head_bytes = 0
+        self.has_head = False
+        self._lent: list[socket.socket] = []
+        self.head: list[bytes] = []
+        self.number = 0
+
+    @property
+    def status(self) -> int:
+        """Code of the last answer; 0 if there is none."""
+        return int(self._easy.getinfo(pycurl.RESPONSE_CODE)) if self.head else 0
+
+    def begin(self, url: str, server: str, options: Mapping[int, Any]) -> None:
+        """Begin a request.
+
+        Args:
+            server: for messages, and to be rested if it fails.
+            options: of libcurl, by number.
+        """
+        self.end()
+        if options != self._options:
+            self._set(options)
+        self._easy.setopt(pycurl.URL, url)
+        self._server, self._fault, self._refusal = server, None, None
+        self.head, self.has_head, self._head_bytes = [], False, 0
+        self._output, self._wants_output, self._has_sent = memoryview(b""), False, False
+        self.number += 1
+        self._multi.add_handle(self._easy)
+        self._is_open = True
+
+    def wait_for_head(self) -> None:
+        """Wait for the head of an http answer, or for the first bytes of a file.
+
+        Raises:
+            Fault: there is none.
+        """
+        self._run(lambda: self.has_head or bool(self._blocks))
+        if not self.has_head and not self._blocks:
+            self._raise_fault()
+
+    def wait_for_wish(self) -> bool:
+        """Wait until the server wants a body; False if it has answered without."""
+        self._run(lambda: self._wants_output or bool(self._blocks))
+        if self._blocks:
+            self.drain()
+        self._raise_fault()
+        return self._is_open
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Fill the front of `buffer`; 0 at the end of the body.
+
+        Raises:
+            Fault: it broke off.
+        """
+        if not self._blocks:
+            self._run(lambda: bool(self._blocks))
+            if not self._blocks:
+                self._raise_fault()
+                return 0
+        block = self._blocks[0]
+        count = min(len(block) - self._taken, len(buffer))
+        buffer[:count] = memoryview(block)[self._taken : self._taken + count]
+        self._taken += count
+        if self._taken == len(block):
+            self._blocks.popleft()
+            self._taken = 0
+        return count
+
+    def blocks(self) -> Iterator[bytes]:
+        """The body in pieces, at most MAX_BODY_BYTES."""
+        size = 0
+        while True:
+            self._run(lambda: bool(self._blocks))
+            if not self._blocks:
+                break
+            block = self._blocks.popleft()
+            size += len(block)
+            if size > MAX_BODY_BYTES:
+                self.end()
+                reason = f"{self._server}: a listing of more than {MAX_BODY_BYTES >> 20} MB"
+                raise Fault(FaultKind.REFUSED, reason)
+            yield block
+        self._raise_fault()
+
+    def send(self, data: memoryview) -> bool:
+        """Send a part of the body; False if the server has answered and wants no more.
+
+        Raises:
+            Fault: it can't be sent.
+        """
+        self._output, self._wants_output = data, False
+        self._go_on()
+        return self.wait_for_wish()
+
+    def finish(self) -> None:
+        """The body that is sent is whole: wait for the end of the request.
+
+        Raises:
+            Fault: it failed.
+        """
+        self._output = None
+        self._go_on()
+        self.drain()
+        self._raise_fault()
+
+    def drain(self) -> None:
+        """Read a short rest of a body that nobody wants, so that the connection can be kept."""
+        unwanted = 0
+        while self._is_open and unwanted <= MAX_UNWANTED_BYTES:
+            self._run(lambda: bool(self._blocks))
+            unwanted += sum(map(len, self._blocks))
+            self._blocks.clear()
+        self.end()
+
+    def end(self) -> None:
+        """End the request; a connection that is in the middle of something is closed."""
+        if self._is_open:
+            self._multi.remove_handle(self._easy)
+            self._is_open = False
+        self._blocks.clear()
+        self._taken = 0
+
+    def close(self) -> None:
+        """End all connections."""
+        self.end()
+        self._multi.close()
+        self._easy.close()
+
+    def known(self, what: int) -> Any:
+        """What libcurl knows of the present request."""
+        return self._easy.getinfo(what)
+
+    def _set(self, options: Mapping[int, Any]) -> None:
+        self._options = None
+        self._easy.reset()
+        stall_s = max(math.ceil(self._settings.stall_timeout_s), 1)
+        connect_s = self._settings.connect_timeout_s
+        common = {
+            pycurl.NOSIGNAL: 1,
+            pycurl.CONNECTTIMEOUT_MS: max(round(connect_s * 1000), 1),
+            pycurl.LOW_SPEED_TIME: stall_s,
+            pycurl.LOW_SPEED_LIMIT: math.ceil(DRIP_BYTES / stall_s),
+            pycurl.FTP_RESPONSE_TIMEOUT: stall_s,
+            pycurl.BUFFERSIZE: BUFFER_BYTES,
+            pycurl.UPLOAD_BUFFERSIZE: BUFFER_BYTES,
+            pycurl.PATH_AS_IS: 1,
+            pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
+            # What the caller does not say is not taken from this process's environment.
+            pycurl.PROXY: "",
+            pycurl.NOPROXY: "",
+            _SUPPRESS_CONNECT_HEADERS: 1,
+            pycurl.HEADERFUNCTION: self._on_header,
+            pycurl.WRITEFUNCTION: self._blocks.append,
+            pycurl.READFUNCTION: self._on_read,
+            pycurl.SEEKFUNCTION: self._on_seek,
+            pycurl.OPENSOCKETFUNCTION: self._on_socket,
+        }
+        for number, value in {**common, **options}.items():
+            self._easy.setopt(number, value)
+        self._options = options
+
+    def _run(self, is_enough: Callable[[], bool]) -> None:
+        """Let libcurl work until there is enough, or the request has ended."""
+        while self._is_open and not is_enough():
+            _, running = self._multi.perform()
+            while self._lent:
+                self._lent.pop().close()  # libcurl has its own descriptor
+            if not running:
+                self._take_result()
+            elif not is_enough():
+                self._wait()
+
+    def _wait(self) -> None:
+        milliseconds = self._multi.timeout()
+        seconds = WAIT_S if milliseconds < 0 else min(milliseconds / 1000, WAIT_S)
+        reads, writes, others = self._multi.fdset()
+        if reads or writes or others:
+            select.select(reads, writes, others, seconds)
+        else:
+            time.sleep(min(seconds, RESOLVE_S))
+
+    def _take_result(self) -> None:
+        _, _, failed = self._multi.info_read()
+        if failed and self._fault is None:
+            _, number, text = failed[0]
+            self._fault = self._refusal or self._fault_of(number, text)
+        self._multi.remove_handle(self._easy)
+        self._is_open = False
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None and not self._is_open:
+            raise self._fault
+
+    def _go_on(self) -> None:
+        if self._is_open:
+            with contextlib.suppress(pycurl.error):  # it is told at the end of the request
+                self._easy.pause(pycurl.PAUSE_CONT)
+
+    def _fault_of(self, number: int, text: str) -> Fault:
+        """What an error of libcurl's means; that of a server that has answered is of this file."""
+        text = message(masked_text(text or self._easy.errstr() or f"libcurl's error {number}"))
+        if number == pycurl.E_SSL_CERTPROBLEM and self.head:
+            number = pycurl.E_RECV_ERROR
+        reason = f"{self._server}: {_WORDS.get(number, '')}{text}"
+        kind = _KINDS.get(number)
+        if kind is not None:
+            return Fault(kind, reason)
+        if self._easy.getinfo(pycurl.HTTP_CONNECTCODE) == 407:
+            reason += ": the proxy wants credentials"
+        is_of_file = bool(self.head) and number != pycurl.E_OPERATION_TIMEDOUT
+        return Fault(FaultKind.SERVER, reason, host="" if is_of_file else self._server)
+
+    def _on_header(self, line: bytes) -> int:
+        """A line of an answer; -1 ends the request."""
+        self._head_bytes += len(line)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            reason = f"{self._server}: it sends an answer without end"
+            self._fault = Fault(FaultKind.SERVER, reason, host=self._server)
+            return -1
+        if line.startswith(b"HTTP/"):
+            self.head, self.has_head = [line], False
+        elif self.has_head:
+            pass  # behind the body
+        elif line in (b"\r\n", b"\n"):
+            self.has_head = bool(self.head and _FINAL.match(self.head[0]))
+        else:
+            self.head.append(line)
+        return len(line)
+
+    def _on_read(self, size: int) -> bytes | int:
+        """Up to so many bytes of the body that is sent; none at its end."""
+        if self._output is None:
+            return b""
+        if not self._output:
+            self._wants_output = True
+            self.head, self.has_head = [], False  # what it has said before was not its last word
+            return int(pycurl.READFUNC_PAUSE)
+        data = bytes(self._output[:size])
+        self._has_sent = True
+        self._output = self._output[size:]
+        return data
+
+    def _on_seek(self, offset: int, origin: int) -> int:
+        """A server wants the body anew; it can be had if nothing of it has gone."""
+        is_possible = not offset and not self._has_sent
+        return int(pycurl.SEEKFUNC_OK if is_possible else pycurl.SEEKFUNC_CANTSEEK)
+
+    def _on_socket(self, purpose: int, address: Any) -> Any:
+        """A socket for a connection to an address, if it may lead there."""
+        try:
+            if self._check is not None:
+                self._check(str(address.addr[0]))
+            made = socket.socket(address.family, address.socktype, address.protocol)
+            self._lent.append(made)
+            return made
+        except Fault as fault:
+            self._refusal = fault
+        except OSError as error:
+            reason = f"{self._server}: {error.strerror or error}"
+            self._refusal = Fault(FaultKind.SERVER, reason, host=self._server)
+        return pycurl.SOCKET_BAD
