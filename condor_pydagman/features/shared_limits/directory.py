@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 
@@ -24,6 +23,7 @@ from condor_pydagman.adapters.shared_directory import (
     failure,
     open_this,
 )
+from condor_pydagman.adapters.wakes import Line
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.shared_limits import limit_claims as text
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit
@@ -32,6 +32,7 @@ from condor_pydagman.features.shared_limits.limit_claims import LimitClaims, Par
 
 DEFAULT = "/var/tmp/condor_pydagman-limits"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_LIMITS_DIR"
+WAKES = Line("limits")
 LENGTH = 4096  # of a new file: a disk that is full does not keep DAGMan from giving something back
 SEEN_LOCKED_S = 1.0  # for which the directory is locked if something is wrong; rounds take less
 FILES = FileKind(
@@ -96,7 +97,7 @@ class LimitsDirectory(JobClaims):
             outcome = decide(before, others, limits, demands, time.time())
             if mine is None or outcome.claims != mine:
                 self._write(text.text_of(outcome.claims))
-        wake(outcome.woken)
+        WAKES.wake(outcome.woken)
         return outcome
 
     def _write(self, data: bytes) -> None:
@@ -230,18 +231,3 @@ class OwnFile:
         if self._file is not None:
             self._file.remove()
             self.close()
-
-
-def wake(addresses: Sequence[str]) -> None:
-    """Have others make a round."""
-    if not addresses:
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as out:
-        for one in addresses:
-            with contextlib.suppress(OSError):  # nobody is there, or it has been told already
-                out.sendto(b"", socket_address(one))
-
-
-def socket_address(address: str) -> str:
-    """In the abstract name space: nothing to be removed."""
-    return f"\0condor_pydagman-limits-{address[:32]}"

@@ -6,10 +6,8 @@ DAGMan itself keeps the file that proves that it lives, and has a socket by whic
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
-import socket
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -19,16 +17,17 @@ import htcondor2
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.knobs import lookup, without_config_file
 from condor_pydagman.adapters.queued_dagmans import queue_name, queued_dags
+from condor_pydagman.adapters.wakes import Waker
 from condor_pydagman.config import Config
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.features.shared_limits import configured
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
 from condor_pydagman.features.shared_limits.directory import (
+    WAKES,
     LimitsDirectory,
     OwnFile,
     file_name,
     open_directory,
-    socket_address,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.limit_claims import LimitClaims
@@ -102,28 +101,20 @@ class LimitHelper(Helper):
         self._share = share
         self._say = say
         self._shared: Shared | None = None  # in the process
-        self.address = os.urandom(8).hex()
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-        self._socket.bind(socket_address(self.address))
+        self._waker = Waker(WAKES)
+        self.address = self._waker.address
 
     def begin(self, epoll: select.epoll) -> None:
         """Hear who wakes us."""
-        epoll.register(self._socket.fileno(), select.EPOLLIN)
+        self._waker.begin(epoll)
 
     def unasked(self) -> Sequence[PlacesWanted]:
         """Others want a round to be made."""
-        heard = False
-        with contextlib.suppress(OSError):
-            for _ in range(100):
-                self._socket.recv(1)
-                heard = True
-        return (PlacesWanted(),) if heard else ()
+        return (PlacesWanted(),) if self._waker.was_woken() else ()
 
     def end(self, epoll: select.epoll) -> None:
         """Hear them no more."""
-        if self._socket.fileno() >= 0:
-            epoll.unregister(self._socket.fileno())
-            self._socket.close()
+        self._waker.end(epoll)
 
     def give_up(self) -> None:
         """All places of the DAG are given up."""

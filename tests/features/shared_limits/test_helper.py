@@ -16,11 +16,11 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.shared_limits import helper
 from condor_pydagman.features.shared_limits.definitions import RESTART, Kind, Limit
 from condor_pydagman.features.shared_limits.directory import (
+    WAKES,
     LimitsDirectory,
     OwnFile,
     file_name,
     open_directory,
-    wake,
 )
 from condor_pydagman.features.shared_limits.fair_shares import Demand, Grant
 from condor_pydagman.features.shared_limits.helper import Definitions, LimitHelper, Shared
@@ -120,11 +120,11 @@ def test_a_round_that_takes_too_long_is_told(side: Side, monkeypatch: pytest.Mon
 
 
 def test_others_wake_it_when_it_has_asked(side: Side) -> None:
-    wake([side.helper.address])
+    WAKES.wake([side.helper.address])
     assert side.process.results() == []  # the engine has not asked for anything
     side.take(TAPE)
     for _ in range(2):
-        wake([side.helper.address, "ffffffffffffffff"])
+        WAKES.wake([side.helper.address, "ffffffffffffffff"])
         assert side.asker.reply() == PlacesWanted()
 
 
