@@ -27,7 +27,7 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.sites.adapters.ads import sites_of
 from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
-from condor_pydagman.features.sites.adapters.matcher import Matcher
+from condor_pydagman.features.sites.adapters.matcher import Groups, Matcher
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.messages import SiteClaim, SitesMatched
@@ -54,12 +54,9 @@ def round_s(groups: int, sites: int, policies: int) -> float:
     kinds = [POLICY._replace(wait=1 + n) for n in range(policies)]
     with tempfile.TemporaryDirectory() as place:
         directory = ClaimsDirectory(place, "here", 1, set, print)
+        names = [f"g{n}" for n in range(groups)]
         matcher = Matcher(
-            "t.dag",
-            [f"g{n}" for n in range(groups)],
-            kinds,
-            [n % policies for n in range(groups)],
-            {"Owner": "ann"},
+            Groups("t.dag", names, kinds, [n % policies for n in range(groups)], {"Owner": "ann"}),
             directory=directory,
             query=lambda: sites_of(ads),
             interval_s=1e9,

@@ -186,6 +186,25 @@ def many_dagmans_share_a_limit(s: Scene) -> None:
     assert groups_at(sites, "north") == 0
 
 
+@STAGE.scene
+def two_dags_take_turns_at_a_place(s: Scene) -> None:
+    """They look for sites so rarely that each must be told when it is its turn."""
+    sites = with_jobs(s, north=1)
+    config = s.text("t.config").replace("INTERVAL = 1\n", "INTERVAL = 3600\n")
+    (s.work / "t.config").write_text(config)
+    first = pair("A", second='bad="none" wait="go"')
+    s.submit(dag_text(s, first + "".join(pair(f"A{number}") for number in range(3))))
+    s.until(lambda: groups_at(sites, "north") == 1, "the first DAG to have the place", max_pause=1)
+    (s.work / "u.dag").write_text(dag_text(s, "".join(pair(f"B{number}") for number in range(4))))
+    s.access_point.submit(s.work, "u.dag")
+    s.until(lambda: WAITS in s.text("u.dag.dagman.out"), "the second DAG to wait")
+    s.touch("go")
+    for name in ("t.dag", "u.dag"):
+        assert s.access_point.wait(s.work / name).code == 0
+    began = [line.split()[0] for line in lines(s.work, "at.txt")]
+    assert "".join(name[0] for name in began if name.endswith("1")) == "ABABABAB"
+
+
 WAITS = "No site yet for group"
 
 

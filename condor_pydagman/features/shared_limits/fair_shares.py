@@ -62,6 +62,21 @@ def shares(most: int, parties: Sequence[Party]) -> dict[str, int]:
     return found
 
 
+def next_in_turn(parties: Sequence[Party], fair: Mapping[str, int], free: int) -> list[str]:
+    """Who gets the free places, by what `shares` has found."""
+    getting = sorted(
+        (one for one in parties if one.wanted > one.granted and fair[one.name] > one.granted),
+        key=lambda one: one.since,
+    )
+    found = []
+    for one in getting:
+        if free <= 0:
+            break
+        free -= fair[one.name] - one.granted
+        found.append(one.name)
+    return found
+
+
 def _order(one: Party, equal: int) -> tuple[bool, float, str]:
     """Sorts those that may get one place more than the others: first comes first."""
     has_more = one.granted > equal
@@ -437,17 +452,7 @@ def _woken(everybody: Sequence[LimitClaims], key: str, kind: Kind, most: int) ->
     fair = shares(most, parties)
     free = most - sum(claim.held for claim in claims.values())
     owing = [name for name, claim in claims.items() if _gives_back(claim, fair[name])]
-    getting = sorted(
-        (one for one in parties if one.wanted > one.granted and fair[one.name] > one.granted),
-        key=lambda one: one.since,
-    )
-    found = []
-    for one in getting:
-        if free <= 0:
-            break
-        free -= fair[one.name] - one.granted
-        found.append(one.name)
-    return found + owing
+    return next_in_turn(parties, fair, free) + owing
 
 
 def _gives_back(claim: PlacesClaim, fair: int) -> bool:

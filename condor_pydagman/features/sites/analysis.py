@@ -19,6 +19,7 @@ class Obstacle(Enum):
 
     NONE = ""
     FULL = "full"
+    RESERVED = "for other DAGs first, which have waited longer"
     RESTS = "resting, because groups had to leave it"
     GROUP_REFUSES = "not what the group requires"
     SITE_REFUSES = "do not want the group by their own Requirements"

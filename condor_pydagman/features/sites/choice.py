@@ -38,10 +38,17 @@ class Offer(NamedTuple):
 
 
 class Room(NamedTuple):
-    """How many groups a site may have, and has."""
+    """How many groups a site may have, and has.
+
+    Attributes:
+        most: places.
+        taken: those that groups have.
+        reserved: free ones that are for other DAGs, whose turn it is.
+    """
 
     most: int
     taken: int = 0
+    reserved: int = 0
 
 
 def choose(
@@ -136,7 +143,8 @@ class _Seller:
         return self._left.get(site, 1) > 0 and self._has_place(site)
 
     def _has_place(self, site: str) -> bool:
-        return self._taken[site] < self._rooms[site].most
+        room = self._rooms[site]
+        return self._taken[site] + room.reserved < room.most
 
 
 def _place(site: str, last: Sequence[str]) -> int:

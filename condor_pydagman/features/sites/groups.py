@@ -129,6 +129,8 @@ class Groups(Feature):
         ask_at: when the next one is due (seconds since the epoch); None: when something happens.
         pause_until: until when there is no other one (seconds since the epoch).
         changed: whether something has happened since the last one.
+        gives_up: whether the next one gives up claims.
+        in_line: whether groups waited when the last one was made: other DAGs reckon with that.
         unfit: groups for which the REMATCH_IF of their policy has become true.
         without_room: groups whose site has been given to others while they were not there.
         siteless: nodes that could start, of groups that get no site any more.
@@ -169,7 +171,7 @@ class Groups(Feature):
         self.asked = False
         self.ask_at: float | None = None
         self.pause_until = 0.0
-        self.changed = False
+        self.changed = self.gives_up = self.in_line = False
         self.unfit: set[int] = set()
         self.without_room: set[int] = set()
         self.siteless: list[int] = []
@@ -271,11 +273,16 @@ class Groups(Feature):
         self.all_touched = False
         return found
 
-    def begin_request(self) -> None:
-        """A request for sites is on its way."""
+    def begin_request(self, *, waits: bool) -> None:
+        """A request for sites is on its way; whether groups wait for some."""
         self.asked = True
-        self.changed = False
+        self.in_line = waits
+        self.changed = self.gives_up = False
         self.ask_at = None
+
+    def leave_line(self) -> None:
+        """No group waits, as other DAGs know."""
+        self.in_line = False
 
     def end_request(self, next_at: float | None, pause_until: float = 0.0) -> None:
         """The answer is there; the next request is due at `next_at`, or when something happens,
@@ -310,7 +317,7 @@ class Groups(Feature):
         if self.group_states[group] in CLAIMING:
             self.claims[group] = self.sites[group]
         elif self.claims.pop(group, None) is not None:
-            self.changed = True
+            self.changed = self.gives_up = True
 
     def set_site(self, group: int, site: str, digest: str, number: int) -> None:
         """The group's site, the `number`th that it has."""
@@ -336,6 +343,10 @@ class Groups(Feature):
 
     def refuse_claim(self) -> None:
         """A claim was made in vain: the next request gives it up."""
+        self.changed = self.gives_up = True
+
+    def note_change(self) -> None:
+        """Another request may give more."""
         self.changed = True
 
     def got_further(self, group: int, done: int) -> bool:

@@ -11,23 +11,26 @@ from __future__ import annotations
 import json
 import os
 import pwd
-from collections.abc import Callable, Mapping
+import select
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.adapters.job_claims import BY_HAND
 from condor_pydagman.adapters.queued_dagmans import in_queue, queue_name
+from condor_pydagman.adapters.wakes import Waker
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites.adapters.ads import KnownAd, query
-from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.description import macros, with_site
 from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
-from condor_pydagman.features.sites.adapters.matcher import Matcher
+from condor_pydagman.features.sites.adapters.matcher import Groups, Matcher, give_up
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import groups_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
+    PlaceFree,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
@@ -57,7 +60,8 @@ class SiteHelper(Helper):
     """See `Helper`.
 
     Args:
-        make: makes the Matcher, in the process; it may raise PydagmanError.
+        make: makes the Matcher of who is woken at that address, in the process; it may raise
+            PydagmanError.
         keep: keeps ads; it may raise FileError.
         forget: gives up all claims.
         interval_s: seconds for which sites are taken as known.
@@ -71,7 +75,7 @@ class SiteHelper(Helper):
 
     def __init__(
         self,
-        make: Callable[[], Matcher],
+        make: Callable[[str], Matcher],
         keep: Callable[[Mapping[str, KnownAd]], None],
         forget: Callable[[], None],
         interval_s: float,
@@ -80,6 +84,21 @@ class SiteHelper(Helper):
         self._forget = forget
         self.knows_s = interval_s
         self._matcher: Matcher | None = None  # in the process
+        self._waker: Waker | None = None
+
+    def begin(self, epoll: select.epoll) -> None:
+        """Hear who wakes us."""
+        self._waker = Waker(WAKES)
+        self._waker.begin(epoll)
+
+    def unasked(self) -> Sequence[PlaceFree]:
+        """Another DAG has given up a place."""
+        return (PlaceFree(),) if self._waker is not None and self._waker.was_woken() else ()
+
+    def end(self, epoll: select.epoll) -> None:
+        """Hear them no more."""
+        if self._waker is not None:
+            self._waker.end(epoll)
 
     def reply(self, order: MatchSites, answer: Made) -> SitesMatched | SitesUnknown:
         """What the round has come to, when its ads are kept."""
@@ -101,7 +120,7 @@ class SiteHelper(Helper):
         """In the process."""
         try:
             if self._matcher is None:
-                self._matcher = self._make()
+                self._matcher = self._make(self._waker.address if self._waker is not None else "")
             found = self._matcher.round(*order[:3], dict(order.few))
         except Exception as error:  # whatever it is, it is told
             return Made(SitesUnknown(error_text(error)), {})
@@ -188,7 +207,10 @@ def open_helper(helpers: Helpers) -> SiteHelper:
     values = SiteValues(run)
     run.extras = values
     return SiteHelper(
-        lambda: _matcher(run), values.keep, lambda: _forget(run), run.config.sites_interval
+        lambda address: _matcher(run, address),
+        values.keep,
+        lambda: _forget(run),
+        run.config.sites_interval,
     )
 
 
@@ -206,12 +228,12 @@ def obstacle(dag: Dag, admin: Config) -> Steps[str]:
 
 def _forget(run: DagRun) -> None:
     try:
-        _directory(run).remove()
+        give_up(_directory(run))
     except FileError as error:
         run.out.say(f"Warning: claims of sites stay until later: {error}", 0)
 
 
-def _matcher(run: DagRun) -> Matcher:
+def _matcher(run: DagRun, address: str) -> Matcher:
     groups = groups_of(run.dag)
     kinds = {policy: number for number, policy in enumerate({one.policy: None for one in groups})}
     dag_file = os.path.abspath(run.paths.primary)
@@ -221,14 +243,17 @@ def _matcher(run: DagRun) -> Matcher:
         "DAGFile": dag_file,
     }
     return Matcher(
-        dag_file,
-        [group.name for group in groups],
-        list(kinds),
-        [kinds[group.policy] for group in groups],
-        facts,
+        Groups(
+            dag_file,
+            [group.name for group in groups],
+            list(kinds),
+            [kinds[group.policy] for group in groups],
+            facts,
+        ),
         directory=_directory(run),
         query=query,
         interval_s=run.config.sites_interval,
+        address=address,
     )
 
 

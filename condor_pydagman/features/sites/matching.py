@@ -16,7 +16,12 @@ from condor_pydagman.engine.node_states import ENDED
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.groups import OF_GROUP, Groups
-from condor_pydagman.features.sites.messages import MatchSites, SitesMatched, SitesUnknown
+from condor_pydagman.features.sites.messages import (
+    MatchSites,
+    PlaceFree,
+    SitesMatched,
+    SitesUnknown,
+)
 from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -37,19 +42,35 @@ def begin(sites: Groups) -> None:
 
 
 def ask_if_due(sites: Groups) -> None:
-    """Ask for sites, if any group needs one, and give up claims that are over."""
+    """Ask for sites, if any group needs one, and give up claims that are over.
+
+    A DAG that is halted gives up what it does not need, its turn as well.
+    """
     run = sites.run
-    if sites.asked or run.starts_nothing or run.is_over:
+    if sites.asked or run.is_over or sites.pause_until > run.now or not _is_due(sites):
         return
-    due = sites.ask_at is not None and sites.ask_at <= run.now
-    if not (due or sites.changed) or sites.pause_until > run.now:
-        return
-    wanted = [one for kind in range(len(sites.policies)) for one in _wanted(sites, kind)]
+    wanted: list[Wanted] = []
+    if not run.starts_nothing:
+        wanted = [one for kind in range(len(sites.policies)) for one in _wanted(sites, kind)]
     claimed = {sites.sites[group] for group in sites.in_state(GroupState.CLAIMED)}
     few = sites.rests.few(run.now, claimed)
-    sites.begin_request()
+    watched = () if run.starts_nothing else _watched(sites)
+    sites.begin_request(waits=bool(wanted))
     claims = tuple(sites.claims.items())
-    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), _watched(sites), few)))
+    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), watched, few)))
+
+
+def _is_due(sites: Groups) -> bool:
+    if sites.run.starts_nothing:
+        return sites.gives_up or sites.in_line
+    due = sites.ask_at is not None and sites.ask_at <= sites.run.now
+    return due or _has_changed(sites)
+
+
+def _has_changed(sites: Groups) -> bool:
+    """Whether a request is due, in a DAG that is not halted, since something has happened; also if
+    other DAGs believe that groups of this one wait for places, and none does, or vice versa."""
+    return sites.changed or sites.in_line != any(sites.waiting)
 
 
 def _wanted(sites: Groups, kind: int) -> list[Wanted]:
@@ -85,6 +106,8 @@ def on_matched(sites: Groups, answer: SitesMatched) -> None:
             _claim(sites, claim.group, claim.site, claim.digest)
         else:
             sites.refuse_claim()
+    if not any(sites.waiting):
+        sites.leave_line()
     _note_reasons(sites, answer)
     _note_missing(sites, answer)
     sites.note_unfit(answer.unfit)
@@ -98,6 +121,12 @@ def on_unknown(sites: Groups, answer: SitesUnknown) -> None:
     sites.end_request(run.now + run.config.sites_interval, run.now + _pause_s(sites))
     if sites.count((GroupState.WAITING,)):
         _say_why(sites, -1, answer.reason)
+
+
+def on_free(sites: Groups, _: PlaceFree) -> None:
+    """It may be this DAG's turn at a site."""
+    if any(sites.waiting):
+        sites.note_change()
 
 
 def _pause_s(sites: Groups) -> float:
@@ -207,8 +236,10 @@ def look_at_ends(sites: Groups) -> None:
 def next_time(sites: Groups) -> float | None:
     """When sites are to be asked for."""
     run = sites.run
-    times: list[float] = []
-    if not (sites.asked or run.starts_nothing or run.is_over):
-        times += [sites.ask_at] if sites.ask_at is not None else []
-        times += [sites.pause_until] if sites.changed else []
+    if sites.asked or run.is_over:
+        return None
+    if run.starts_nothing:
+        return sites.pause_until if sites.gives_up or sites.in_line else None
+    times = [sites.ask_at] if sites.ask_at is not None else []
+    times += [sites.pause_until] if _has_changed(sites) else []
     return min(times, default=None)

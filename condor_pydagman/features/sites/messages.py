@@ -56,3 +56,7 @@ class SitesUnknown(NamedTuple):
     """Answer to MatchSites: the collector could not be asked, or claims could not be written."""
 
     reason: str
+
+
+class PlaceFree(NamedTuple):
+    """A place at a site may be free for groups of the DAG: another DAG has given it up."""

@@ -16,7 +16,7 @@ from condor_pydagman.engine.report import GroupReport
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.features.sites import leaving, matching, policy_checks
 from condor_pydagman.features.sites.groups import Groups
-from condor_pydagman.features.sites.messages import SitesMatched, SitesUnknown
+from condor_pydagman.features.sites.messages import PlaceFree, SitesMatched, SitesUnknown
 from condor_pydagman.features.sites.policy_checks import HELD, IDLE, RUNS
 from condor_pydagman.features.sites.states import CLAIMING, UNDER_WAY, GroupState
 from condor_pydagman.vocabulary import JournalRecord
@@ -41,7 +41,11 @@ class Sites(Groups):
         (JournalRecord.SITE_CLEANED, "on_cleaned"),
         (JournalRecord.NO_SITE, "on_no_site"),
     )
-    replies = ((SitesMatched, "on_matched"), (SitesUnknown, "on_unknown"))
+    replies = (
+        (SitesMatched, "on_matched"),
+        (SitesUnknown, "on_unknown"),
+        (PlaceFree, "on_free"),
+    )
 
     # The turn of a node.
 
@@ -189,6 +193,7 @@ class Sites(Groups):
 
     on_matched = matching.on_matched
     on_unknown = matching.on_unknown
+    on_free = matching.on_free
     on_match_read = matching.on_match_read
     on_taken_back = leaving.on_taken_back
     on_left = leaving.on_left

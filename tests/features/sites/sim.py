@@ -24,6 +24,7 @@ from condor_pydagman.features.sites.choice import Offer, Room, choose
 from condor_pydagman.features.sites.commands import GroupsOfDag, SiteGroup, SitePolicy, numbers_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
+    PlaceFree,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
@@ -92,12 +93,19 @@ class FakeRounds:
         world.boundary()
         process.requests.pending += 1
         delay = sites.rng.choice((0.0, 0.0, sites.rng.uniform(0.0, MAX_DELAY_S)))
+        sites.wake = lambda: self._say(then, PlaceFree())
 
         def obey() -> None:
             if world.process is process and process.exit is None:
                 process.requests._answer_at(world.now, then, sites.round(process, request))
 
         world.at(world.now + delay, obey)
+
+    def _say(self, then: Callable[[Any], None], unasked: PlaceFree) -> None:
+        world, process = self._sites.world, self._process
+        if world.process is process and process.exit is None:
+            process.requests.pending += 1
+            process.requests._answer_at(world.now, then, unasked)
 
 
 def _site(cluster: Cluster) -> str:
@@ -117,13 +125,14 @@ class FakeSites(Part):
         trouble: why no round can be made, '' if one can.
         last_site: at which each node has last been submitted.
         by_hand: nodes that are done because a person says so.
+        wake: tells the DAGMan that looks for sites that others have given up places.
     """
 
     kind = "matched"
     meaning = "groups of nodes run at sites"
     place = 2
     stream = "groups"
-    crashed: ClassVar = ((15, _leaves), (59, _leaves))
+    crashed: ClassVar = ((5, _leaves), (22, _leaves))
     helpers: ClassVar = {"sites": FakeRounds}
     undoes = True
     at_once = (JournalRecord.SITE_LEFT, JournalRecord.SITE_CLEANED)
@@ -140,6 +149,7 @@ class FakeSites(Part):
         self.trouble = ""
         self.last_site: dict[str, str] = {}
         self.by_hand: set[str] = set()
+        self.wake: Callable[[], None] = lambda: None
         if self.is_on:
             world.every(30.0, self._change)
 
@@ -165,7 +175,12 @@ class FakeSites(Part):
         if self.rng.random() < 0.3:
             self.missing ^= {name}
         taken = Counter(self.claims.values())[name]
-        self.others[name] = self.rng.randint(0, max(0, self.most[name] - taken))
+        self.others[name], before = (
+            self.rng.randint(0, max(0, self.most[name] - taken)),
+            self.others[name],
+        )
+        if self.others[name] < before:
+            self.wake()
 
     def never_runs(self, cluster: Cluster) -> bool:
         return _site(cluster) in self.dead

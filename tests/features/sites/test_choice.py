@@ -84,7 +84,8 @@ OFFERS = st.dictionaries(
     ),
 )
 ROOMS = st.dictionaries(
-    st.sampled_from(SITES), st.builds(Room, st.integers(0, 4), st.integers(0, 5))
+    st.sampled_from(SITES),
+    st.builds(Room, st.integers(0, 4), st.integers(0, 5), st.integers(0, 2)),
 )
 
 
@@ -101,7 +102,7 @@ def test_no_site_is_over_its_limit_and_none_is_left_idle(
             if offer.site in rooms
             and offer.site not in one.never
             and one.only in ("", offer.site)
-            and taken[offer.site] < rooms[offer.site].most
+            and taken[offer.site] + rooms[offer.site].reserved < rooms[offer.site].most
         ]
         if not fitting:
             assert one.group not in found
@@ -115,5 +116,15 @@ def test_no_site_is_over_its_limit_and_none_is_left_idle(
                 offer.site,
             ),
         )
+        if best.site in one.last and _others_will_have_room(one, offers[one.kind], rooms):
+            assert one.group not in found
+            continue
         assert found[one.group] == best.site
         taken[best.site] += 1
+
+
+def _others_will_have_room(one: Wanted, offers: list[Offer], rooms: dict[str, Room]) -> bool:
+    if one.only:
+        return False
+    others = {offer.site for offer in offers} & rooms.keys() - {*one.never, *one.last}
+    return any(rooms[site].most for site in others)

@@ -17,6 +17,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import (
     parse,
     text_of,
 )
+from condor_pydagman.features.sites.turns import NOBODY, Waits
 
 
 class Pool:
@@ -124,8 +125,22 @@ def test_a_full_disk(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert pool.of(2).taken_by_others() == {"north": 1}
 
 
+def test_of_a_dag_that_waits_at_too_many_sites_the_claims_are_written(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims_directory, "FILES", claims_directory.FILES._replace(max_bytes=150))
+    waits = Waits(9.0, "ab", {f"site {number}": (1, 2.0) for number in range(9)})
+    pool.of(1).write("a.dag", [("g", "north")], waits)
+    (other,) = pool.of(2).others()
+    assert (other.has, other.waits) == ({"north": 1}, NOBODY)
+    few = waits._replace(sites={"s": (1, 2.0)})
+    pool.of(1).write("a.dag", [("g", "north")], few)
+    assert pool.of(2).others()[0].waits == few
+
+
 def test_what_is_written_is_read_back() -> None:
-    claims = Claims("a b.dag", (("g", "north"), ("s+h", 'so"uth\n')))
+    waits = Waits(3.5, "ab", {'so"uth': (3, 1.25)})
+    claims = Claims("a b.dag", (("g", "north"), ("s+h", 'so"uth\n')), waits)
     read = parse(text_of(*claims))
     assert read == claims
     assert read.counts() == {"north": 1, 'so"uth\n': 1}
@@ -137,6 +152,17 @@ def test_what_is_written_is_read_back() -> None:
         *("", "{}", "[]", "null", "{" * 9999, '{"dag": 1, "claims": []}'),
         *('{"dag": "d", "claims": [["g"]]}', '{"dag": "d", "claims": [["g", 1]]}'),
         '{"dag": "d", "claims": [["g", "' + "x" * (MAX_NAME + 1) + '"]]}',
+        *(
+            '{"dag": "d", "claims": [], "waits": ' + waits + "}"
+            for waits in (
+                *("1", "[]", '[1, "a"]', '[1, "a", []]', "[1, 2, {}]", '["1", "a", {}]'),
+                *('[1, "a", {"s": 1}]', '[1, "a", {"s": [1]}]', '[1, "a", {"s": [0, 1]}]'),
+                *('[1, "a", {"s": [1e3, 1]}]', '[1, "a", {"s": [true, 1]}]'),
+                *('[1, "a", {"s": [1, NaN]}]', '[Infinity, "a", {}]', '[1, "a", {"s": [1, "a"]}]'),
+                '[1, "a", {"' + "x" * (MAX_NAME + 1) + '": [1, 1]}]',
+                f'[{"9" * 999}, "a", {{}}]',
+            )
+        ),
     ],
 )
 def test_what_is_none(text: str) -> None:

@@ -22,7 +22,7 @@ from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites import helper
 from condor_pydagman.features.sites.adapters.ads import KnownAd
-from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Matcher
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import GroupsOfDag, SiteGroup, SitePolicy
@@ -35,6 +35,7 @@ from condor_pydagman.features.sites.helper import (
 )
 from condor_pydagman.features.sites.messages import (
     MatchSites,
+    PlaceFree,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
@@ -99,17 +100,17 @@ class Rounds:
         self.directory = directory
         self.what: Any = self.matcher
         self.kept: list[Any] = []
-        make = lambda: self.what()  # noqa: E731
+        make = lambda address: self.what(address)  # noqa: E731
         helper = SiteHelper(make, self.kept.append, lambda: None, 60.0)
         self.asker = Asker(helper, directory / "hangs")
 
-    def matcher(self) -> Matcher:
+    def matcher(self, address: str = "") -> Matcher:
         claims = self.directory / "claims"
         claims.mkdir(exist_ok=True)
         claims.chmod(0o1777)
-        return test_matcher.Bench(claims).matcher
+        return test_matcher.Bench(claims, address=address).matcher
 
-    def hang(self) -> None:
+    def hang(self, _: str) -> None:
         (self.directory / "hangs").touch()
         time.sleep(600)
 
@@ -119,6 +120,13 @@ def rounds(tmp_path: Path) -> Iterator[Rounds]:
     found = Rounds(tmp_path)
     yield found
     found.asker.process.end()
+
+
+def test_other_dags_wake_it_where_it_says(rounds: Rounds) -> None:
+    rounds.asker.ask(REQUEST._replace(wanted=tuple(Wanted(number, 0) for number in range(9))))
+    (other,) = ClaimsDirectory(str(rounds.directory / "claims"), "here", 9, set, print).others()
+    WAKES.wake([other.waits.address])
+    assert rounds.asker.reply() == PlaceFree()
 
 
 def test_rounds_come_back_as_they_were_made(rounds: Rounds) -> None:
@@ -133,18 +141,18 @@ def test_rounds_come_back_as_they_were_made(rounds: Rounds) -> None:
 
 
 def test_what_goes_wrong_in_the_process_is_told(rounds: Rounds) -> None:
-    def refuse() -> Matcher:
+    def refuse(_: str) -> Matcher:
         raise FileError("the directory is gone")
 
     rounds.what = refuse
     assert rounds.asker.ask(REQUEST) == SitesUnknown("the directory is gone")
     rounds.asker.process.end()
-    rounds.what = lambda: 1 / 0
+    rounds.what = lambda _: 1 / 0
     assert rounds.asker.ask(REQUEST) == SitesUnknown("division by zero")
 
 
 def test_a_process_that_dies(rounds: Rounds) -> None:
-    rounds.what = lambda: os.kill(os.getpid(), signal.SIGKILL)
+    rounds.what = lambda _: os.kill(os.getpid(), signal.SIGKILL)
     died = SitesUnknown("the process that looks for sites has died")
     assert rounds.asker.ask(REQUEST) == died
 
@@ -249,11 +257,11 @@ def test_the_owner_is_the_user_of_the_process(
     bench.run.dag = _dag(SiteGroup("g", ()))
     bench.run.paths.primary = "t.dag"
     facts: list[Any] = []
-    monkeypatch.setattr(helper, "Matcher", lambda *given, **_named: facts.append(given[4]))
-    helper._matcher(bench.run)
+    monkeypatch.setattr(helper, "Matcher", lambda *given, **_named: facts.append(given[0].facts))
+    helper._matcher(bench.run, "")
     assert facts[0]["Owner"] == "ann"
     monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
-    helper._matcher(bench.run)
+    helper._matcher(bench.run, "")
     assert facts[1]["Owner"] == str(os.geteuid())
 
 

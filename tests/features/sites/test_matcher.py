@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters.shared_directory import label
+from condor_pydagman.adapters.wakes import Waker
 from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
-from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
-from condor_pydagman.features.sites.adapters.matcher import Match, Matcher
+from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
+from condor_pydagman.features.sites.adapters.matcher import Groups, Match, Matcher, give_up
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import NO_POLICY, SitePolicy
 from tests.features.sites.some_ads import site
@@ -31,18 +36,25 @@ def claims_directory(tmp_path: Path) -> Path:
 class Bench:
     """A matcher, and the sites that the collector has."""
 
-    def __init__(self, directory: Path, cluster: int = 1, *policies: SitePolicy) -> None:
+    def __init__(
+        self, directory: Path, cluster: int = 1, *policies: SitePolicy, address: str = ""
+    ) -> None:
         self.sites: list[SiteAd] = [NORTH, SOUTH]
         self.asked = 0
         self.now = 0.0
         claims = ClaimsDirectory(str(directory), "here", cluster, set, print)
         kinds = policies or (NO_POLICY,)
         self.matcher = Matcher(
-            *("t.dag", [f"g{n}" for n in range(9)], kinds, [n % len(kinds) for n in range(9)], {}),
+            Groups(
+                *("t.dag", [f"g{n}" for n in range(9)], kinds),
+                *([n % len(kinds) for n in range(9)], {}),
+            ),
             directory=claims,
             query=self._query,
             interval_s=60.0,
+            address=address,
             clock=lambda: self.now,
+            wall_clock=lambda: 1e9 + self.now,
         )
 
     def _query(self) -> list[SiteAd]:
@@ -193,3 +205,144 @@ def test_sites_that_rest(claims_directory: Path) -> None:
     assert [match.site for match in told.matches] == ["south"]
     why = "of 2 sites, 2 are resting, because groups had to leave it (north, south)"
     assert told.reasons == [(0, why)]
+
+
+class Dag(Bench):
+    """A DAG with groups that wait for the only place, and is woken."""
+
+    def __init__(self, directory: Path, cluster: int, waker: Waker, now: float = 0.0) -> None:
+        super().__init__(directory, cluster, address=waker.address)
+        self.waker = waker
+        self.now = now
+        self.sites = [site("north", 1)]
+        self.left = list(range(9))
+
+    def gets(self, after_s: float = 0.0) -> bool:
+        """Whether a group that waits gets the place now; others are at their end."""
+        self.now += after_s
+        self.told = self.round((), self.left)
+        self.left = self.left[len(self.told.matches) :]
+        return bool(self.told.matches)
+
+
+@pytest.fixture
+def dags(claims_directory: Path) -> Iterator[list[Dag]]:
+    wakers = [Waker(WAKES) for _ in range(3)]
+    yield [Dag(claims_directory, n, waker, float(n)) for n, waker in enumerate(wakers, 1)]
+    for waker in wakers:
+        waker.close()
+
+
+def test_dags_take_turns_at_a_place(dags: list[Dag]) -> None:
+    one, two, three = dags
+    assert [dag.gets() for dag in dags] == [True, False, False]
+    for gives, gets, waits in ((one, two, three), (two, three, one), (three, one, two)) * 2:
+        assert not gives.gets(3.0), "it has had its turn"
+        assert not waits.gets()
+        assert gets.waker.was_woken()
+        assert not waits.waker.was_woken()
+        assert gets.gets()
+
+
+def test_why_a_dag_does_not_get_a_place_that_is_free(dags: list[Dag]) -> None:
+    one, two, _ = dags
+    one.gets()
+    two.gets()
+    assert not one.gets(3.0)
+    why = "of 1 site, 1 is for other DAGs first, which have waited longer (north)"
+    assert one.told.reasons == [(0, why)]
+
+
+def test_nothing_is_kept_for_who_can_not_be_woken(dags: list[Dag]) -> None:
+    """It was killed, or waits for its restart."""
+    one, two, _ = dags
+    one.gets()
+    two.gets()
+    two.waker.close()
+    assert one.gets(3.0)
+
+
+def test_nothing_is_kept_for_long_for_who_does_not_look(dags: list[Dag]) -> None:
+    one, two, _ = dags
+    one.gets()
+    two.gets()
+    assert not one.gets(120.0)
+    assert one.gets(2.0)
+
+
+def test_what_a_restarted_dagman_has_said_is_known_to_it(
+    dags: list[Dag], claims_directory: Path
+) -> None:
+    one, two, three = dags
+    one.gets()
+    two.gets()
+    three.gets()
+    two = Dag(claims_directory, 2, two.waker, 50.0)
+    assert not two.gets()
+    assert not one.gets(50.0)
+    assert two.gets()
+
+
+def test_the_last_place_of_a_dag_is_given_to_who_waits(
+    dags: list[Dag], claims_directory: Path
+) -> None:
+    one, two, _ = dags
+    one.now = time.time() - 1e9
+    two.now = one.now + 1.0
+    one.gets()
+    two.gets()
+    give_up(ClaimsDirectory(str(claims_directory), "here", 1, set, print))
+    assert two.waker.was_woken()
+    assert two.gets()
+
+
+def test_a_round_that_only_gives_up_wakes_who_waits(dags: list[Dag]) -> None:
+    one, two, _ = dags
+    one.gets()
+    two.gets()
+    one.left = []
+    one.gets()
+    assert two.waker.was_woken()
+
+
+# A DAGMan of the version before: it says nothing of who waits, and reads nothing of it.
+
+
+def old_counts(directory: Path, own: str) -> Counter[str]:
+    """What it makes of the files of others."""
+    found: Counter[str] = Counter()
+    for path in directory.iterdir():
+        if path.name != own:
+            read = json.loads(path.read_text())
+            assert isinstance(read["dag"], str)
+            found.update(place for group, place in read["claims"])
+    return found
+
+
+def test_a_dagman_of_an_older_version_beside_new_ones(
+    dags: list[Dag], claims_directory: Path
+) -> None:
+    one, two, _ = dags
+    path = claims_directory / f"claims.{os.geteuid()}.{label('here')}.7"
+    path.write_text('{"version": 1, "dag": "old", "claims": [["g", "north"]]}\n')
+    assert [one.gets(), two.gets()] == [False, False], "its claim counts"
+    assert old_counts(claims_directory, path.name) == {}
+    path.write_text('{"version": 1, "dag": "old", "claims": []}\n')
+    assert [two.gets(), one.gets()] == [False, True], "those that wait take turns"
+    assert old_counts(claims_directory, path.name) == {"north": 1}
+    path.unlink()
+    assert [one.gets(9.0), two.gets()] == [False, True]
+
+
+def test_a_dagman_goes_on_with_the_file_of_the_version_before(
+    dags: list[Dag], claims_directory: Path
+) -> None:
+    one, two, _ = dags
+    path = claims_directory / f"claims.{os.geteuid()}.{label('here')}.1"
+    path.write_text('{"version": 1, "dag": "t.dag", "claims": [["g8", "north"]]}\n')
+    one.sites = []  # nobody is asked about it
+    assert one.round([(8, "north")]).without_room == []
+    assert not two.gets()
+    one.sites = two.sites
+    assert not one.gets(9.0)
+    assert two.gets()

@@ -11,6 +11,7 @@ from condor_pydagman.features.sites.commands import GroupsOfDag
 from condor_pydagman.features.sites.groups import IllegalGroupMove
 from condor_pydagman.features.sites.messages import (
     MatchSites,
+    PlaceFree,
     SiteClaim,
     SitesMatched,
     SitesUnknown,
@@ -156,6 +157,55 @@ def test_a_halted_dag_asks_for_no_sites() -> None:
     assert not harness.asked(MatchSites)
     harness.tell(inputs.Resume())
     assert harness.asked(MatchSites)
+
+
+def test_a_halted_dag_gives_up_what_it_does_not_need_and_its_turn() -> None:
+    harness = matched("A; B; C; D\nSITE_GROUP a NODES A\nSITE_GROUP b NODES B", "s:1")
+    harness.take("C", 9)
+    harness.take("D", 8)
+    harness.answer()
+    harness.take("A", 1)
+    harness.tell(inputs.Halt())
+    (request,) = harness.asked(MatchSites)
+    assert (request.claims, request.wanted) == (((0, "s"),), ())
+    harness.tell(SitesMatched((), ["s"]))
+    harness.wait(999)
+    assert not harness.asked(MatchSites)
+    harness.tell(make.terminated(1))
+    (request,) = harness.asked(MatchSites)
+    assert (request.claims, request.wanted) == ((), ())
+    harness.tell(SitesMatched((), ["s"]))
+    assert harness.engine.next_deadline() is None
+    harness.tell(inputs.Resume())
+    (request,) = harness.asked(MatchSites)
+    assert [one.group for one in request.wanted] == [1]
+
+
+def test_a_dag_asks_when_a_place_may_be_free_for_it() -> None:
+    harness = matched("A; B\nSITE_GROUP a NODES A", "s:0")
+    harness.take("B", 9)
+    harness.answer()
+    harness.tell(PlaceFree())
+    assert harness.asked(MatchSites)
+    harness.tell(PlaceFree())
+    assert not harness.asked(MatchSites), "one at a time"
+    harness.rooms["s"] = 1
+    harness.answer()
+    assert harness.asked(MatchSites), "it was woken in between"
+    harness.tell(SitesMatched((), ["s"]))
+    harness.tell(PlaceFree())
+    assert not harness.asked(MatchSites), "nothing waits"
+
+
+def test_a_dag_whose_last_group_waits_no_more_leaves_the_line() -> None:
+    harness = matched("A; B\nSITE_GROUP a NODES A\nSITE_POLICY a WAIT 30", "s:0")
+    harness.take("B", 9)
+    harness.answer()
+    harness.wait(30)
+    harness.back()
+    assert harness.groups() == "a=SITELESS"
+    (request,) = harness.ever(MatchSites)[1:]
+    assert not request.wanted
 
 
 def test_a_rescue_file_keeps_the_site_of_a_group() -> None:

@@ -1,24 +1,30 @@
 """The claims of all DAGMans of the access point: see `adapters.job_claims`.
 
 Here no DAGMan proves that it lives: a claim counts while the DAGMan job is in the queue.  A file is
-JSON, and nothing in it is trusted.
+JSON, and nothing in it is trusted.  It says as well at which sites groups of the DAG wait; DAGMans
+of older versions do not say that, and do not read it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from condor_pydagman.adapters.job_claims import FileKind, JobClaims, usual_name
 from condor_pydagman.adapters.shared_directory import Usual, failure, open_this
+from condor_pydagman.adapters.wakes import Line
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.sites.turns import NOBODY, Side, Waits
 from condor_pydagman.named_tuple import NamedTuple
 
 DEFAULT = "/var/tmp/condor_pydagman-sites"  # noqa: S108 - checked, and never trusted
 KNOB = "PYDAGMAN_SITES_DIR"
 MAX_BYTES = 4_000_000  # of a claims file; more is no claims file
 MAX_NAME = 500  # characters of a site's name
+MAX_WAITING = 10**9  # groups of a DAG that wait for a site
+WAKES = Line("sites")
 FILES = FileKind(
     "claims",
     lambda data: parse(data.decode("utf-8", "surrogateescape")),
@@ -34,19 +40,28 @@ class Claims(NamedTuple):
     Attributes:
         dag: its DAG file, for people.
         sites: group and site of each claim.
+        waits: for which sites other groups wait.
     """
 
     dag: str
     sites: tuple[tuple[str, str], ...]
+    waits: Waits = NOBODY
 
     def counts(self) -> Counter[str]:
         """How many claims there are, by site."""
         return Counter(site for _, site in self.sites)
 
 
-def text_of(dag: str, claims: Iterable[tuple[str, str]]) -> str:
+def text_of(dag: str, claims: Iterable[tuple[str, str]], waits: Waits = NOBODY) -> str:
     """The text of a file."""
-    return json.dumps({"version": 1, "dag": dag, "claims": [list(one) for one in claims]}) + "\n"
+    known: dict[str, object] = {
+        "version": 1,
+        "dag": dag,
+        "claims": [list(one) for one in claims],
+    }
+    if waits.sites:
+        known["waits"] = [waits.until, waits.address, waits.sites]
+    return json.dumps(known) + "\n"
 
 
 def parse(text: str) -> Claims | None:
@@ -55,14 +70,34 @@ def parse(text: str) -> Claims | None:
         read = json.loads(text)
         dag, claims = read["dag"], read["claims"]
         sites = tuple((group, site) for group, site in claims)
-    except (ValueError, TypeError, KeyError, RecursionError):
+        waits = _waits(*read["waits"]) if "waits" in read else NOBODY
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
         return None
     names = (name for claim in sites for name in claim)
     if not isinstance(dag, str) or not all(isinstance(name, str) for name in names):
         return None
-    if any(len(site) > MAX_NAME for _, site in sites):
+    if any(len(site) > MAX_NAME for site in (*waits.sites, *(site for _, site in sites))):
         return None
-    return Claims(dag, sites)
+    return Claims(dag, sites, waits)
+
+
+def _waits(until: object, address: object, sites: Mapping[str, tuple[object, object]]) -> Waits:
+    if not isinstance(address, str):
+        raise TypeError("no address")
+    found = {site: (_count(many), _time(since)) for site, (many, since) in sites.items()}
+    return Waits(_time(until), address, found)
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or not 0 < value <= MAX_WAITING:
+        raise ValueError("no count")
+    return value
+
+
+def _time(value: object) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):  # type: ignore[arg-type]
+        raise ValueError("no time")
+    return float(value)  # type: ignore[arg-type]
 
 
 class ClaimsDirectory(JobClaims):
@@ -114,30 +149,38 @@ class ClaimsDirectory(JobClaims):
         found: Claims | None = self.read(self.name)
         return found
 
-    def taken_by_others(self) -> Counter[str]:
-        """How many groups of others each site has.
+    def others(self, *, exactly: bool = True) -> list[Side]:
+        """What other DAGs have, and what they wait for as their files say.
+
+        Args:
+            exactly: ask the queue, if it is not known which claims count.
 
         Raises:
             FileError: the directory can't be read.
             PoolError: it is not known which claims count.
         """
-        found: Counter[str] = Counter()
-        for one in self.counting_now(without=self.name):
-            found.update(one.says.counts())
-        return found
+        look = self.counting_now if exactly else self.counting
+        return [Side(one.name, one.says.counts(), one.says.waits) for one in look(self.name)]
+
+    def taken_by_others(self) -> Counter[str]:
+        """How many groups of others each site has; raises as `others`."""
+        return sum((one.has for one in self.others()), Counter[str]())
 
     def everything(self) -> list[Claims]:
-        """All claims that count; raises as `taken_by_others`."""
+        """All claims that count; raises as `others`."""
         return [one.says for one in self.counting_now()]
 
-    def write(self, dag: str, kept: Iterable[tuple[str, str]]) -> None:
-        """Replace the own file: these groups have these sites.
+    def write(self, dag: str, kept: Iterable[tuple[str, str]], waits: Waits = NOBODY) -> None:
+        """Replace the own file: these groups have these sites, and others wait.
 
         Raises:
             FileError: it can't be written; the old one is as it was.
         """
-        data = text_of(dag, kept).encode("utf-8", "surrogateescape")
+        kept = list(kept)
+        data = _encoded(dag, kept, waits)
         if len(data) > FILES.max_bytes:  # others would read none of it
+            data = _encoded(dag, kept, NOBODY)
+        if len(data) > FILES.max_bytes:
             raise FileError(f"the DAG's claims of sites need more than {FILES.max_bytes:,} bytes")
         name = self.name
         try:
@@ -148,3 +191,7 @@ class ClaimsDirectory(JobClaims):
     def remove(self) -> None:
         """Give up all claims."""
         self.directory.remove(self.name)
+
+
+def _encoded(dag: str, kept: Iterable[tuple[str, str]], waits: Waits) -> bytes:
+    return text_of(dag, kept, waits).encode("utf-8", "surrogateescape")

@@ -12,10 +12,23 @@ from typing import Any
 
 from condor_pydagman.features.sites.adapters import evaluation
 from condor_pydagman.features.sites.adapters.ads import KnownAd, SiteAd, known
-from condor_pydagman.features.sites.adapters.claims_directory import ClaimsDirectory
+from condor_pydagman.features.sites.adapters.claims_directory import (
+    WAKES,
+    Claims,
+    ClaimsDirectory,
+)
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
-from condor_pydagman.features.sites.choice import Offer, Room, Wanted, choose
+from condor_pydagman.features.sites.choice import Offer, Room, Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
+from condor_pydagman.features.sites.turns import (
+    NOBODY,
+    Decision,
+    Side,
+    decide,
+    is_valid,
+    valid_until,
+    woken,
+)
 from condor_pydagman.named_tuple import NamedTuple
 
 _FITS = (Obstacle.NONE, Obstacle.FULL)
@@ -49,45 +62,61 @@ class Round(NamedTuple):
     without_room: list[int]
 
 
-class Matcher:
-    """Makes rounds.
+class Groups(NamedTuple):
+    """The groups of a DAG, for which sites are looked for.
 
-    Args:
+    Attributes:
         dag: the DAG file, for people.
         names: of the groups, by number.
         policies: by kind of group.
         kinds: by group.
         facts: attributes of the ads of all groups.
+    """
+
+    dag: str
+    names: Sequence[str]
+    policies: Sequence[SitePolicy]
+    kinds: Sequence[int]
+    facts: dict[str, Any]
+
+
+class Matcher:
+    """Makes rounds.
+
+    Args:
+        groups: of the DAG.
         directory: the claims of the access point.
         query: gives the sites; raises PoolError.
         interval_s: seconds for which the sites are taken as known.
+        address: where the DAGMan is woken that has them made.
         clock: monotonic seconds.
+        wall_clock: seconds since the epoch.
     """
 
     def __init__(
         self,
-        dag: str,
-        names: Sequence[str],
-        policies: Sequence[SitePolicy],
-        kinds: Sequence[int],
-        facts: dict[str, Any],
+        groups: Groups,
         *,
         directory: ClaimsDirectory,
         query: Callable[[], list[SiteAd]],
         interval_s: float,
+        address: str = "",
         clock: Callable[[], float] = time.monotonic,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        self._dag = dag
-        self._names = names
-        self._kinds = kinds
-        self._groups = [evaluation.group_ad(policy, facts) for policy in policies]
+        self._dag = groups.dag
+        self._names = groups.names
+        self._kinds = groups.kinds
+        self._groups = [evaluation.group_ad(one, groups.facts) for one in groups.policies]
         self._directory = directory
         self._query = query
         self._interval_s = interval_s
+        self._address = address
         self._clock = clock
+        self._wall_clock = wall_clock
         self._sites: list[SiteAd] = []
         self._known_until = float("-inf")
-        self._written: set[tuple[str, str]] | None = None  # claims in the own file
+        self._written: Claims | None = None  # what the own file says
 
     def round(
         self,
@@ -101,34 +130,44 @@ class Matcher:
         Raises:
             PoolError, FileError: that can't be done; nothing has changed.
         """
-        proven = self._proven()
+        before = self._before()
+        proven = set(before.sites)
         new = [one for one in claims if (self._names[one[0]], one[1]) not in proven]
         sites = self._present() if wanted or watched or new else self._sites
         with self._directory.locked():
-            others = self._directory.taken_by_others() if wanted or new else Counter()
-            without_room = self._without_room(claims, new, others) if new else []
+            others = self._others(exactly=bool(wanted or new))
+            taken = sum((one.has for one in others), Counter[str]())
+            without_room = self._without_room(claims, new, taken) if new else []
             claims = [one for one in claims if one[0] not in without_room]
-            taken = others + Counter(site for _, site in claims)
-            rooms = {site.name: Room(site.most, taken[site.name]) for site in sites}
+            has = Counter(site for _, site in claims)
+            rooms = {one.name: Room(one.most, taken[one.name] + has[one.name]) for one in sites}
             judged = self._judged(wanted, sites, rooms)
-            offers = {
-                kind: [Offer(one.site, one.rank) for one in found if one.obstacle in _FITS]
-                for kind, found in judged.items()
-            }
-            chosen = choose(wanted, offers, rooms, few)
-            kept = [(self._names[group], site) for group, site in (*claims, *chosen)]
-            self._directory.write(self._dag, kept)
-            self._written = set(kept)
-        self._note_obstacles(judged, rooms, taken, few, Counter(site for _, site in chosen))
-        told = self._told(chosen, wanted, watched, sites, judged)
+            decided = decide(
+                *(wanted, _offers(judged), few, rooms),
+                *(_side(before), has, others, self._wall_clock()),
+            )
+            self._write([*claims, *decided.chosen], decided.after)
+        most = {one.name: one.most for one in sites if not one.problem}
+        WAKES.wake(woken(decided.after, _side(before), others, most))
+        self._note_obstacles(judged, decided, few)
+        told = self._told(decided.chosen, wanted, watched, sites, judged)
         return told._replace(without_room=without_room)
 
-    def _proven(self) -> set[tuple[str, str]]:
-        """The claims that the own file has: nobody else has got them."""
+    def _before(self) -> Claims:
+        """What the own file says: nobody else has got what it claims."""
         if self._written is None:
-            read = self._directory.own()
-            self._written = set(read.sites) if read is not None else set()
+            self._written = self._directory.own() or Claims(self._dag, ())
         return self._written
+
+    def _others(self, *, exactly: bool) -> list[Side]:
+        return _heard(self._directory.others(exactly=exactly), self._wall_clock())
+
+    def _write(self, claims: Sequence[tuple[int, str]], after: Side) -> None:
+        until = valid_until(self._wall_clock(), self._interval_s)
+        waits = after.waits._replace(until=until, address=self._address)
+        kept = tuple((self._names[group], site) for group, site in claims)
+        self._directory.write(self._dag, kept, waits)
+        self._written = Claims(self._dag, kept, waits)
 
     def _without_room(
         self,
@@ -172,22 +211,22 @@ class Matcher:
         return found
 
     def _note_obstacles(
-        self,
-        judged: dict[int, list[Verdict]],
-        rooms: dict[str, Room],
-        taken: Counter[str],
-        few: Mapping[str, int],
-        given: Counter[str],
+        self, judged: dict[int, list[Verdict]], decided: Decision, few: Mapping[str, int]
     ) -> None:
         """Sites whose last place has been given away in this round are full; others rest."""
+        given = Counter(site for _, site in decided.chosen)
         for found in judged.values():
             for number, one in enumerate(found):
                 if one.obstacle is not Obstacle.NONE:
                     continue
-                if taken[one.site] + given[one.site] >= rooms[one.site].most:
+                room = decided.rooms[one.site]
+                taken = room.taken + given[one.site]
+                if taken >= room.most:
                     found[number] = one._replace(obstacle=Obstacle.FULL)
                 elif given[one.site] >= few.get(one.site, given[one.site] + 1):
                     found[number] = one._replace(obstacle=Obstacle.RESTS)
+                elif taken + room.reserved >= room.most:
+                    found[number] = one._replace(obstacle=Obstacle.RESERVED)
 
     def _told(
         self,
@@ -215,3 +254,37 @@ class Matcher:
             {ad.digest: ad for ad in ads.values()},
             [],
         )
+
+
+def _side(own: Claims) -> Side:
+    return Side("", own.counts(), own.waits)
+
+
+def _offers(judged: Mapping[int, Sequence[Verdict]]) -> dict[int, list[Offer]]:
+    return {
+        kind: [Offer(one.site, one.rank) for one in found if one.obstacle in _FITS]
+        for kind, found in judged.items()
+    }
+
+
+def _heard(others: Sequence[Side], now: float) -> list[Side]:
+    """Other DAGs; that those wait who can't be woken does not count."""
+    return [
+        one
+        if is_valid(one.waits, now) and WAKES.is_heard(one.waits.address)
+        else one._replace(waits=NOBODY)
+        for one in others
+    ]
+
+
+def give_up(directory: ClaimsDirectory) -> None:
+    """Give up all claims of a DAG, and wake those who get the places.
+
+    Raises:
+        FileError: the directory can't be read; who waits finds them later.
+    """
+    own = directory.own()
+    directory.remove()
+    if own is not None and own.sites:
+        others = _heard(directory.others(exactly=False), time.time())
+        WAKES.wake(woken(Side("", Counter()), _side(own), others, {}))
