@@ -71,7 +71,6 @@ MISTAKES = [
     ('Name = "x"\nMaxMatches = nothing', ":2: a site needs MaxMatches = N, a whole number"),
     ("MaxMatches = 1", ":1: a site needs a Name"),
     ("Name = 7\nMaxMatches = 1", ":1: a site needs a Name"),
-    ('Name = "x"\nMaxMatches = 1\nCurMatches = 0', ":3: CurMatches is set by the monitor"),
     ('Name = "x"\nMaxMatches = 1\nSiteEnvironment = 3', ":3: SiteEnvironment must be text"),
     (
         'Name = "x"\nMaxMatches = 1\nSiteEnvironment = "3"',
@@ -98,6 +97,33 @@ def test_a_misspelt_attribute_is_doubted(tmp_path: Path) -> None:
     assert site.warnings == (
         f"{tmp_path}/north.ad:3: warning: Requirement: did you mean Requirements?",
     )
+
+
+# As the users of the recipe of 2003 publish it.
+OLD = """\
+MyType = "Machine"
+Name = "x-north"
+UpdateSequenceNumber = 1058990000
+CurMatches = 7
+MaxMatches = 50
+Requirements = (CurMatches < MaxMatches) && (TARGET.WANT_X =?= TRUE)
+Rank = 1
+WantAdRevaluate = True
+Is_X_Site = True
+MatchmakerURL = "https://dags.example.org"
+SiteEnvironment = "SiteGatekeeperURL=ce.north.example.org;SiteWorkingArea=/scratch/units"
+"""
+
+
+def test_an_ad_of_the_old_recipe(tmp_path: Path) -> None:
+    path = described(tmp_path, OLD)
+    site = read_site(path)
+    assert (site.name, site.problems) == ("x-north", ())
+    own = "MyType, UpdateSequenceNumber, CurMatches"
+    note = f"{path}:1: note: the monitor sets {own} itself; what is given here is ignored"
+    assert site.warnings == (note,)
+    kept = [line.partition(" = ")[0] for line in OLD.splitlines()]
+    assert list(site.attributes) == [name for name in kept if name not in own.split(", ")]
 
 
 def test_of_two_with_one_name_the_second_is_wrong(tmp_path: Path) -> None:

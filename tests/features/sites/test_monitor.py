@@ -111,6 +111,20 @@ def test_a_probe_adds_to_the_ad_or_takes_it_back(watched: Watched) -> None:
     assert watched.said[0] == f"{path}: MaxMatches is a whole number, not negative"
 
 
+def test_what_is_ignored_is_said_once_and_nothing_is_wrong(watched: Watched) -> None:
+    path = watched.site("north", 'MaxMatches = 3\nMyType = "Machine"\nCurMatches = 9')
+    path.with_suffix(".probe").write_text("#!/bin/sh\necho UpdateSequenceNumber = 1\n")
+    path.with_suffix(".probe").chmod(0o755)
+    assert watched.monitor.round().problems == ()
+    notes = [line for line in watched.said if "note: the monitor sets" in line]
+    assert len(notes) == 2
+    ad = watched.collector.ads["north"]
+    own = [ad.eval(name) for name in ("MyType", "CurMatches", "UpdateSequenceNumber")]
+    assert own == ["PydagmanSite", 0, 1234]
+    assert watched.round() == ["north"]
+    assert watched.said == []
+
+
 def test_all_are_taken_back_at_the_end(watched: Watched) -> None:
     watched.site("north")
     watched.round()

@@ -27,7 +27,15 @@ def test_it_is_beside_the_description(tmp_path: Path) -> None:
 
 def test_what_it_prints_are_attributes(tmp_path: Path) -> None:
     found = ask(probe(tmp_path, 'echo "QueueDepth = 12"; echo "Site_$1 = true"'), "north", LIMIT_S)
-    assert found == ({"QueueDepth": "12", "Site_north": "true"}, "")
+    assert found == ({"QueueDepth": "12", "Site_north": "true"}, "", "")
+
+
+def test_what_the_monitor_sets_is_ignored(tmp_path: Path) -> None:
+    """A program for the recipe of 2003 prints all of an ad."""
+    path = probe(tmp_path, 'echo MyType = \\"Machine\\"; echo curmatches = 7; echo Depth = 2')
+    found = ask(path, "north", LIMIT_S)
+    assert (found.attributes, found.problem) == ({"Depth": "2"}, "")
+    assert f"output of {path}: note: the monitor sets MyType, curmatches itself;" in found.remark
 
 
 def test_it_does_not_get_the_key_of_the_daemons(
@@ -52,7 +60,7 @@ FAILURES = [
 @pytest.mark.parametrize(("body", "why"), FAILURES)
 def test_a_probe_that_fails_says_that_the_site_is_down(tmp_path: Path, body: str, why: str) -> None:
     path = probe(tmp_path, body)
-    attributes, problem = ask(path, "north", LIMIT_S)
+    attributes, problem, _ = ask(path, "north", LIMIT_S)
     assert not attributes
     assert why.format(probe=path) in problem
 
@@ -87,7 +95,7 @@ def test_a_probe_that_leaves_a_daemon_behind(tmp_path: Path) -> None:
     """Which has the output open, in a session of its own."""
     path = probe(tmp_path, "setsid sh -c 'echo $$ > daemon; exec sleep 60' &\necho X = 1")
     try:
-        assert ask(path, "north", LIMIT_S) == ({"X": "1"}, "")
+        assert ask(path, "north", LIMIT_S) == ({"X": "1"}, "", "")
     finally:
         for left in tmp_path.glob("daemon"):
             os.kill(int(left.read_text()), signal.SIGKILL)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,8 @@ MAX_BYTES = 1_000_000  # of a file
 MAX_PROBLEMS = 20  # of a file
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe is not waited for
 _LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*(.*?)\s*", re.DOTALL)
-# What the monitor sets itself, or what would make the ad another one.
-_OWN = ("MyType", "CurMatches", "UpdateSequenceNumber", "ClassAdLifetime")
+# What the monitor sets itself.  Ads of the old recipe, and programs for it, have that in them.
+OWN = ("MyType", "CurMatches", "UpdateSequenceNumber", "ClassAdLifetime")
 _USED = ("Name", "MaxMatches", "Requirements", "Rank", "SiteEnvironment")
 
 
@@ -112,7 +112,8 @@ def read_site(path: Path) -> Described:
 
 
 def _checked(path: Path, text: str) -> Described:
-    attributes, problems = parse(text, str(path))
+    found, problems = parse(text, str(path))
+    attributes, ignored = without_own(found)
     lines = {name: number for name, (number, _) in attributes.items()}
     plain = {name: expression for name, (_, expression) in attributes.items()}
     if not problems:
@@ -120,8 +121,23 @@ def _checked(path: Path, text: str) -> Described:
     name = ""
     if not problems:
         name = value_of(ad_of(plain), "Name")
-    warnings = tuple(f"{path}:{lines[name]}: {why}" for name, why in _doubts(plain))
-    return Described(path, name, plain, tuple(problems[:MAX_PROBLEMS]), warnings)
+    warnings = [f"{path}:{lines[name]}: {why}" for name, why in _doubts(plain)]
+    warnings += [f"{path}:{found[name][0]}: {note(ignored)}" for name in ignored[:1]]
+    return Described(path, name, plain, tuple(problems[:MAX_PROBLEMS]), tuple(warnings))
+
+
+def without_own(
+    attributes: dict[str, tuple[int, str]],
+) -> tuple[dict[str, tuple[int, str]], list[str]]:
+    """The attributes that are not the monitor's own, and the names of the others."""
+    own = {name.lower() for name in OWN}
+    ignored = [name for name in attributes if name.lower() in own]
+    return {name: attributes[name] for name in attributes if name not in ignored}, ignored
+
+
+def note(ignored: Sequence[str]) -> str:
+    """What is said of attributes that are the monitor's own."""
+    return f"note: the monitor sets {', '.join(ignored)} itself; what is given here is ignored"
 
 
 def parse(text: str, where: str) -> tuple[dict[str, tuple[int, str]], list[str]]:
@@ -194,9 +210,6 @@ def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Attributes whose values can't be used, and why."""
     ad = ad_of(attributes)
     by_name = {name.lower(): name for name in attributes}
-    for own in _OWN:
-        if own.lower() in by_name:
-            yield by_name[own.lower()], f"{own} is set by the monitor; leave it out"
     name = value_of(ad, "Name")
     if not isinstance(name, str) or not name or not is_usable(name):
         yield by_name.get("name", ""), 'a site needs a Name = "..." of printable characters'

@@ -27,7 +27,14 @@ import classad2
 
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.sites.adapters.ads import MY_TYPE, value_of
-from condor_pydagman.features.sites.adapters.files import Described, ad_of, parse, read_sites
+from condor_pydagman.features.sites.adapters.files import (
+    Described,
+    ad_of,
+    note,
+    parse,
+    read_sites,
+    without_own,
+)
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
@@ -37,8 +44,6 @@ _LOOK_S = 0.05  # between looks whether a probe has ended
 _MAX_SHOWN = 200  # characters of what a probe says of its failure
 # What condor_master gives its daemons, with a key by which they trust each other.
 _SECRET = frozenset(("CONDOR_INHERIT", "CONDOR_PRIVATE_INHERIT"))
-# What a site is, which its description says.
-_FIXED = frozenset(("name", "mytype", "curmatches", "updatesequencenumber", "classadlifetime"))
 
 
 class Probed(NamedTuple):
@@ -47,10 +52,12 @@ class Probed(NamedTuple):
     Attributes:
         attributes: the expressions that it printed, as text.
         problem: why the site can't be used now; '' if it can.
+        remark: what is to be known of what it printed.
     """
 
     attributes: dict[str, str]
     problem: str = ""
+    remark: str = ""
 
 
 def probe_of(description: Path) -> Path | None:
@@ -132,10 +139,11 @@ def _read(probe: Path, code: int, data: bytes) -> Probed:
     attributes, problems = parse(text, f"output of {probe}")
     if problems:
         return Probed({}, problems[0])
-    fixed = next((name for name in attributes if name.lower() in _FIXED), "")
-    if fixed:
-        return Probed({}, f"{probe} prints {fixed}, which a probe can't set")
-    return Probed({name: expression for name, (_, expression) in attributes.items()})
+    if any(name.lower() == "name" for name in attributes):
+        return Probed({}, f"{probe} prints Name, which a probe can't set")
+    found, ignored = without_own(attributes)
+    remark = f"output of {probe}: {note(ignored)}" if ignored else ""
+    return Probed({name: expression for name, (_, expression) in found.items()}, remark=remark)
 
 
 INTERVAL_S = 120.0  # between two rounds of probes
@@ -208,8 +216,11 @@ class Monitor:
         except OSError as error:
             raise FileError(f"{self._directory}: {error.strerror}") from None
         problems = [problem for site in sites for problem in site.problems]
-        ads, failed = self._ads([site for site in sites if not site.problems])
-        self._tell([*problems, *failed, *(text for site in sites for text in site.warnings)])
+        ads, probed = self._ads([site for site in sites if not site.problems])
+        failed = [one.problem for one in probed if one.problem]
+        remarks = [text for site in sites for text in site.warnings]
+        remarks += [one.remark for one in probed if one.remark]
+        self._tell([*problems, *failed, *remarks])
         names = {str(value_of(ad, "Name")) for ad in ads}
         gone = sorted(self._published - names)
         if gone:
@@ -235,8 +246,8 @@ class Monitor:
             self._say(f"removed: {', '.join(sorted(self._published))}")
             self._published = set()
 
-    def _ads(self, sites: Sequence[Described]) -> tuple[list[Any], list[str]]:
-        """The ads of sites that can be used, and what probes say of the others."""
+    def _ads(self, sites: Sequence[Described]) -> tuple[list[Any], list[Probed]]:
+        """The ads of sites that can be used, and what the probes of all have come to."""
         with ThreadPoolExecutor(_PROBES_AT_ONCE) as pool:
             probed = list(pool.map(self._probed, sites))
         taken = self._taken()
@@ -245,7 +256,7 @@ class Monitor:
             for site, result in zip(sites, probed)
             if not result.problem
         ]
-        return ads, [result.problem for result in probed if result.problem]
+        return ads, probed
 
     def _probed(self, site: Described) -> Probed:
         probe = probe_of(site.path)
