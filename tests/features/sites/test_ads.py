@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import classad2
 import pytest
+from htcondor2 import HTCondorException
 
 from condor_pydagman.errors import PoolError
+from condor_pydagman.features.sites.adapters import ads
 from condor_pydagman.features.sites.adapters.ads import (
     known,
     publish,
@@ -85,3 +88,63 @@ def test_ads_for_no_collector_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
         publish([classad2.ClassAd({"Name": "north"})])
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
         take_back(["north"])
+
+
+class Collector:
+    """What the bindings do; `has` are names of sites, None if it does not answer."""
+
+    def __init__(self, has: list[str] | None, *, takes: bool) -> None:
+        self.has = has
+        self.takes = takes
+        self.asked = 0
+
+    def advertise(self, ads: list[Any], command: str, by_tcp: bool) -> None:
+        assert by_tcp
+        if not self.takes:
+            raise HTCondorException("Failed to advertise to collector.")
+
+    def query(self, *_: Any) -> list[Any]:
+        self.asked += 1
+        if self.has is None:
+            raise HTCondorException("Failed communication with collector.")
+        return [ad(name) for name in self.has]
+
+
+NORTH = [ad("north")]
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Collector], None]:
+    monkeypatch.setattr(ads, "lookup", lambda _: "here")
+    monkeypatch.setattr(ads.time, "sleep", lambda _: None)
+    return lambda one: monkeypatch.setattr(ads.htcondor2, "Collector", lambda: one)
+
+
+@pytest.mark.parametrize("there", [[], ["north"]])
+def test_a_collector_that_refuses_the_ads(
+    use: Callable[[Collector], None], there: list[str]
+) -> None:
+    use(Collector(there, takes=False))
+    for act in (lambda: publish(NORTH), lambda: take_back(["north"])):
+        with pytest.raises(PoolError, match=r"does not accept ads of sites.*ALLOW_DAEMON"):
+            act()
+
+
+def test_a_collector_that_is_not_there(use: Callable[[Collector], None]) -> None:
+    use(Collector(None, takes=False))
+    with pytest.raises(PoolError, match=r"^the collector: Failed to advertise to collector"):
+        publish(NORTH)
+
+
+def test_a_collector_that_refuses_without_a_word(use: Callable[[Collector], None]) -> None:
+    use(Collector(["south"], takes=True))
+    with pytest.raises(PoolError, match="does not accept ads of sites"):
+        publish(NORTH)
+
+
+def test_a_collector_that_has_the_ads_or_does_not_say(use: Callable[[Collector], None]) -> None:
+    for has in (["north", "south"], None):
+        collector = Collector(has, takes=True)
+        use(collector)
+        publish(NORTH)
+        assert collector.asked == 1

@@ -8,6 +8,7 @@ the site's own, and can be used in submit descriptions as $(MATCH_<attribute>).
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +25,13 @@ from condor_pydagman.named_tuple import NamedTuple
 MY_TYPE = "PydagmanSite"
 MAX_SITES = 10_000  # ads of sites that are looked at
 MAX_VALUE = 2_000  # characters of a value that submit descriptions can use
+_LOOKS, _PAUSE_S = 5, 0.5  # until a collector has what it was sent
+_REFUSED = (
+    "the collector does not accept ads of sites from this user; its administrator allows that with"
+    " ALLOW_DAEMON, in the configuration of the collector (ALLOW_ADVERTISE_STARTD and the like do"
+    " not count for these ads); CollectorLog says whom it refused: PERMISSION DENIED to ... for"
+    " command 58 (UPDATE_AD_GENERIC)"
+)
 # Attributes that say nothing of the site itself.
 VOLATILE = frozenset(
     (
@@ -136,6 +144,25 @@ def publish(ads: Sequence[Any]) -> None:
         PoolError: it does not take them.
     """
     _advertise(list(ads), "UPDATE_AD_GENERIC")
+    wanted = {value_of(ad, "Name") for ad in ads}
+    for left in reversed(range(_LOOKS)):
+        # A collector that security was not negotiated with drops what it refuses without a word.
+        there = _names()
+        if there is None or wanted <= there:
+            return
+        time.sleep(bool(left) * _PAUSE_S)
+    raise PoolError(_REFUSED, transient=True)
+
+
+def _names() -> set[Any] | None:
+    """The sites that the collector has; None if it does not say."""
+    try:
+        found = htcondor2.Collector().query(
+            htcondor2.AdType.Any, f'MyType == "{MY_TYPE}"', ["Name"]
+        )
+    except BINDINGS:
+        return None
+    return {value_of(ad, "Name") for ad in found}
 
 
 def take_back(names: Iterable[str]) -> None:
@@ -162,4 +189,6 @@ def _advertise(ads: list[Any], command: str) -> None:
     try:
         htcondor2.Collector().advertise(ads, command, True)
     except BINDINGS as error:
-        raise PoolError(f"the collector: {reason_of(error)}", transient=True) from None
+        # They say the same of a collector that refuses and of one that is not there.
+        reason = f"the collector: {reason_of(error)}" if _names() is None else _REFUSED
+        raise PoolError(reason, transient=True) from None
