@@ -15,13 +15,29 @@ _REFUSED = re.compile("[\\0\\n\\r]")  # the schedd takes no attribute that has o
 
 def parse_environment(text: str) -> dict[str, str]:
     """The variables; what is none is left out."""
-    pieces = text.split(";") if ";" in text or " " not in text.strip() else _words(text)
     found = {}
-    for piece in pieces[:_MAX]:
-        name, equals, value = piece.strip().partition("=")
-        if equals and _NAME.fullmatch(name) and not _REFUSED.search(value):
+    for piece in _pieces(text)[:_MAX]:
+        if _is_variable(piece):
+            name, _, value = piece.partition("=")
             found[name] = value
     return found
+
+
+def left_out(text: str) -> list[str]:
+    """What is no variable, and those that are too many."""
+    pieces = _pieces(text)
+    return [one for one in pieces[:_MAX] if not _is_variable(one)] + pieces[_MAX:]
+
+
+def _pieces(text: str) -> list[str]:
+    by_semicolon = ";" in text or " " not in text.strip()
+    pieces = map(str.strip, text.split(";")) if by_semicolon else _words(text)
+    return [one for one in pieces if one]
+
+
+def _is_variable(piece: str) -> bool:
+    name, equals, value = piece.partition("=")
+    return bool(equals and _NAME.fullmatch(name) and not _REFUSED.search(value))
 
 
 def _words(text: str) -> list[str]:

@@ -126,6 +126,30 @@ def test_an_ad_of_the_old_recipe(tmp_path: Path) -> None:
     assert list(site.attributes) == [name for name in kept if name not in own.split(", ")]
 
 
+DOUBTS = [
+    ("MaxMatches = 99999999999999999999999", "warning: MaxMatches is 0: no group is matched"),
+    ("MaxMatches = 4 - 4", "warning: MaxMatches is 0"),
+    (
+        'MaxMatches = 1\nSiteEnvironment = "A=1;word;1B=2;;C=x\\ny;D;E=2"',
+        "warning: SiteEnvironment: no NAME=value, and left out: 'word', '1B=2', 'C=x\\ny', ...",
+    ),
+    ("MaxMatches = 1\nSiteEnvironment = \"A=1 'B=x y' c\"", "and left out: 'c'"),
+]
+
+
+@pytest.mark.parametrize(("text", "doubt"), DOUBTS)
+def test_what_may_be_meant_otherwise(tmp_path: Path, text: str, doubt: str) -> None:
+    site = read_site(described(tmp_path, f'Name = "x"\n{text}\n'))
+    assert not site.problems
+    (warning,) = site.warnings
+    assert doubt in warning
+
+
+@pytest.mark.parametrize("text", ["MaxMatches = 0", 'MaxMatches = 1\nSiteEnvironment = "A=1;"'])
+def test_what_is_meant_so(tmp_path: Path, text: str) -> None:
+    assert read_site(described(tmp_path, f'\ufeffName = "x"\n{text}\n')).warnings == ()
+
+
 def test_of_two_with_one_name_the_second_is_wrong(tmp_path: Path) -> None:
     described(tmp_path, NORTH, "a.ad")
     described(tmp_path, NORTH.replace("north", "North"), "b.ad")

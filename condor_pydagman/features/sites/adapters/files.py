@@ -18,7 +18,8 @@ import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
 from condor_pydagman.features.sites.adapters.ads import MAX_SITES, is_usable, value_of
-from condor_pydagman.features.sites.environment import parse_environment
+from condor_pydagman.features.sites.adapters.claims_directory import MAX_NAME
+from condor_pydagman.features.sites.environment import left_out, parse_environment
 from condor_pydagman.language.expression_text import MAX_EXPRESSION, first_mistake
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.named_tuple import NamedTuple
@@ -104,7 +105,7 @@ def read_site(path: Path) -> Described:
     if len(data) > MAX_BYTES:
         return Described(path, "", {}, (f"{path}: more than {MAX_BYTES:,} bytes",))
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         return Described(path, "", {}, (f"{path}:{line}: this is not UTF-8",))
@@ -212,7 +213,8 @@ def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
     by_name = {name.lower(): name for name in attributes}
     name = value_of(ad, "Name")
     if not isinstance(name, str) or not name or not is_usable(name):
-        yield by_name.get("name", ""), 'a site needs a Name = "..." of printable characters'
+        expected = f'a site needs a Name = "..." of at most {MAX_NAME} printable characters'
+        yield by_name.get("name", ""), expected
     most = value_of(ad, "MaxMatches")
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         expected = "a site needs MaxMatches = N, a whole number that is not negative"
@@ -225,9 +227,24 @@ def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _doubts(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Attributes that may be misspelt, of those that matchmaking uses."""
+    """Attributes that may be misspelt, of those that matchmaking uses, and values that may be meant
+    otherwise."""
+    yield from _doubtful_values(attributes)
     there = {name.lower() for name in attributes}
     for name in attributes:
         near = nearest(name, _USED)
         if near and near.lower() != name.lower() and near.lower() not in there:
             yield name, f"warning: {name}: did you mean {near}?"
+
+
+def _doubtful_values(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name, expression in attributes.items():
+        if name.lower() == "maxmatches" and expression.strip() != "0":
+            if value_of(ad_of(attributes), name) == 0:
+                yield name, "warning: MaxMatches is 0: no group is matched to the site"
+        elif name.lower() == "siteenvironment":
+            text = value_of(ad_of(attributes), name)
+            pieces = left_out(text) if isinstance(text, str) else []
+            if pieces:
+                shown = ", ".join(map(repr, pieces[:3])) + (", ..." if len(pieces) > 3 else "")
+                yield name, f"warning: SiteEnvironment: no NAME=value, and left out: {shown}"
