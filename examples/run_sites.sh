@@ -3,8 +3,8 @@
 #
 # It makes a private Python environment (.venv), starts four personal HTCondors on this machine (an
 # access point and three sites), publishes the sites, runs a DAG of examples/sites (units.dag if
-# none is named; placed.dag moves its data by DATA nodes), shows where its groups have run, and stops
-# all again.
+# none is named; placed.dag moves its data by DATA nodes, many.dag has 40 such units), shows where its
+# groups have run, and stops all again.
 set -eu
 
 dag=${1:-units.dag}
@@ -47,7 +47,6 @@ GRIDMANAGER_JOB_PROBE_INTERVAL = 1
 GRIDMANAGER_CONTACT_SCHEDD_DELAY = 1
 C_GAHP_CONTACT_SCHEDD_DELAY = 1
 CGAHP_SCHEDD_INTERACTION_TIME = 1
-PYDAGMAN_SITES_INTERVAL = 2
 PYDAGMAN_SITES_DIR = $home/claims
 EOF
 mkdir -m 1777 "$home/claims"
@@ -84,6 +83,7 @@ done
 at west touch "$home/west/area/broken"
 
 cd "$work"
+at access sh many.sh
 at access condor_pydagman sites monitor --check sites
 condor_pydagman pool run --dir "$home/access" condor_pydagman sites monitor --interval 5 sites &
 monitor=$!

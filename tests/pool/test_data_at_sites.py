@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -26,42 +27,67 @@ queue
 """
 
 
-def three_sites(s: Scene) -> dict[str, Path]:
+def three_sites(s: Scene, most: int) -> dict[str, Path]:
     """The example's files, its sites, and their areas; one of them fails all jobs."""
     for path in EXAMPLE.glob("*.*"):
         shutil.copy(path, s.work)
+    subprocess.run(["sh", "many.sh"], cwd=s.work, check=True)
     (s.work / "placed.sub").write_text(JOB)
-    text = (s.work / "placed.dag").read_text()
-    assert 'TARGET.Grid == "example"' in text
-    text = text.replace('TARGET.Grid == "example"', f'TARGET.Scene == "{s.work.name}"')
-    (s.work / "placed.dag").write_text(text)
+    for name in ("placed.dag", "many.dag"):
+        text = s.text(name)
+        assert 'TARGET.Grid == "example"' in text
+        text = text.replace('TARGET.Grid == "example"', f'TARGET.Scene == "{s.work.name}"')
+        (s.work / name).write_text(text)
     sites = Sites(s)
     areas = {name: new_directory(s.work / "areas" / name) for name in NAMES}
     for name, area in areas.items():
-        sites.write(name, 1, f'Door = "file://{area}"\n', area=str(area))
+        sites.write(name, most, f'Door = "file://{area}"\n', area=str(area))
     sites.publish()
+    (areas["west"] / "broken").touch()
     return areas
+
+
+def results(s: Scene) -> dict[str, str]:
+    """By unit, the site at which it was done."""
+    found = {}
+    for path in (s.work / "results").iterdir():
+        unit, _, site = path.name.partition("-at-")
+        assert path.read_text() == f"DATA OF UNIT {unit[4:]}\n"
+        found[unit] = site.partition("-")[0]
+    return found
 
 
 @STAGE.scene
 def three_units_at_three_sites(s: Scene) -> None:
     """One site fails all jobs: its unit is staged in once more, at another site."""
-    areas = three_sites(s)
-    (areas["west"] / "broken").touch()
+    areas = three_sites(s, 1)
     s.submit("CONFIG t.config\nINCLUDE placed.dag\n")
     assert s.ends() == 0
-    results = {path.name: path.read_text() for path in (s.work / "results").iterdir()}
-    assert sorted(name.partition("-at-")[0] for name in results) == ["unit1", "unit2", "unit3"]
-    for name, text in results.items():
-        unit, _, site = name.partition("-at-")
-        assert text == f"DATA OF UNIT {unit[-1]}\n"
-        assert site.partition("-")[0] in ("north", "south")
-    assert len({name.partition("-at-")[2] for name in results}) == 2
+    sites = results(s)
+    assert sorted(sites) == ["unit1", "unit2", "unit3"]
+    assert set(sites.values()) == {"north", "south"}
     said = s.out()
     assert said.count(" is matched to site west-") == 1
     assert said.count(" has to leave site west-") == 1
     staged = s.text("t.dag.nodes.log")
     assert all(f'Destination = "{area}/unit' in staged for area in areas.values())
+    assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]
+
+
+@STAGE.scene
+def forty_units_at_three_sites(s: Scene) -> None:
+    """One site fails all jobs, and gets no more units than it has places, while it is paused."""
+    areas = three_sites(s, 3)
+    config = s.text("t.config").replace("INTERVAL = 1\n", "INTERVAL = 3600\n")
+    (s.work / "t.config").write_text(config)
+    s.submit("CONFIG t.config\nINCLUDE many.dag\n")
+    assert s.ends() == 0
+    sites = results(s)
+    assert sorted(sites) == sorted(f"unit{number}" for number in range(1, 41))
+    assert set(sites.values()) == {"north", "south"}
+    said = s.out()
+    assert said.count(" is matched to site west-") == 3
+    assert said.count(" has to leave site ") == 3
     assert [path.name for area in areas.values() for path in area.iterdir()] == ["broken"]
 
 
