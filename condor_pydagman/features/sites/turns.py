@@ -175,8 +175,9 @@ def woken(after: Side, before: Side, others: Sequence[Side], most: Mapping[str, 
     for site in sorted({site for one in others for site in one.waits.sites}):
         parties = [one.at(site) for one in everybody]
         granted = sum(one.granted for one in parties)
-        given_up = before.has[site] - after.has[site]
-        places = most.get(site, granted + max(0, given_up))
+        given_up = max(0, before.has[site] - after.has[site])
+        leaves = site in before.waits.sites and site not in after.waits.sites
+        places = most.get(site, granted + given_up + leaves)
         if places > granted:
             fair = shares(places, parties)
             found.update(dict.fromkeys(next_in_turn(parties, fair, places - granted)))

@@ -296,6 +296,19 @@ def test_the_last_place_of_a_dag_is_given_to_who_waits(
     assert two.gets()
 
 
+def test_who_leaves_the_line_keeps_nothing(dags: list[Dag], claims_directory: Path) -> None:
+    """It was its turn, and its DAG was removed."""
+    one, two, three = dags
+    one.now = time.time() - 1e9
+    two.now, three.now = one.now + 1.0, one.now + 2.0
+    for dag in dags:
+        dag.gets()
+    assert not one.gets(9.0)
+    give_up(ClaimsDirectory(str(claims_directory), "here", 2, set, print))
+    assert three.waker.was_woken()
+    assert three.gets()
+
+
 def test_a_round_that_only_gives_up_wakes_who_waits(dags: list[Dag]) -> None:
     one, two, _ = dags
     one.gets()

@@ -285,6 +285,6 @@ def give_up(directory: ClaimsDirectory) -> None:
     """
     own = directory.own()
     directory.remove()
-    if own is not None and own.sites:
+    if own is not None:
         others = _heard(directory.others(exactly=False), time.time())
         WAKES.wake(woken(Side("", Counter()), _side(own), others, {}))
