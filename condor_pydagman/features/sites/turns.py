@@ -1,5 +1,5 @@
 """Whose turn it is at a site that has too few places: DAGs share the places of a site as they share
-those of a limit (`features.shared_limits.rounds`).
+those of a limit (`features.shared_limits.fair_shares`).
 
 A DAG says at which sites groups of it wait, and since when.  It waits for a place at a site since
 it has last got one there, or has given one back, or else since it first wanted one.  So of too few
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from condor_pydagman.features.shared_limits.rounds import (
+from condor_pydagman.features.shared_limits.fair_shares import (
     MAX_WOKEN,
     Party,
     next_in_turn,
