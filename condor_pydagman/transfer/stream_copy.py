@@ -21,6 +21,7 @@ from condor_pydagman.transfer.endpoints.local_files import (
     LocalReader,
     LocalWriter,
 )
+from condor_pydagman.transfer.object_store import store_of
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 
@@ -317,12 +318,7 @@ class StreamCopy:
     def _copy_by_service(self) -> int | None:
         """Bytes of the file, if the service has copied it; None if it can't."""
         source, destination = self._transfer.source, self._transfer.destination
-        same = (source.scheme, source.server, source.user) == (
-            destination.scheme,
-            destination.server,
-            destination.user,
-        )
-        if not same or source.is_local or self._transfer.checksum:
+        if source.is_local or self._transfer.checksum or not self._is_one_service():
             return None
         found = self._reads.look(source)
         if found is None:
@@ -331,8 +327,13 @@ class StreamCopy:
         target = destination
         if self._writes.can_rename:
             target = destination.sibling(partial_name(source, found.version, destination.name))
-        if not self._writes.copy(source, target):
-            return None
+        try:
+            if not self._writes.copy(source, target):
+                return None
+        except Fault as fault:
+            if source.server == destination.server or fault.kind is not FaultKind.REFUSED:
+                raise
+            return None  # it copies only within a bucket
         made = self._writes.look(target)
         if made is None or (found.size is not None and made.size not in (None, found.size)):
             self._writes.remove(target)
@@ -342,6 +343,18 @@ class StreamCopy:
         self.by_service = True
         self._progress.add(found.size or 0)
         return found.size or 0
+
+    def _is_one_service(self) -> bool:
+        """Whether both ends are at one server, or in buckets of one store."""
+        source, destination = self._transfer.source, self._transfer.destination
+        if (source.scheme, source.user) != (destination.scheme, destination.user):
+            return False
+        stores = [
+            store_of(url, self._surroundings.environment, self._transfer.credential)
+            for url in (source, destination)
+        ]
+        same_store = stores[0] != "" and stores[0] == stores[1]
+        return same_store or source.server == destination.server
 
     @staticmethod
     def checksum_of(endpoint: Endpoint, url: Url, algorithm: str) -> str:
