@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from condor_pydagman.data_requests.requests import FAIL, Transfer
 from condor_pydagman.data_requests.urls import Url
@@ -57,6 +57,17 @@ BUFFER_BYTES = 1 << 20
 SMALL_BYTES = 1 << 20
 SMALL_LOCAL_BYTES = 1 << 16
 WAIT_S = 0.2  # between looks at what another placement writes
+
+
+@contextlib.contextmanager
+def _of_destination() -> Iterator[None]:
+    """What is missing where a file is to be is not its source: a bucket, a directory."""
+    try:
+        yield
+    except Fault as fault:
+        if fault.kind is not FaultKind.MISSING:
+            raise
+        raise Fault(FaultKind.DESTINATION, fault.reason, transient=False) from None
 
 
 class Digest(NamedTuple):
@@ -169,7 +180,8 @@ class StreamCopy:
         digest = self._digest(reader)
         if digest is not None and reader.offset:
             _take_in(digest.hash, self._writes, temporary, reader.offset, self._progress)
-        writer = self._open(reader, temporary)
+        with _of_destination():
+            writer = self._open(reader, temporary)
         try:
             self._move(reader, writer, digest.hash if digest is not None else None)
             size = reader.offset + self._progress.moved
@@ -194,7 +206,8 @@ class StreamCopy:
         while count := reader.readinto(buffer):
             data = buffer[:count]
             self._progress.add(count)
-            writer.write(data)
+            with _of_destination():
+                writer.write(data)
             if digest is not None:
                 digest.update(data)
 
@@ -215,10 +228,11 @@ class StreamCopy:
             finally:
                 writer.commit()
             return
-        writer.commit()
-        self._check_what_is_there(temporary, size, digest)
-        if temporary != destination:
-            self._rename(temporary, destination)
+        with _of_destination():
+            writer.commit()
+            self._check_what_is_there(temporary, size, digest)
+            if temporary != destination:
+                self._rename(temporary, destination)
 
     def _check_what_is_there(self, temporary: Url, size: int, digest: Digest | None) -> None:
         """Compare what the service says of a file that it has taken."""
@@ -328,8 +342,9 @@ class StreamCopy:
         if self._writes.can_rename:
             target = destination.sibling(partial_name(source, found.version, destination.name))
         try:
-            if not self._writes.copy(source, target):
-                return None
+            with _of_destination():
+                if not self._writes.copy(source, target):
+                    return None
         except Fault as fault:
             if source.server == destination.server or fault.kind is not FaultKind.REFUSED:
                 raise

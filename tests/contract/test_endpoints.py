@@ -6,19 +6,22 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.errors import PoolError
+from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints.choose import endpoint_for
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.servers.real import SERVERS, Server
 from tests.waiting import LIMIT_S
 
@@ -170,6 +173,21 @@ def test_what_is_missing(service: Service, endpoint: Endpoint) -> None:
     with pytest.raises(Fault) as error:
         endpoint.read(url, 0)
     assert (error.value.kind, error.value.transient) == (FaultKind.MISSING, False)
+
+
+def test_a_bucket_that_is_missing_is_not_a_source_that_is_missing(
+    service: Service, tmp_path: Path
+) -> None:
+    if service.name != "s3":
+        return
+    (tmp_path / "a").write_bytes(b"x")
+    url = service.root._replace(host="nobody-has-it").child("a")
+    way = DirectWay()
+    transfer = Transfer(parse_url(str(tmp_path / "a")), url)
+    with pytest.raises(Fault) as error:
+        way.perform(transfer, service.surroundings, Progress(threading.Event()))
+    way.thread_ends()
+    assert (error.value.kind, error.value.transient) == (FaultKind.DESTINATION, False)
 
 
 def test_who_is_refused(service: Service) -> None:

@@ -35,6 +35,8 @@ BUFFER_BYTES = 256 << 10
 WAIT_S = 1.0  # at most, between looks at what libcurl has to do
 RESOLVE_S = 0.005  # the same while it looks up a name, for which it has nothing to wait for
 _SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_..., which pycurl has no name for
+MAX_BLOCKS = 4  # of 16 kB each, that are kept until they are wanted
+_NOTHING = memoryview(bytearray())
 _FINAL = re.compile(rb"HTTP/\S+ [^1]")
 
 _KINDS = {
@@ -122,9 +124,10 @@ class Session:
         self._check = check
         self._options: Mapping[int, Any] | None = None
         self._blocks: deque[bytes] = deque()
-        self._taken = 0  # bytes of the first block
+        self._into = _NOTHING
         self._output: memoryview | None = None
-        self._wants_output = self._has_sent = self._is_open = False
+        self._wants_output = self._has_sent = False
+        self._is_paused = self._is_open = False
         self._server = ""
         self._fault: Fault | None = None
         self._refusal: Fault | None = None
@@ -152,7 +155,8 @@ class Session:
         self._easy.setopt(pycurl.URL, url)
         self._server, self._fault, self._refusal = server, None, None
         self.head, self.has_head, self._head_bytes = [], False, 0
-        self._output, self._wants_output, self._has_sent = memoryview(b""), False, False
+        self._output, self._wants_output, self._has_sent = _NOTHING, False, False
+        self._is_paused = False
         self.number += 1
         self._multi.add_handle(self._easy)
         self._is_open = True
@@ -181,19 +185,23 @@ class Session:
         Raises:
             Fault: it broke off.
         """
-        if not self._blocks:
-            self._run(lambda: bool(self._blocks))
-            if not self._blocks:
-                self._raise_fault()
-                return 0
-        block = self._blocks[0]
-        count = min(len(block) - self._taken, len(buffer))
-        buffer[:count] = memoryview(block)[self._taken : self._taken + count]
-        self._taken += count
-        if self._taken == len(block):
-            self._blocks.popleft()
-            self._taken = 0
-        return count
+        room = len(buffer)
+        self._into = buffer
+        while self._blocks and self._into:
+            block = self._blocks.popleft()
+            count = self._fill(block)
+            if count < len(block):
+                self._blocks.appendleft(block[count:])
+        self._run(lambda: len(self._into) < room)
+        left = room
+        while self._is_open and 0 < len(self._into) < left:  # large pieces are written faster
+            left = len(self._into)
+            self._work()
+        filled = room - len(self._into)
+        self._into = _NOTHING
+        if not filled:
+            self._raise_fault()
+        return filled
 
     def blocks(self) -> Iterator[bytes]:
         """The body in pieces, at most MAX_BODY_BYTES."""
@@ -247,7 +255,6 @@ class Session:
             self._multi.remove_handle(self._easy)
             self._is_open = False
         self._blocks.clear()
-        self._taken = 0
 
     def close(self) -> None:
         """End all connections."""
@@ -279,7 +286,7 @@ class Session:
             pycurl.NOPROXY: "",
             _SUPPRESS_CONNECT_HEADERS: 1,
             pycurl.HEADERFUNCTION: self._on_header,
-            pycurl.WRITEFUNCTION: self._blocks.append,
+            pycurl.WRITEFUNCTION: self._on_write,
             pycurl.READFUNCTION: self._on_read,
             pycurl.SEEKFUNCTION: self._on_seek,
             pycurl.OPENSOCKETFUNCTION: self._on_socket,
@@ -291,13 +298,20 @@ class Session:
     def _run(self, is_enough: Callable[[], bool]) -> None:
         """Let libcurl work until there is enough, or the request has ended."""
         while self._is_open and not is_enough():
-            _, running = self._multi.perform()
-            while self._lent:
-                self._lent.pop().close()  # libcurl has its own descriptor
-            if not running:
-                self._take_result()
-            elif not is_enough():
+            self._work()
+            if self._is_open and not is_enough():
                 self._wait()
+
+    def _work(self) -> None:
+        """Let libcurl do what it can without waiting."""
+        if self._is_paused:
+            self._is_paused = False
+            self._go_on()
+        _, running = self._multi.perform()
+        while self._lent:
+            self._lent.pop().close()  # libcurl has its own descriptor
+        if not running:
+            self._take_result()
 
     def _wait(self) -> None:
         milliseconds = self._multi.timeout()
@@ -355,6 +369,24 @@ class Session:
         else:
             self.head.append(line)
         return len(line)
+
+    def _on_write(self, data: bytes) -> int:
+        """A part of a body.  What is kept stays small: to get memory from the system, and to give
+        it back, takes longer than to copy the data."""
+        if not self._into and len(self._blocks) >= MAX_BLOCKS:
+            self._is_paused = True
+            return int(pycurl.WRITEFUNC_PAUSE)
+        count = self._fill(data)
+        if count < len(data):
+            self._blocks.append(data[count:])
+        return len(data)
+
+    def _fill(self, data: bytes) -> int:
+        """Put a part of a body where it is wanted; how many bytes there was room for."""
+        count = min(len(data), len(self._into))
+        self._into[:count] = data[:count]
+        self._into = self._into[count:]
+        return count
 
     def _on_read(self, size: int) -> bytes | int:
         """Up to so many bytes of the body that is sent; none at its end."""

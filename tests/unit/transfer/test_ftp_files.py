@@ -33,6 +33,7 @@ class Client:
         self.listing = listing
         self.asked: list[bytes] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
+        self.data = socket.socket()  # where it waits for a client to fetch or bring a file
         self.url = parse_url(f"ftp://127.0.0.1:{self.listener.getsockname()[1]}/")
         self.files = FtpFiles(self.url, around)
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -45,8 +46,9 @@ class Client:
                 self.asked.append(line.strip())
                 word = line.split()[0].decode()
                 if word == "PASV":
-                    self._data = socket.create_server(("127.0.0.1", 0))
-                    port = divmod(self._data.getsockname()[1], 256)
+                    self.data.close()
+                    self.data = socket.create_server(("127.0.0.1", 0))
+                    port = divmod(self.data.getsockname()[1], 256)
                     made.sendall(b"227 here (127,0,0,1,%d,%d)\r\n" % port)
                 elif word == "MLSD":
                     self._list(made)
@@ -54,8 +56,8 @@ class Client:
                     made.sendall(self.answers.get(word, b"500 what?\r\n"))
 
     def _list(self, control: socket.socket) -> None:
-        with self._data:
-            data = self._data.accept()[0]
+        with self.data:
+            data = self.data.accept()[0]
             control.sendall(b"150 it comes\r\n")
             with data, contextlib.suppress(OSError):
                 data.sendall(self.listing)
@@ -76,6 +78,7 @@ def client(
             made.listener.shutdown(socket.SHUT_RDWR)  # it may wait for a client
         made.thread.join()
         made.listener.close()
+        made.data.close()
 
 
 @pytest.mark.parametrize(
@@ -137,3 +140,21 @@ def test_a_file_that_can_not_be_had_now_is_not_the_fault_of_its_host(
     with client(surroundings, answers) as ftp, pytest.raises(Fault) as fault:
         ftp.files.look(ftp.url.child("a"))
     assert (fault.value.kind, bool(fault.value.host)) == (FaultKind.SERVER, is_hosts)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        (b"550 No such directory.\r\n", FaultKind.DESTINATION),
+        (b"550 Permission denied.\r\n", FaultKind.DENIED),
+        (b"552 Quota.\r\n", FaultKind.NO_SPACE),
+        (b"553 Not that name.\r\n", FaultKind.DESTINATION),
+    ],
+)
+def test_what_can_not_be_written_is_not_a_source_that_is_missing(
+    surroundings: Surroundings, said: bytes, kind: FaultKind
+) -> None:
+    answers = {"CWD": b"250 done\r\n", "STOR": said}
+    with client(surroundings, answers) as ftp, pytest.raises(Fault) as fault:
+        ftp.files.write(ftp.url.child("a"), 0, 5)
+    assert (fault.value.kind, fault.value.transient) == (kind, False)

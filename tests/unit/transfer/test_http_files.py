@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
+import itertools
 import os
 import threading
 from collections.abc import Iterator
@@ -139,6 +140,23 @@ def test_a_part_that_begins_earlier_is_cut(move: Moves, tmp_path: Path, begin: i
         assert move(server.url("/a"), tmp_path / "b").moved == 100_000
         assert len(server.asked) == 3
     assert (tmp_path / "b").read_bytes() == DATA
+
+
+def test_a_body_is_read_in_pieces_of_any_size(
+    server: FaultyServer, surroundings: Surroundings
+) -> None:
+    server.files["/a"] = LARGE
+    url = parse_url(server.url("/a"))
+    with HttpFiles(url, surroundings) as files:
+        for sizes in ([1, 7, 20_000, 3], [16_384], [70_000, 1], [len(LARGE)], [len(LARGE) + 1]):
+            reader, found = files.read(url, 0), bytearray()
+            for size in itertools.cycle(sizes):
+                buffer = memoryview(bytearray(size))
+                count = reader.readinto(buffer)
+                found += buffer[:count]
+                if not count:
+                    break
+            assert found == LARGE
 
 
 def test_a_server_that_gives_parts_only(move: Moves, tmp_path: Path) -> None:

@@ -1,0 +1,89 @@
+"""What is said where libcurl can't be used, or lacks something."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pycurl
+import pytest
+
+from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.endpoints.choose import CURL_SCHEMES, why_unknown
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.ways import ways_to_try
+from condor_pydagman.transfer.way import Surroundings
+from tests.unit.transfer.helpers import progress, transfer
+
+PACKAGES = ("condor_pydagman[transfer]", "apt install python3-pycurl", "dnf install python3-pycurl")
+
+
+@pytest.fixture
+def libcurl(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Lets pycurl tell of another libcurl."""
+
+    def set_version(number: int, text: str, *protocols: str) -> None:
+        told = (11, text, number, "Linux", 0, "GnuTLS", 0, "1.3", protocols)
+        monkeypatch.setattr(pycurl, "version_info", lambda: told)
+
+    return set_version
+
+
+@pytest.mark.parametrize("scheme", CURL_SCHEMES)
+def test_without_pycurl(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    monkeypatch.setitem(sys.modules, "pycurl", None)
+    why = why_unknown(scheme)
+    assert f"{scheme} needs pycurl" in why
+    for package in PACKAGES:
+        assert package in why
+
+
+def test_the_ways_that_are_left_are_named(
+    monkeypatch: pytest.MonkeyPatch, surroundings: Surroundings
+) -> None:
+    monkeypatch.setitem(sys.modules, "pycurl", None)
+    wish = transfer("https://data.example/a", "/tmp/b")
+    why = DirectWay().obstacle(wish, surroundings)
+    assert ways_to_try(wish, [("direct", why), ("plugin", "")]) == ("plugin",)
+    with pytest.raises(Fault, match=r"direct: https needs pycurl .*; plugin: none is configured"):
+        ways_to_try(wish, [("direct", why), ("plugin", "none is configured")])
+    with pytest.raises(Fault, match="https needs pycurl") as error:
+        DirectWay().perform(wish, surroundings, progress())
+    assert error.value.kind is FaultKind.NO_WAY
+
+
+def test_a_pycurl_for_another_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pycurl.py").write_text("raise ImportError('another ssl backend (gnutls)')")
+    monkeypatch.delitem(sys.modules, "pycurl")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "another ssl backend (gnutls)" in why_unknown("http")
+
+
+@pytest.mark.parametrize(("scheme", "lacks"), [("davs", "https"), ("ftps", "ftps"), ("ftp", "ftp")])
+def test_a_libcurl_without_a_protocol(
+    libcurl: Callable[..., None], scheme: str, lacks: str
+) -> None:
+    libcurl(0x080000, "8.0.0", "http", "file")
+    assert f"libcurl 8.0.0 that pycurl uses was built without {lacks}:" in why_unknown(scheme)
+    assert why_unknown("dav") == ""
+
+
+def test_a_libcurl_that_is_too_old(libcurl: Callable[..., None]) -> None:
+    libcurl(0x073D00, "7.61.0", "http")
+    assert "needs libcurl 7.71 or newer, and pycurl has 7.61.0" in why_unknown("http")
+
+
+def test_local_files_need_no_libcurl(tmp_path: Path) -> None:
+    program = (
+        "import sys, threading\n"
+        "from tests.unit.transfer.helpers import *\n"
+        "from condor_pydagman.transfer.direct_way import DirectWay\n"
+        "d = sys.argv[1]\n"
+        "DirectWay().perform(transfer(d + '/a', d + '/b'), surroundings(d), progress())\n"
+        "assert 'pycurl' not in sys.modules\n"
+    )
+    (tmp_path / "a").write_text("x")
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+    assert (tmp_path / "b").read_text() == "x"
