@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.servers.certificates import Authority
 from tests.servers.real import SERVERS, free_port
 
 OURS = [sys.executable, "-m", "condor_pydagman.cli.pydagman", "transfer", "--quiet"]
@@ -33,19 +34,27 @@ http {{
     client_body_temp_path {place}/t1; proxy_temp_path {place}/t2; fastcgi_temp_path {place}/t3;
     uwsgi_temp_path {place}/t4; scgi_temp_path {place}/t5;
     server {{ listen 127.0.0.1:{port}; root {place}; autoindex on; }}
+    server {{ listen 127.0.0.1:{tls_port} ssl; root {place};
+              ssl_certificate {certificate}; ssl_certificate_key {certificate}; }}
 }}
 """
 
 
 @contextmanager
-def nginx(place: Path) -> Iterator[str]:
-    """A web server with the files of a directory; its URL without `/` at the end."""
-    port = free_port()
-    (place / "nginx.conf").write_text(_NGINX.format(place=place, port=port))
+def nginx(place: Path) -> Iterator[tuple[str, str, Path]]:
+    """A web server with the files of a directory: its URLs, by http and https, without `/` at the
+    end, and the authority to trust."""
+    port, tls_port = free_port(), free_port()
+    (place / "tls").mkdir(exist_ok=True)
+    authority = Authority(place / "tls")
+    text = _NGINX.format(
+        place=place, port=port, tls_port=tls_port, certificate=authority.signed("127.0.0.1")
+    )
+    (place / "nginx.conf").write_text(text)
     server = subprocess.Popen(["nginx", "-c", str(place / "nginx.conf")])
     try:
         time.sleep(1)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", f"https://127.0.0.1:{tls_port}", authority.file
     finally:
         server.terminate()
         server.wait()
@@ -96,7 +105,7 @@ def row(name: str, place: Path, rounds: int, ours: Sequence[str], peer: Sequence
     return f"| {name} | {one:.2f} s | {other:.2f} s | {other / one:.2f} | {memory:.0f} MB |"
 
 
-def rows(place: Path, url: str, arguments: argparse.Namespace) -> Iterator[str]:
+def rows(place: Path, url: str, tls_url: str, arguments: argparse.Namespace) -> Iterator[str]:
     """All rows."""
     rounds = arguments.rounds
     big, small = place / "big", place / "small"
@@ -108,6 +117,13 @@ def rows(place: Path, url: str, arguments: argparse.Namespace) -> Iterator[str]:
     copy = [*OURS, "--copy"]
     get = ["curl", "-so", "out/big", f"{url}/big"]
     yield row(f"{size}, http to disk; curl", place, rounds, [*copy, f"{url}/big", "out/big"], get)
+    get = ["curl", "-so", "out/big", "--cacert", os.environ["SSL_CERT_FILE"], f"{tls_url}/big"]
+    yield row(
+        f"{size}, https to disk; curl", place, rounds, [*copy, f"{tls_url}/big", "out/big"], get
+    )
+    yield row("1 kB, http to disk, mostly the start of the interpreter; curl", place, rounds,
+              [*copy, f"{url}/nginx.conf", "out/x"],
+              ["curl", "-so", "out/x", f"{url}/nginx.conf"])  # fmt: skip
     yield row(f"{size}, disk to disk; cp", place, rounds,
               [*copy, "big", "out/big"], ["cp", "big", "out/big"])  # fmt: skip
     if not arguments.files:
@@ -120,6 +136,11 @@ def rows(place: Path, url: str, arguments: argparse.Namespace) -> Iterator[str]:
         ("http", f"{url}/small", ["--http-url", url, ":http:small/", "out"]),
     ):
         _request(place, source, arguments.files)
+        if kind == "http":
+            bare = [sys.executable, "-m", "benchmarks.bare_multi", source, str(arguments.files)]
+            peer = "a bare loop of libcurl's"
+            yield row(f"{many}, http to disk, a request each; {peer}", place, rounds,
+                      [*OURS, *streams, "many.dap"], [*bare, str(STREAMS)])  # fmt: skip
         yield row(f"{many}, {kind} to disk, a request each; rclone", place, rounds,
                   [*OURS, *streams, "many.dap"], [*rclone, *more])  # fmt: skip
         yield row(f"{many}, {kind} to disk, as a directory; rclone", place, rounds,
@@ -185,8 +206,9 @@ def main() -> None:
                 print(line, flush=True)
             return
         print("| what; peer | ours | peer | speed, of the peer's | memory |\n|---|---|---|---|---|")
-        with nginx(place) as url:
-            for line in rows(place, url, arguments):
+        with nginx(place) as (url, tls_url, authority):
+            os.environ["SSL_CERT_FILE"] = str(authority)
+            for line in rows(place, url, tls_url, arguments):
                 print(line, flush=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
