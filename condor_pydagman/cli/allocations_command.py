@@ -14,10 +14,10 @@ from condor_pydagman.cli.sites_command import columns
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.printable import printable, size_text
+from condor_pydagman.transfer.allocations import Known
 from condor_pydagman.transfer.dag_allocations import OwnAllocations
 from condor_pydagman.transfer.make_worker import configured_settings
 from condor_pydagman.transfer.rules.faults import Fault
-from condor_pydagman.transfer.space import Known
 from condor_pydagman.words import duration
 
 if TYPE_CHECKING:

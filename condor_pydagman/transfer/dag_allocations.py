@@ -18,9 +18,9 @@ from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.data_requests.work_order import WorkOrder, parse_work_order
 from condor_pydagman.names import PLACEMENTS
 from condor_pydagman.printable import escaped_line
+from condor_pydagman.transfer.allocations import Known, Space
 from condor_pydagman.transfer.module_space import manage_space, space_module
 from condor_pydagman.transfer.rules.faults import Fault
-from condor_pydagman.transfer.space import Known, Space
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 OUTPUT = "released.out"

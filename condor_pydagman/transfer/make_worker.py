@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
+from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.module_way import ModuleWay
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.plugin_way import PluginWay
 from condor_pydagman.transfer.rules.request_order import follows
-from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Surroundings, Way
 from condor_pydagman.transfer.worker import Listener, Worker

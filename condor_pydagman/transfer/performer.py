@@ -10,13 +10,13 @@ from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import CACHE
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.module_space import manage_space, space_module
 from condor_pydagman.transfer.object_store import store_of
 from condor_pydagman.transfer.rules.attempts import Candidate
 from condor_pydagman.transfer.rules.faults import Fault
 from condor_pydagman.transfer.rules.services import Service, service_of
 from condor_pydagman.transfer.rules.ways import alternatives, names_in_order, ways_to_try
-from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.turns import Turn, Turns
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings, Way
 from condor_pydagman.transfer.work import Work

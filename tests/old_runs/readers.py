@@ -50,8 +50,8 @@ from condor_pydagman.features.sites.adapters import claims_directory as claims
 from condor_pydagman.monitor import notifier
 from condor_pydagman.names import logged_name
 from condor_pydagman.records import own_ad, own_events, rescue
+from condor_pydagman.transfer.rules.allocation_rules import read_ledger
 from condor_pydagman.transfer.rules.journal_text import read_done
-from condor_pydagman.transfer.rules.space_rules import read_ledger
 from condor_pydagman.transfer.rules.turn_rules import read_ticket_name
 from condor_pydagman.vocabulary import (
     ALL_PROCS,

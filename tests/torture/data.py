@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 
 from condor_pydagman.pool import Pool
-from condor_pydagman.transfer.rules.space_rules import read_ledger
+from condor_pydagman.transfer.rules.allocation_rules import read_ledger
 from tests.pool.access_point import AccessPoint, new_directory
 from tests.servers.faulty_http import FaultyServer, Wrong, faulty_http
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
-from condor_pydagman.transfer.rules.space_rules import (
+from condor_pydagman.transfer.rules.allocation_rules import (
     destination_of,
     is_within,
     normal_destination,

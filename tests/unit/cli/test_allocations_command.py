@@ -11,7 +11,7 @@ import pytest
 from condor_pydagman.cli import pydagman
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.transfer.space import Space
+from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 

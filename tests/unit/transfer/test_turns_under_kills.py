@@ -13,8 +13,8 @@ import pytest
 
 from condor_pydagman.data_requests.requests import Allocate, Release
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.transfer.allocations import Ledgers, Space
 from condor_pydagman.transfer.rules.services import Service
-from condor_pydagman.transfer.space import Ledgers, Space
 from condor_pydagman.transfer.turns import Turns
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.unit.transfer.crowd import Crowd, Slots, faults

@@ -30,9 +30,9 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.endpoints.disk_faults import FULL
 from condor_pydagman.transfer.placement_directory import open_shared, private_directory
-from condor_pydagman.transfer.rules import space_rules as rules
+from condor_pydagman.transfer.rules import allocation_rules as rules
+from condor_pydagman.transfer.rules.allocation_rules import Allocation, DamagedLedger
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.rules.space_rules import Allocation, DamagedLedger
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 LEDGER = "ledger"

@@ -23,11 +23,11 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.data_requests.work_order import WorkOrder
 from condor_pydagman.transfer import dag_allocations
+from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.dag_allocations import OwnAllocations
-from condor_pydagman.transfer.rules import space_rules
+from condor_pydagman.transfer.rules import allocation_rules
+from condor_pydagman.transfer.rules.allocation_rules import Allocation, ledger_text
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.rules.space_rules import Allocation, ledger_text
-from condor_pydagman.transfer.space import Space
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.locks import prove_life
 from tests.waiting import LIMIT_S, until
@@ -297,7 +297,7 @@ def test_ledgers_of_others_are_counted_once_if_they_are_sound(bench: Bench) -> N
         "ledger.65534.txt": (65534, text.encode()),
         "ledger.65534.0123456789abcdef.txt": (65534, text.encode()),  # a second of the same user
         "ledger.0.txt": (65533, b"\xff" * 10),  # in the place of ours
-        "ledger.5.txt": (65532, b"x" * (space_rules.MAX_LEDGER_BYTES + 1)),
+        "ledger.5.txt": (65532, b"x" * (allocation_rules.MAX_LEDGER_BYTES + 1)),
     }
     for name, (user, data) in hostile.items():
         (bench.path / name).write_bytes(data)

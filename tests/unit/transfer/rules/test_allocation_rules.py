@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.transfer.rules import space_rules as rules
-from condor_pydagman.transfer.rules.space_rules import Allocation, DamagedLedger
+from condor_pydagman.transfer.rules import allocation_rules as rules
+from condor_pydagman.transfer.rules.allocation_rules import Allocation, DamagedLedger
 
 NOW = 1e9
 stamps = st.integers(0, 10**11).map(float)
