@@ -27,14 +27,17 @@ from condor_pydagman.printable import message
 from condor_pydagman.transfer.endpoints.http_credentials import proxy_file
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
-MAX_HEAD_BYTES = 300_000  # of all that a server says before and behind a body
+MAX_HEAD_BYTES = 100_000  # of all that a server says before and behind a body
 MAX_BODY_BYTES = 64 << 20  # of an answer that is read as a whole: listings
 MAX_UNWANTED_BYTES = 65536  # of a body that is read only to keep the connection
 DRIP_BYTES = 1024  # fewer bytes in the time of a stall count as none
 BUFFER_BYTES = 256 << 10
 WAIT_S = 1.0  # at most, between looks at what libcurl has to do
 RESOLVE_S = 0.005  # the same while it looks up a name, for which it has nothing to wait for
-_SUPPRESS_CONNECT_HEADERS = 265  # CURLOPT_..., which pycurl has no name for
+# Options that older releases of pycurl, or all, have no name for.
+_PATH_AS_IS = 234
+_SUPPRESS_CONNECT_HEADERS = 265
+_UPLOAD_BUFFERSIZE = 280
 MAX_BLOCKS = 4  # of 16 kB each, that are kept until they are wanted
 _NOTHING = memoryview(bytearray())
 _FINAL = re.compile(rb"HTTP/\S+ [^1]")
@@ -79,13 +82,18 @@ def tls_options(environment: Mapping[str, str], proxy: str = "") -> dict[int, An
         proxy: path of an X.509 proxy that the request names; "default" or '' for the usual one.
 
     Raises:
-        Fault: the proxy is not there.
+        Fault: the certificate is not there, or can't be read.
     """
     options = {getattr(pycurl, what): path for what, path in authorities(environment).items()}
     certificate = proxy_file(environment, proxy)
     key = certificate or environment.get("X509_USER_KEY", "")
     certificate = certificate or environment.get("X509_USER_CERT", "")
     if certificate:
+        try:  # not every TLS library tells this from a server's fault
+            open(certificate, "rb").close()
+        except OSError as error:
+            reason = f"a certificate can't be used: {certificate}: {error.strerror}"
+            raise Fault(FaultKind.DENIED, reason) from None
         options |= {pycurl.SSLCERT: certificate, pycurl.SSLKEY: key or certificate}
     return options
 
@@ -278,8 +286,8 @@ class Session:
             pycurl.LOW_SPEED_LIMIT: math.ceil(DRIP_BYTES / stall_s),
             pycurl.FTP_RESPONSE_TIMEOUT: stall_s,
             pycurl.BUFFERSIZE: BUFFER_BYTES,
-            pycurl.UPLOAD_BUFFERSIZE: BUFFER_BYTES,
-            pycurl.PATH_AS_IS: 1,
+            _UPLOAD_BUFFERSIZE: BUFFER_BYTES,
+            _PATH_AS_IS: 1,
             pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
             # What the caller does not say is not taken from this process's environment.
             pycurl.PROXY: "",
