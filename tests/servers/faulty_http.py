@@ -189,11 +189,19 @@ class _Handler(BaseHTTPRequestHandler):
                 self._body(Wrong())
             self.close_connection = True
             self._answer(wrong.status, dict(wrong.headers))
+            self._linger()
             return
         data = self._body(wrong)
         if data is not None:
             self.server.files[path] = data
             self._answer(201)
+
+    def _linger(self) -> None:
+        """Let the client see the answer: to close while it sends would throw that away."""
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            while self.rfile.read1(65536):  # type: ignore[attr-defined]
+                pass
 
     def _body(self, wrong: Wrong) -> bytes | None:
         if "chunked" in self.headers.get("Transfer-Encoding", ""):

@@ -122,7 +122,8 @@ class HttpFiles(Closing):
         self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
         self._target = self._root = url._replace(path="/", query="")
         self._moves: bool | None = True if self._is_dav else None
-        self._kind = ""  # of the address of the last answer
+        self._reached = "", ""  # host and address of the last answer
+        self._kind = ""  # of that address
         self._elsewhere: _Elsewhere | None = None
 
     @property
@@ -428,8 +429,10 @@ class HttpFiles(Closing):
             raise Fault(FaultKind.SERVER, reason, host=target.server)
         is_proxied = self._service(target).is_proxied
         address = target.host if is_proxied else session.known(pycurl.PRIMARY_IP)
-        self._kind = self._reach.reached(address)
-        self._kinds.setdefault(target.host, set()).add(self._kind)
+        if (target.host, address) != self._reached:
+            self._kind = self._reach.reached(address)
+            self._kinds.setdefault(target.host, set()).add(self._kind)
+            self._reached = target.host, address
         return Answer(session.status, fields_of(session.head), target)
 
     def _check_address(self, address: str) -> None:
