@@ -26,6 +26,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 from condor_pydagman.transfer import child_process, local_part, site_modules
 from condor_pydagman.transfer.local_part import grown, local_size
+from condor_pydagman.transfer.plugin_ad_reader import MAX_CHARACTERS, read_ads
 from condor_pydagman.transfer.private_places import scratch_directory
 from condor_pydagman.transfer.rules import plugin_ads, plugin_results
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
@@ -140,9 +141,8 @@ def _ask(path: str, surroundings: Surroundings) -> _Plugin:
             line = message(masked_text(child_process.last_line(ended.errors)))
             return _unusable(path, f"{os.path.basename(path)} -classad {ended.how}: {line}")
         text = ended.output.decode("utf-8", "replace")
-        ads = plugin_ads.read_ads(text) if text.lstrip().startswith("[") else []
-        ad = ads[0] if ads else plugin_ads.read_lines(text.splitlines())
-        return _Plugin(path, plugin_results.ability(ad))
+        ads = read_ads(text)
+        return _Plugin(path, plugin_results.ability(ads[0] if ads else {}))
     except Fault as fault:
         return _unusable(path, fault.reason)
     except ValueError as error:
@@ -283,11 +283,7 @@ def _result(path: str, url: Url) -> Ad:
     """
     try:
         with files.open_ordinary(path) as file:
-            text = file.read(plugin_ads.MAX_CHARACTERS + 1).decode("utf-8", "replace")
-        if text.lstrip().startswith("["):
-            ads = plugin_ads.read_ads(text)
-        else:
-            ads = [plugin_ads.read_lines(text.splitlines())]
+            ads = read_ads(file.read(4 * MAX_CHARACTERS + 1).decode("utf-8", "replace"))
     except FileNotFoundError:
         return {}
     except (OSError, FileError, ValueError) as error:

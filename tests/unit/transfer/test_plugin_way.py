@@ -43,7 +43,7 @@ if "404" in url:
 if "short" in url:
     result = result.replace("10", "11")
 if "garbage" in url:
-    result = "TransferSuccess = time()"
+    result = "TransferSuccess = time("
 if "crash" in url:
     sys.exit("%s crashed: no such file" % url)
 if "mute" in url:
@@ -159,7 +159,7 @@ def test_a_plugin_is_asked_once_for_each_version(
     [
         ("404", FaultKind.MISSING, "several_plugin: HTTP 404 for toy://***@h/404"),
         ("short", FaultKind.MISMATCH, "tells of 11 bytes, but the file has 10"),
-        ("garbage", FaultKind.MODULE, "result can't be read: line 1 is not a ClassAd"),
+        ("garbage", FaultKind.MODULE, "result can't be read: it is not a ClassAd"),
         ("crash", FaultKind.MISSING, "toy://***@h/crash crashed: no such file"),
         ("mute", FaultKind.MODULE, "exited with code 0 and wrote no result"),
         ("exit", FaultKind.MODULE, "exited with code 3 and wrote no result"),

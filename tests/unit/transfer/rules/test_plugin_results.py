@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import pytest
 
+from condor_pydagman.transfer.plugin_ad_reader import read_ads
 from condor_pydagman.transfer.rules.faults import FaultKind
-from condor_pydagman.transfer.rules.plugin_ads import read_ads, read_lines
+from condor_pydagman.transfer.rules.plugin_ads import Ad
 from condor_pydagman.transfer.rules.plugin_results import ability, fault_of_result, fault_of_text
 
 
 def test_ability() -> None:
-    curl = ['PluginType = "FileTransfer"', "MultipleFileSupport = true",
-            'SupportedMethods = "http, FTP,,"']  # fmt: skip
-    assert ability(read_lines(curl)) == (frozenset(("http", "ftp")), True)
-    assert not ability(read_lines([curl[0], curl[2]])).several
-    for lines in ([], curl[1:], curl[:2]):
+    curl: Ad = {
+        "plugintype": "FileTransfer",
+        "multiplefilesupport": True,
+        "supportedmethods": "http, FTP,,",
+    }
+    assert ability(curl) == (frozenset(("http", "ftp")), True)
+    assert not ability({**curl, "multiplefilesupport": None}).several
+    for name in ("plugintype", "supportedmethods"):
         with pytest.raises(ValueError, match="does not call itself"):
-            ability(read_lines(lines))
+            ability({**curl, name: None})
 
 
 @pytest.mark.parametrize(
