@@ -466,7 +466,7 @@ class Config:
     placement_ways: str = text(
         "PYDAGMAN_PLACEMENT_WAYS",
         "Which ways from one URL to another are looked at, in order.",
-        default="module, direct, plugin, cache",
+        default="module, direct, gfal, plugin, cache",
         **_OF_PLACEMENT,
     )
     placement_modules: str = text(

@@ -26,8 +26,8 @@ class Transfer(NamedTuple):
             one; or "fail".
         allocation_id: of the allocation that the bytes are taken from; '' for none.
         priority: higher goes first.
-        ways: which ways are looked at, in order (`module`, `direct`, `plugin`, `cache`); empty for
-            the order of the configuration.
+        ways: which ways are looked at, in order (`module`, `direct`, `gfal`, `plugin`,
+            `cache`); empty for the order of the configuration.
         max_retries, max_delay_s, stall_timeout_s: None for those of the configuration.
         credential: `cred_name`: the name of a section or file of credentials; '' for the default.
         proxy: path of an X.509 proxy; '' for none.

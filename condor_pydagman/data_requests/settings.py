@@ -9,7 +9,7 @@ from condor_pydagman.data_requests.units import read_size
 from condor_pydagman.errors import ConfigError
 from condor_pydagman.named_tuple import NamedTuple
 
-MODULE, DIRECT, PLUGIN, CACHE = WAYS = ("module", "direct", "plugin", "cache")
+MODULE, DIRECT, GFAL, PLUGIN, CACHE = WAYS = ("module", "direct", "gfal", "plugin", "cache")
 
 
 class Settings(NamedTuple):

@@ -26,7 +26,7 @@ PASSED_ON = (
     *("http_proxy", "https_proxy", "ftp_proxy", "no_proxy"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "CONDOR_CONFIG"),
 )
-PASSED_ON_BEGINNINGS = ("AWS_", "GOOGLE_", "AZURE_", "S3_", "XRD_", "_CONDOR_PYDAGMAN_")
+PASSED_ON_BEGINNINGS = ("AWS_", "GOOGLE_", "AZURE_", "S3_", "XRD_", "GFAL_", "_CONDOR_PYDAGMAN_")
 
 
 class WorkOrder(NamedTuple):

@@ -11,6 +11,7 @@ from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settin
 from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.gfal_way import GfalWay
 from condor_pydagman.transfer.module_way import ModuleWay
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.plugin_way import PluginWay
@@ -50,7 +51,8 @@ def make_worker(
             placements.
     """
     settings, say = surroundings.settings, surroundings.say
-    ways: list[Way] = [ModuleWay(), DirectWay(), PluginWay()]
+    direct = DirectWay()
+    ways: list[Way] = [ModuleWay(), direct, GfalWay(direct.obstacle), PluginWay()]
     performer = Performer(
         surroundings,
         [*ways, CacheWay(ways)],

@@ -13,7 +13,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.module_space import manage_space, space_module
 from condor_pydagman.transfer.object_store import store_of
-from condor_pydagman.transfer.rules.attempts import Candidate
+from condor_pydagman.transfer.rules.attempts import OF_THE_WAY, Candidate
 from condor_pydagman.transfer.rules.faults import Fault
 from condor_pydagman.transfer.rules.services import Service, service_of
 from condor_pydagman.transfer.rules.ways import alternatives, names_in_order, ways_to_try
@@ -238,6 +238,8 @@ class Performer:
                     settle(outcome.size)
         except Fault as fault:
             self.note_failure(candidate, fault, working.services)
+            if fault.kind in OF_THE_WAY and not fault.transient:
+                self._first.pop(_Ends.of(placement), None)  # the next one may find another way
             raise
         for service in services:
             self._turns.service_worked(service)
@@ -300,6 +302,8 @@ class _Ends(NamedTuple):
 
     schemes: tuple[str, str]
     directories: tuple[bool, bool]
+    servers: tuple[str, str]
+    has_user: bool
     ways: tuple[str, ...]
 
     @classmethod
@@ -309,6 +313,8 @@ class _Ends(NamedTuple):
         return cls(
             (source.scheme, destination.scheme),
             (source.is_directory, destination.is_directory),
+            (source.server, destination.server),
+            bool(source.user or destination.user),
             transfer.ways,
         )
 

@@ -17,7 +17,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 # What another way between the same two URLs may do better; all else is in the files or servers.
-_OF_THE_WAY = (FaultKind.NO_WAY, FaultKind.MODULE, FaultKind.REFUSED, FaultKind.REQUEST)
+OF_THE_WAY = (FaultKind.NO_WAY, FaultKind.MODULE, FaultKind.REFUSED, FaultKind.REQUEST)
 
 
 class Next(Enum):
@@ -73,7 +73,7 @@ def follow_up(fault: Fault, retries: int, of: Policy, *, has_next: bool) -> Next
 def ruled_out(candidates: Sequence[Candidate], current: int, fault: Fault) -> set[int]:
     """Numbers of the candidates that are not worth a try after a fault of the `current` one."""
     here = candidates[current]
-    if fault.transient or fault.kind in _OF_THE_WAY:
+    if fault.transient or fault.kind in OF_THE_WAY:
         return {current}
     return {number for number, one in enumerate(candidates) if one.pair == here.pair}
 

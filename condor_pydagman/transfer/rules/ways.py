@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.data_requests.settings import CACHE, WAYS
+from condor_pydagman.data_requests.settings import CACHE, DIRECT, GFAL, WAYS
 from condor_pydagman.data_requests.urls import LOCAL, QUERY_SCHEMES, Url
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
@@ -27,16 +27,29 @@ _SAME_PORT = (
 def names_in_order(transfer: Transfer, configured: Iterable[str]) -> tuple[str, ...]:
     """Names of the ways to look at: those of the request, else those of the configuration.
 
+    Of the configuration, gfal goes before direct if both ends are servers: the data need not pass
+    through this machine.
+
     Raises:
         Fault: one of them is no way.
     """
     names = tuple(dict.fromkeys(transfer.ways or configured))
+    if not transfer.ways and DIRECT in names and GFAL in names and between_servers(transfer):
+        others = [name for name in names if name != GFAL]
+        others.insert(others.index(DIRECT), GFAL)
+        names = tuple(others)
     unknown = [name for name in names if name not in WAYS]
     if unknown:
         raise Fault(
             FaultKind.REQUEST, f"there is no way {unknown[0]!r}; the ways are {', '.join(WAYS)}"
         )
     return names
+
+
+def between_servers(transfer: Transfer) -> bool:
+    """Whether it is from one server to another one."""
+    source, destination = transfer.source.server, transfer.destination.server
+    return bool(source and destination and source != destination)
 
 
 def ways_to_try(transfer: Transfer, looked_at: Iterable[tuple[str, str]]) -> tuple[str, ...]:

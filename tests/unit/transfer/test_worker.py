@@ -14,7 +14,7 @@ from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
-from condor_pydagman.transfer import performer
+from condor_pydagman.transfer import gfal_way, performer
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.rules.faults import FaultKind
 from condor_pydagman.transfer.rules.journal_text import key_of
@@ -238,8 +238,27 @@ def test_no_way_names_every_way(surroundings: Surroundings) -> None:
     assert work.run() == {FaultKind.NO_WAY}
     (end,) = work.listener.ends
     assert end.fault is not None
-    for way in ("module", "direct", "plugin", "cache"):
+    for way in ("module", "direct", "gfal", "plugin", "cache"):
         assert f"{way}: " in end.fault.reason
+
+
+def test_servers_that_don_t_copy_to_each_other_are_asked_once(
+    server: FaultyServer, surroundings: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = Path(surroundings.directory) / "module"
+    (directory / "servers").mkdir(parents=True)
+    fake = (Path(__file__).parent / "fake_gfal2.py").read_text()
+    (directory / "gfal2.py").write_text(fake.replace("Stat(self.size(url))", "Stat(1)"))
+    monkeypatch.setattr(gfal_way, "module_directory", lambda: str(directory))
+    server.files.update({"/a": b"x", "/b": b"x"})
+    other = server.url("/refuse").replace("127.0.0.1", "localhost")
+    text = "".join(transfer(server.url(f"/{name}"), f"{other}/{name}") for name in "ab")
+    settings = surroundings.settings._replace(max_streams=1)
+    work = Work(text, surroundings._replace(settings=settings))
+    assert work.run() == set()
+    assert server.files["/refuse/a"] == server.files["/refuse/b"] == b"x"
+    told = [(end.state, end.way.split()[0]) for end in work.listener.ends]
+    assert told == [(RESCHEDULED, "gfal"), (COMPLETED, "direct"), (COMPLETED, "direct")]
 
 
 def test_what_is_done_is_not_done_again(server: FaultyServer, surroundings: Surroundings) -> None:

@@ -28,7 +28,7 @@ def test_the_request_goes_before_the_configuration() -> None:
 
 def test_the_cache_is_for_what_no_other_way_can() -> None:
     free = [(name, "") for name in WAYS]
-    assert ways.ways_to_try(PLAIN, free) == ("module", "direct", "plugin")
+    assert ways.ways_to_try(PLAIN, free) == ("module", "direct", "gfal", "plugin")
     assert ways.ways_to_try(PLAIN, [("direct", "no"), ("cache", "")]) == ("cache",)
     assert ways.ways_to_try(PLAIN, [("cache", ""), ("direct", "")]) == ("cache", "direct")
 
