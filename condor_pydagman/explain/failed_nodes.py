@@ -191,8 +191,7 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
     if failure.cause in ("node.pre", "node.post"):
         advice = _script_advice(failure, facts)
     elif failure.cause == "node.exit":
-        is_data = _is_of_kind(failure.node, facts.dag, NodeKind.DATA)
-        advice = (is_data and _placement_advice(failure.value)) or _exit_advice(failure.value)
+        advice = _placement_advice(failure, facts) or _exit_advice(failure.value)
     elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
         advice = known.format(out=facts.out)
     elif failure.cause == "node.cancelled" and not facts.is_live:
@@ -206,14 +205,18 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
     return (advice,) if advice else ()
 
 
-def _placement_advice(code: int) -> str:
-    """What the exit code of a DATA node's worker means; '' if it is none of its own."""
+def _placement_advice(failure: Failure, facts: Facts) -> str:
+    """What the exit code of a worker means, of a DATA node or of a FINAL node's request; '' if it
+    is none of its own."""
+    if _is_of_kind(failure.node, facts.dag, NodeKind.DATA):
+        whose = "a DATA node"
+    elif failure.node.name in facts.run.placements:
+        whose = "a request"
+    else:
+        return ""
+    code = failure.value
     meaning = next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")
-    return (
-        f"Exit code {code} of a DATA node means: {meaning} (docs/data-placement.md)."
-        if meaning
-        else ""
-    )
+    return f"Exit code {code} of {whose} means: {meaning} (docs/data-placement.md)." * bool(meaning)
 
 
 def _exit_advice(code: int) -> str:

@@ -115,8 +115,8 @@ def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
 
 
 def output_of_worker(found: FoundDag, dag: Dag, node: int) -> str:
-    """What the worker of a DATA node has printed; '' if it has none."""
-    if dag.kinds[node] != NodeKind.DATA:
+    """What the worker of a DATA node, or of a FINAL node, has printed; '' if it has none."""
+    if dag.kinds[node] not in (NodeKind.DATA, NodeKind.FINAL):
         return ""
     directory = os.path.join(found.directory, found.paths.placements)
     path = os.path.join(directory, file_stem(dag.names[node]) + ".out")

@@ -118,6 +118,13 @@ CHANGES: dict[str, list[Change]] = {
         ),
     ],
     "8a454e1": [
+        # A work order of before has no way gfal, which is among today's defaults.
+        Change(
+            "2968afd",
+            r'("stall_timeout_s": 3000)\},',
+            r'\1, "ways": ["module", "direct", "plugin", "cache"]},',
+            "data",
+        ),
         _reason("A", "nothing has changed since it was last done", "cached"),
         _reason("small", "RUN_IF is false: Parents.A.size is 150", "conditions"),
         _reason("more", "all its parents are skipped", "conditions"),

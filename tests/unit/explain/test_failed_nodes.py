@@ -12,6 +12,7 @@ from condor_pydagman.explain.failed_nodes import failed_node_findings, failure_o
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Excerpt, Facts
 from condor_pydagman.features.growth.shown import refusal
+from condor_pydagman.follow.node_placements import NodePlacements
 from condor_pydagman.follow.notice import Notice, Weight
 from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run, Usage
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
@@ -281,3 +282,9 @@ def test_exit_codes_of_data_nodes() -> None:
         "Exit code 12 of a DATA node means: the source is not there (docs/data-placement.md).",
     )
     assert the_finding(failed(TEXT, "A", attempt(value=12))).advice == ()
+
+
+def test_the_exit_code_of_a_request_of_the_final_node() -> None:
+    facts = failed("JOB B b.sub\nFINAL A a.dap\n", "A", attempt(value=12))
+    facts.run.placements["A"] = NodePlacements()
+    assert the_finding(facts).advice[0].startswith("Exit code 12 of a request means: the source")
