@@ -12,7 +12,10 @@ from urllib.parse import quote, quote_from_bytes, unquote
 
 from condor_pydagman.named_tuple import NamedTuple
 
-QUERY_SCHEMES = frozenset(("http", "https", "dav", "davs", "root", "roots", "xroot", "osdf"))
+QUERY_SCHEMES = frozenset(
+    ("http", "https", "dav", "davs", "root", "roots", "xroot", "osdf", "pelican")
+)
+HOSTLESS = frozenset(("osdf",))  # one federation: what follows the slashes is a path
 LOCAL = "file"
 # A path that begins like `http:/` is a mistake rather than a file.
 _REMOTE_SCHEMES = QUERY_SCHEMES | {"ftp", "ftps", "gsiftp", "s3", "sftp", "srm"}
@@ -139,7 +142,9 @@ def parse_url(text: str, directory: str = "/") -> Url:
         authority, path = _cut(rest, "?")
     user, _, server = authority.rpartition("@")
     host, port = _host_and_port(server)
-    if not host:
+    if scheme in HOSTLESS:
+        host, port, path = "", 0, f"/{server}{path}" if server else path
+    elif not host:
         raise ValueError(f"no host after {scheme}://")
     query = ""
     if scheme in QUERY_SCHEMES:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,8 @@ from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
 INSTALL = "pip install 'condor_pydagman[transfer]'"
+INSTALL_PELICAN = "pip install 'condor_pydagman[pelican]', with Python 3.11 or later"
+PELICAN = ("osdf", "pelican")
 READ_BYTES = 4 << 20  # that are asked for at once
 PART_BYTES = 5 << 20  # of a part of an upload; S3 takes none that is smaller
 MAX_PARTS = 9000  # S3 takes 10,000
@@ -48,6 +51,8 @@ def known(scheme: str) -> str:
     except ImportError:
         return f"for {scheme}, fsspec is needed: {INSTALL}"
     scheme = _fsspec_name(scheme)
+    if scheme in PELICAN and importlib.util.find_spec("pelicanfs") is None:
+        return f"for {scheme}, pelicanfs is needed: {INSTALL_PELICAN}"
     if scheme in _NO_SERVICES or not (
         scheme in known_implementations or scheme in fsspec.available_protocols()
     ):
@@ -136,6 +141,8 @@ class FsspecFiles(Closing):
 
     def write(self, url: Url, offset: int, size: int | None) -> FsspecWriter:
         """See `Endpoint`."""
+        if self._scheme in PELICAN:
+            raise Fault(FaultKind.REFUSED, f"{url}: pelicanfs uploads only whole files of a disk")
         with self._errors(url):
             path = self._path(url)
             if not self.appears_whole:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from condor_pydagman.data_requests.urls import Url
+from condor_pydagman.transfer.endpoints.http_credentials import bearer_token
 from condor_pydagman.transfer.way import Surroundings
 
 # Settings of XRootD's client (seconds).  Its own would have a refused connection take ten minutes.
@@ -38,6 +39,8 @@ def file_system(
             os.environ["X509_USER_PROXY"] = proxy
         user = f"{url.user}@" if url.user else ""
         options["hostid"] = f"{user}{url.server}"
+    elif scheme in ("osdf", "pelican"):
+        options.update(_pelican(url, surroundings))
     elif url.host and scheme not in ("gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss"):
         options["host"] = url.host
         if url.port:
@@ -45,6 +48,10 @@ def file_system(
         if url.user:
             options.update(username=url.user, password=url.password)
     made = fsspec.filesystem(scheme, **options)
+    if scheme in ("osdf", "pelican"):
+        # One that it finds itself it would show to its issuer first, who may not be reached.
+        token = bearer_token(surroundings.environment)
+        made.token = f"Bearer {token}" if token else None
     if hasattr(made, "retries"):
         made.retries = 1
     return made
@@ -75,6 +82,29 @@ def _s3(surroundings: Surroundings, credential: str, block_bytes: int) -> dict[s
         options["client_kwargs"] = {"region_name": region}
     _set_files(environment)
     return options
+
+
+def _pelican(url: Url, surroundings: Surroundings) -> dict[str, Any]:
+    import aiohttp
+
+    settings = surroundings.settings
+    timeout = aiohttp.ClientTimeout(
+        total=None, sock_connect=settings.connect_timeout_s, sock_read=settings.stall_timeout_s
+    )
+    options: dict[str, Any] = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
+    options["oidc_timeout_seconds"] = 1  # nobody is there to answer a login
+    options["get_webdav_client"] = _webdav_client
+    if url.host:
+        options["federation_discovery_url"] = f"pelican://{url.server}"
+    return options
+
+
+def _webdav_client(options: dict[str, Any]) -> Any:
+    """Where it asks for sizes and lists: with the token only if it is encrypted."""
+    core: Any = importlib.import_module("pelicanfs.core")
+    if not options["hostname"].startswith("https:"):
+        options = {**options, "token": None}
+    return core.get_webdav_client(options)
 
 
 def _set_files(environment: Mapping[str, str]) -> None:

@@ -82,3 +82,12 @@ def test_secrets_are_masked() -> None:
 def test_a_path_survives_its_url(path: str) -> None:
     url = Url("file", "/" + path)
     assert parse_url(url.with_secrets()) == url
+
+
+@pytest.mark.parametrize("text", ["osdf:///ns/a%20b?x=1", "osdf://ns/a%20b?x=1"])
+def test_a_federation_of_its_own_has_no_host(text: str) -> None:
+    url = parse_url(text)
+    assert (url.path, url.host, url.server, url.query) == ("/ns/a b", "", "", "x=1")
+    assert not url.is_local
+    assert url.with_secrets() == "osdf:///ns/a%20b?x=1"
+    assert parse_url("pelican://fed:8443/ns/a?x=1")[:4] == ("pelican", "/ns/a", "fed", 8443)

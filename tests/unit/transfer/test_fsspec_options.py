@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
 import pytest
 
+from condor_pydagman.transfer.endpoints import fsspec_files
 from tests.waiting import LIMIT_S
 
 REFUSED = """
@@ -43,3 +45,11 @@ def test_xrootd_s_client_has_our_timeouts(environment: dict[str, str], window: i
         check=False,
     )
     assert done.stdout.split("\n")[:2] == ["SERVER", f"{window} 1 3 0"], done.stderr
+
+
+def test_what_pelican_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    for scheme in ("osdf", "pelican"):
+        assert fsspec_files.known(scheme).startswith(
+            f"for {scheme}, pelicanfs is needed: pip install 'condor_pydagman[pelican]'"
+        )
