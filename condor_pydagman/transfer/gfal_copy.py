@@ -79,7 +79,7 @@ class _Copy:
             self._context.set_opt_integer(group, name, value)
         self._context.set_opt_boolean("HTTP PLUGIN", "ENABLE_STREAM_COPY", asked["streams"])
         for beginning, token in asked["tokens"]:
-            gfal2.cred_set(self._context, beginning, gfal2.cred_new("BEARER", token))
+            self._context.cred_set(beginning, self._context.cred_new("BEARER", token))
         self._progress = os.open(
             os.path.join(directory, PROGRESS), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600
         )

@@ -23,14 +23,6 @@ class checksum_mode:
     both = 3
 
 
-def cred_new(kind, value):
-    return kind, value
-
-
-def cred_set(context, beginning, credential):
-    context.note("credential", beginning, *credential)
-
-
 def path_of(url):
     scheme, _, rest = url.partition("://")
     return rest if scheme == "file" else os.path.join(SERVERS, *rest.split("?")[0].split("/"))
@@ -67,6 +59,12 @@ class Context:
 
     def set_opt_boolean(self, group, name, value):
         self.note(name, value)
+
+    def cred_new(self, kind, value):
+        return kind, value
+
+    def cred_set(self, beginning, credential):
+        self.note("credential", beginning, *credential)
 
     def get_plugin_names(self):
         return ["xrootd-2.21.3", "http-2.21.3", "srm-2.21.3", "file-2.21.3", "mock-1"]
