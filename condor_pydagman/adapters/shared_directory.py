@@ -109,11 +109,16 @@ class SharedDirectory:
             OSError: it can't be read.
         """
         found = []
-        with os.scandir(self.fd) as entries:
-            for entry in entries:
-                found.append(entry.name)
-                if len(found) > MAX_ENTRIES:
-                    raise Unusable(f"{self.path} has more than {MAX_ENTRIES} files")
+        # A descriptor of its own: threads that read by one share the position in the directory.
+        own = os.open(".", OPEN, dir_fd=self.fd)
+        try:
+            with os.scandir(own) as entries:
+                for entry in entries:
+                    found.append(entry.name)
+                    if len(found) > MAX_ENTRIES:
+                        raise Unusable(f"{self.path} has more than {MAX_ENTRIES} files")
+        finally:
+            os.close(own)
         return found
 
     def is_in_place(self) -> bool:
