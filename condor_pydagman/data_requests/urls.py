@@ -36,6 +36,7 @@ _SECRET_HEADER = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(r"/(?:\./)+")  # parts of a path that mean nothing
+_NOT_IN_HOST = frozenset('#?%\\/@<>^|"{}')  # programs differ in where they end a host
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?(.*)", re.DOTALL)
 
 
@@ -146,6 +147,8 @@ def parse_url(text: str, directory: str = "/") -> Url:
         host, port, path = "", 0, f"/{server}{path}" if server else path
     elif not host:
         raise ValueError(f"no host after {scheme}://")
+    elif not is_host(host):
+        raise ValueError(f"{host!r} is no host")
     query = ""
     if scheme in QUERY_SCHEMES:
         path, _, query = path.partition("?")
@@ -153,6 +156,11 @@ def parse_url(text: str, directory: str = "/") -> Url:
     _refuse_zero(decoded)
     name, _, password = user.partition(":")
     return Url(scheme, decoded, host, port, unquote(name), unquote(password), query)
+
+
+def is_host(text: str) -> bool:
+    """Whether all programs take the whole of it for a host."""
+    return not any(c in _NOT_IN_HOST or c.isspace() or not c.isprintable() for c in text)
 
 
 def masked_text(text: str) -> str:
@@ -211,6 +219,4 @@ def _host_and_port(server: str) -> tuple[str, int]:
     host, port = found[1] or found[2] or "", int(found[3] or 0)
     if port > 65535:
         raise ValueError("there is no port of that number")
-    if any(c.isspace() or not c.isprintable() for c in host):
-        raise ValueError(f"{host!r} is no host")
     return host.lower(), port

@@ -78,12 +78,14 @@ class _Service(NamedTuple):
 
     Attributes:
         root: scheme and server, as libcurl takes them.
+        host: the same for the host alone.
         lines: headers.
         options: of libcurl, by number.
         is_proxied: whether a proxy leads there.
     """
 
     root: str
+    host: str
     lines: tuple[bytes, ...]
     options: Mapping[int, Any]
     is_proxied: bool
@@ -116,7 +118,7 @@ class HttpFiles(Closing):
         self._is_dav = url.scheme in _DAV
         self._surroundings = surroundings
         self._x509 = proxy
-        self._reach = Reach(url.host)
+        self._reach = Reach(ascii_host(url))
         self._session = Session(surroundings.settings, self._check_address)
         self._services: dict[tuple[object, ...], _Service] = {}
         self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
@@ -397,21 +399,21 @@ class HttpFiles(Closing):
         Each port of this machine may be another user's.
         """
         allowed = self._surroundings.settings.redirect_hosts
-        host = target.host.lower()
-        if any(fnmatch.fnmatchcase(host, name.lower()) for name in allowed):
+        host = ascii_host(target)
+        if any(fnmatch.fnmatchcase(host, _ascii_pattern(name)) for name in allowed):
             return True
         same_port = _port(target) == _port(self._root)
-        return host == self._root.host.lower() and (same_port or not self._reach.is_near)
+        return host == ascii_host(self._root) and (same_port or not self._reach.is_near)
 
     def _begin(
         self, method: str, url: Url, headers: Mapping[str, str], options: Mapping[int, Any]
     ) -> None:
         """Begin a request; what libcurl finds open is not used if it must not lead there now."""
         service = self._service(url)
-        for kind in self._kinds.get(url.host, ()):
-            self._reach.check_kind(url.host, kind)
+        for kind in self._kinds.get(service.host, ()):
+            self._reach.check_kind(service.host, kind)
         if service.is_proxied:
-            self._reach.check(url.host, url.host)
+            self._reach.check(service.host, service.host)
         self._target = url
         lines = [*service.lines, *(_line(name, value) for name, value in headers.items())]
         all_options = {
@@ -427,18 +429,20 @@ class HttpFiles(Closing):
         if not session.has_head:
             reason = f"{target.server} broke off in the middle of its answer"
             raise Fault(FaultKind.SERVER, reason, host=target.server)
-        is_proxied = self._service(target).is_proxied
-        address = target.host if is_proxied else session.known(pycurl.PRIMARY_IP)
-        if (target.host, address) != self._reached:
+        service = self._service(target)
+        host = service.host
+        address = host if service.is_proxied else session.known(pycurl.PRIMARY_IP)
+        if (host, address) != self._reached:
             self._kind = self._reach.reached(address)
-            self._kinds.setdefault(target.host, set()).add(self._kind)
-            self._reached = target.host, address
+            self._kinds.setdefault(host, set()).add(self._kind)
+            self._reached = host, address
         return Answer(session.status, fields_of(session.head), target)
 
     def _check_address(self, address: str) -> None:
         """Whether there may be a connection to an address, for the present request."""
-        if not self._service(self._target).is_proxied:
-            self._reach.check(self._target.host, address)
+        service = self._service(self._target)
+        if not service.is_proxied:
+            self._reach.check(service.host, address)
 
     def _service(self, url: Url) -> _Service:
         key = (url.scheme, *url[2:6])
@@ -453,9 +457,10 @@ class HttpFiles(Closing):
             value = self._authorization(url)
             if value:
                 lines.append(_line("Authorization", value))
-            port = f":{url.port}" * bool(url.port)
+            host, port = ascii_host(url), f":{url.port}" * bool(url.port)
             service = self._services[key] = _Service(
-                f"{scheme}://{ascii_host(url)}{port}",
+                f"{scheme}://{host}{port}",
+                host,
                 tuple(lines),
                 {pycurl.USERAGENT: f"condor_pydagman/{__version__}", **proxy, **tls},
                 bool(proxy),
@@ -619,6 +624,14 @@ def _location(url: Url, answer: Answer) -> Url:
     if target.scheme not in ("http", "https"):
         raise Fault(FaultKind.REFUSED, f"{url.server} redirects to {target.scheme}")
     return target
+
+
+def _ascii_pattern(name: str) -> str:
+    """A pattern of `redirect_hosts` as hosts are compared."""
+    try:
+        return name.lower().encode("idna").decode()
+    except UnicodeError:
+        return name.lower()
 
 
 def _port(url: Url) -> int:

@@ -22,7 +22,7 @@ from typing import Any
 import pycurl
 
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.data_requests.urls import Url, masked_text
+from condor_pydagman.data_requests.urls import Url, is_host, masked_text
 from condor_pydagman.printable import message
 from condor_pydagman.transfer.endpoints.http_credentials import proxy_file
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
@@ -106,11 +106,12 @@ def ascii_host(url: Url) -> str:
     """
     if ":" in url.host:
         return f"[{url.host}]"
-    try:
-        return url.host.encode("idna").decode()
-    except UnicodeError:
-        reason = f"{url.server}: there can be no host of that name"
-        raise Fault(FaultKind.REQUEST, reason) from None
+    with contextlib.suppress(UnicodeError):
+        host = url.host.encode("idna").decode()
+        if is_host(host):
+            return host
+    reason = f"{url.server}: there can be no host of that name"
+    raise Fault(FaultKind.REQUEST, reason)
 
 
 class Session:

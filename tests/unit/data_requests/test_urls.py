@@ -44,6 +44,8 @@ def test_parts(text: str, url: Url) -> None:
         ("http://h:99999/", "no port"),
         ("http://[::1/", "is no host"),
         ("http://a b/", "is no host"),
+        *((f"http://h{mark}.example.org/", "is no host") for mark in '#%\\<>^|"{}\t\x7f'),
+        *((f"ftp://h{mark}x/", "is no host") for mark in "#?%"),
         ("file://host/a", "another machine"),
         ("http:/h/a", "write http:// with two slashes"),
     ],

@@ -610,6 +610,34 @@ def test_a_host_that_can_not_be(surroundings: Surroundings) -> None:
     assert error.value.kind is FaultKind.REQUEST
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254／x", "h＃.example.org", "h％20", "h＠x"])  # noqa: RUF001
+def test_a_host_that_becomes_another_in_ascii(host: str, surroundings: Surroundings) -> None:
+    with pytest.raises(Fault, match="no host of that name"):
+        HttpFiles(parse_url(f"http://{host}/"), surroundings)
+
+
+@pytest.mark.parametrize("host", ["¹69.254.¹69.254", "lºcalhost", "metadata.gººgle.internal"])
+def test_a_proxy_is_not_led_to_this_machine_by_odd_letters(
+    move: Moves, tmp_path: Path, host: str
+) -> None:
+    with scripted(
+        answer(f"Location: http://{host}/x", "Content-Length: 0", status="302 x")
+    ) as proxy:
+        move.with_environment(http_proxy=f"127.0.0.1:{proxy.port}")
+        with pytest.raises(Fault, match="which is a"):
+            move("http://data.example/a", tmp_path / "b")
+    assert len(proxy.asked) == 1
+
+
+def test_hosts_that_uploads_may_be_redirected_to_are_compared_in_ascii(
+    surroundings: Surroundings,
+) -> None:
+    settings = surroundings.settings._replace(redirect_hosts=("*.bücher.example", "a.example"))
+    files = HttpFiles(parse_url("http://h/"), surroundings._replace(settings=settings))
+    for host, is_meant in (("x.BÜCHER.example", True), ("ａ.example", True), ("b.example", False)):  # noqa: RUF001
+        assert files._may_change(parse_url(f"http://{host}/")) is is_meant
+
+
 def test_a_directory_is_not_copied_into_itself(tmp_path: Path, surroundings: Surroundings) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d/a").write_text("x")
