@@ -158,7 +158,8 @@ class FtpFiles(Closing):
 
     def _begin(self, url: Url, options: Mapping[int, Any]) -> None:
         _word(url.path)
-        address = self._root + url.encoded_path[1:]
+        path = url.encoded_path[1:].replace(";", "%3B")  # `;type=a` would be libcurl's
+        address = self._root + path
         self._session.begin(address, self._server, {**self._options, **options})
 
     def _ask(self, url: Url, options: Mapping[int, Any]) -> None:

@@ -81,6 +81,14 @@ def client(
         made.data.close()
 
 
+@pytest.mark.parametrize("name", ["a;type=a", "a;type=d", "a;TYPE=i", "b;c"])
+def test_a_name_that_ends_like_a_type(surroundings: Surroundings, name: str) -> None:
+    with client(surroundings) as ftp:
+        ftp.files.look(ftp.url.child(name))
+    assert f"SIZE /{name}".encode() in ftp.asked
+    assert b"TYPE A" not in ftp.asked
+
+
 @pytest.mark.parametrize(
     ("word", "said", "reason"),
     [
