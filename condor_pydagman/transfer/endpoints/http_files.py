@@ -24,7 +24,7 @@ from condor_pydagman.transfer.endpoints.endpoint import (
     no_file,
     whole_number,
 )
-from condor_pydagman.transfer.endpoints.http_credentials import authorization
+from condor_pydagman.transfer.endpoints.http_credentials import authorization, basic
 from condor_pydagman.transfer.endpoints.http_faults import fault_of_status
 from condor_pydagman.transfer.endpoints.http_headers import (
     checksums_of,
@@ -468,9 +468,15 @@ class HttpFiles(Closing):
         return service
 
     def _authorization(self, url: Url) -> str:
-        """Credentials are for the server that was named, not for where it redirects to."""
-        if (url.host, _port(url)) != (self._root.host, _port(self._root)) and not url.user:
-            return ""
+        """Credentials are for the server that was named, not for where it redirects to; those of
+        its URL also if it redirects to itself."""
+        root = self._root
+        if not url.user:
+            if (url.host, _port(url)) != (root.host, _port(root)):
+                return ""
+            if root.user:
+                is_same = (url.scheme in _TLS) == (root.scheme in _TLS)
+                return basic(root) if is_same else ""
         return authorization(url, self._surroundings.environment)
 
     def _absolute(self, url: Url) -> str:

@@ -438,6 +438,27 @@ def test_credentials_are_for_one_server(move: Moves, server: FaultyServer, tmp_p
     assert server.requests[0][2]["Authorization"] == f"Basic {secret.decode()}"
 
 
+@pytest.mark.parametrize("scheme", ["http", "dav"])
+def test_credentials_are_for_all_redirections_of_their_server(
+    move: Moves, server: FaultyServer, tmp_path: Path, scheme: str
+) -> None:
+    server.files["/b"] = b"x"
+    server.is_dav = scheme == "dav"
+    server.fail("/a", Wrong(times=9, status=302, headers=(("Location", server.url("/b")),)))
+    move(server.url("/a", scheme).replace("//", "//me:geheim@"), tmp_path / "b")
+    sent = {request[2].get("Authorization") for request in server.requests}
+    assert sent == {"Basic " + base64.b64encode(b"me:geheim").decode()}
+
+
+def test_a_token_does_not_stand_for_a_password(surroundings: Surroundings) -> None:
+    around = surroundings._replace(environment={"BEARER_TOKEN": "geheim"})
+    with contextlib.closing(HttpFiles(parse_url("https://me:pw@h/"), around)) as files:
+        basic = "Basic " + base64.b64encode(b"me:pw").decode()
+        assert files._authorization(parse_url("https://h:443/x")) == basic
+        assert files._authorization(parse_url("http://h:443/x")) == ""
+        assert files._authorization(parse_url("https://h:444/x")) == ""
+
+
 def test_a_token_is_not_sent_unencrypted(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
     """Nor to a port of this machine: another user may have it."""
     server.files["/a"] = b"x"
