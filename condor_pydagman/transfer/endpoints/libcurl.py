@@ -350,7 +350,10 @@ class Session:
 
     def _fault_of(self, number: int, text: str) -> Fault:
         """What an error of libcurl's means; that of a server that has answered is of this file."""
-        text = message(masked_text(text or self._easy.errstr() or f"libcurl's error {number}"))
+        text = text or self._easy.errstr() or f"libcurl's error {number}"
+        if text.startswith("Unsupported proxy"):  # what follows may be a password
+            text = "the variable that names its proxy is no URL of a kind that libcurl knows"
+        text = message(masked_text(text))
         if number == pycurl.E_SSL_CERTPROBLEM and self.head:
             number = pycurl.E_RECV_ERROR
         reason = f"{self._server}: {_WORDS.get(number, '')}{text}"

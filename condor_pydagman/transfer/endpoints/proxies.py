@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import pycurl
 
@@ -17,6 +18,7 @@ from condor_pydagman.transfer.endpoints.libcurl import authorities
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 _KINDS = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
+_USER_SAFE = "%:!$&'()*+,;=~"  # what is encoded already is left as it is
 _PORTS = {"http": 80, "https": 443, "ftp": 21}
 _VERSION_HTTPS_PROXY = 1 << 21
 
@@ -38,8 +40,9 @@ def proxy_options(url: Url, scheme: str, environment: Mapping[str, str]) -> dict
     port = url.port or _PORTS[scheme]
     if not name or is_bypassed(url.host, port, bypass):
         return {}
-    kind = _kind_of(name, environment[name])
-    options: dict[int, Any] = {pycurl.PROXY: environment[name].strip()}
+    proxy = _address_of(name, environment[name].strip())
+    kind = _kind_of(name, proxy)
+    options: dict[int, Any] = {pycurl.PROXY: proxy}
     if kind == "https":
         options |= {
             getattr(pycurl, f"PROXY_{what}"): path
@@ -50,9 +53,24 @@ def proxy_options(url: Url, scheme: str, environment: Mapping[str, str]) -> dict
     return options
 
 
+def _address_of(name: str, text: str) -> str:
+    """The proxy with a scheme, without which no password in it would be masked; and with a user
+    that ends for libcurl where it ends for us.
+
+    Raises:
+        Fault: it has blanks or control characters.
+    """
+    if any(c.isspace() or not c.isprintable() for c in text):
+        raise Fault(FaultKind.REQUEST, f"{name} is no URL: it has a blank or a control character")
+    scheme, _, rest = (text if "://" in text else f"http://{text}").partition("://")
+    authority, slash, path = rest.partition("/")
+    user, at, server = authority.rpartition("@")
+    return f"{scheme}://{quote(user, safe=_USER_SAFE)}{at}{server}{slash}{path}"
+
+
 def _kind_of(name: str, text: str) -> str:
     try:
-        kind = parse_url(text if "://" in text else f"http://{text}").scheme
+        kind = parse_url(text).scheme
     except ValueError as error:
         raise Fault(FaultKind.REQUEST, f"{name} is no URL: {error}") from None
     if kind not in _KINDS:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -614,6 +615,41 @@ def test_proxies(move: Moves, tmp_path: Path) -> None:
         with pytest.raises(Fault, match="407: the proxy wants credentials"):
             move("https://data.example/a", tmp_path / "c")
         assert proxy.asked[0].startswith(b"CONNECT data.example:443 HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize("user", ["me:geheim", "me:ge%68eim", "me:ge@h#ei?m"])
+@pytest.mark.parametrize("scheme", ["", "http://"])
+def test_a_proxy_gets_its_password(move: Moves, tmp_path: Path, user: str, scheme: str) -> None:
+    with scripted(answer("Content-Length: 1", body=b"x")) as proxy:
+        move.with_environment(all_proxy=f" {scheme}{user}@127.0.0.1:{proxy.port} ")
+        move("http://data.example/a", tmp_path / "b")
+    word = base64.b64encode(unquote(user).encode())
+    assert b"Proxy-Authorization: Basic " + word in proxy.asked[0]
+
+
+@pytest.mark.parametrize("scheme", ["", "http://", "socks5h://"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "me:geh eim@127.0.0.1:1",
+        "me:geh\x01eim@127.0.0.1:1",
+        "me:geheim@127.0.0.1:8o",
+        "me:geheim@h;x:1",
+        "me:geheim@1.2.3.4.5:99999",
+        "me:geh/eim@127.0.0.1:1",
+        "me:geheim@[1:2:3]:1",
+        "me:geheim@127.0.0.1:1",
+        "me:geh@x#eim@127.0.0.1:1",
+    ],
+)
+def test_a_password_of_a_proxy_is_in_no_message(
+    move: Moves, tmp_path: Path, scheme: str, text: str
+) -> None:
+    move.with_environment(all_proxy=scheme + text)
+    with pytest.raises(Fault) as error:
+        move("http://data.example/a", tmp_path / "b")
+    assert "geh" not in str(error.value)
+    assert "eim" not in str(error.value)
 
 
 def test_a_header_of_a_web_client_is_no_proxy(
