@@ -9,7 +9,10 @@ import fcntl
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 
 from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
@@ -17,11 +20,14 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.direct_way import place_of
 from condor_pydagman.transfer.endpoints import choose
+from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.transfer.local_part import remove_left
 from condor_pydagman.transfer.placement_directory import DestinationLocks
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
+MIN_AGE_S = 300  # of a part at a server that tells when it has changed
+LOOK_AGAIN_S = 5.0  # between looks at parts whose server does not tell that
 _HASHES = r"(?:[0-9a-f]{8}\.[0-9a-f]{8}|[0-9a-f]{12}(?:\.[0-9a-f]{16})?)"  # of files, directories
 _PART = re.compile(rf"\.(.+)\.{_HASHES}\.part", re.DOTALL)
 _CUT_BYTES = 180  # a longer name may be cut in the name of a part
@@ -68,7 +74,6 @@ def remove_parts(place: Place, surroundings: Surroundings) -> None:
         return
     if why := choose.why_unknown(place.directory.scheme):
         raise Fault(FaultKind.NO_WAY, why)
-    locks = DestinationLocks()
     with choose.endpoint_for(
         place.directory, surroundings, place.credential, place.proxy
     ) as endpoint:
@@ -76,15 +81,61 @@ def remove_parts(place: Place, surroundings: Surroundings) -> None:
             return  # it shows no parts
         if not endpoint.can_list:
             raise Fault(FaultKind.REFUSED, f"{place.directory} can't be listed")
-        for entry in list(endpoint.files_below(place.directory, deep=place.is_deep)):
-            url = place.directory.child(entry.path)
-            of = _name_in(url.name, place)
-            if of:
-                lock = "\0".join(map(str, place_of(url.sibling(of))))
-                with locks.held_if_free(lock, surroundings) as is_free:
-                    if is_free:
-                        endpoint.remove(url)
-                _tell(say, str(url), is_removed=is_free)
+        _remove_remote(place, endpoint, surroundings)
+
+
+def _remove_remote(place: Place, endpoint: Endpoint, surroundings: Surroundings) -> None:
+    """Locks tell of this access point only; what others write is seen as it changes."""
+    urls = _remote_parts(place, endpoint)
+    before = {url: endpoint.look(url) for url in urls}
+    if any(found is not None and _age(found) is None for found in before.values()):
+        time.sleep(LOOK_AGAIN_S)
+    locks = DestinationLocks()
+    for url, of in urls.items():
+        lock = "\0".join(map(str, place_of(url.sibling(of))))
+        with locks.held_if_free(lock, surroundings) as is_free:
+            now = endpoint.look(url)
+            if now is None:
+                continue
+            is_left = is_free and now == before[url] and _is_old(now)
+            if is_left:
+                endpoint.remove(url)
+        _tell(surroundings.say, str(url), is_removed=is_left)
+
+
+def _remote_parts(place: Place, endpoint: Endpoint) -> dict[Url, str]:
+    """The parts at a server, and the names that their files are to have."""
+    parts = {}
+    for entry in endpoint.files_below(place.directory, deep=place.is_deep):
+        url = place.directory.child(entry.path)
+        if of := _name_in(url.name, place):
+            parts[url] = of
+    return parts
+
+
+def _is_old(entry: Entry) -> bool:
+    """Whether nobody seems to write a file that has not changed between two looks."""
+    age = _age(entry)
+    if age is None:
+        return entry.size is not None or entry.version != ""
+    return age >= MIN_AGE_S
+
+
+def _age(entry: Entry) -> float | None:
+    """Seconds since the last change of a file; None if the server does not tell its time."""
+    version = entry.version
+    try:
+        if found := re.fullmatch(r"([0-9]{1,12})\.[0-9]+", version):  # sftp
+            return time.time() - int(found[1])
+        if re.match(r"[0-9]{14}(?![0-9])", version):  # ftp
+            changed = datetime.strptime(version[:14], "%Y%m%d%H%M%S")
+        elif "," in version:  # http
+            changed = parsedate_to_datetime(version)
+        else:
+            return None
+        return time.time() - changed.replace(tzinfo=timezone.utc).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def _name_in(candidate: str, place: Place) -> str:

@@ -11,6 +11,8 @@ import pytest
 
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
+from condor_pydagman.transfer import left_parts
+from condor_pydagman.transfer.endpoints.endpoint import Entry
 from condor_pydagman.transfer.left_parts import Place, place_of_transfer, remove_parts
 from condor_pydagman.transfer.local_part import local_part
 from condor_pydagman.transfer.stream_copy import partial_name
@@ -23,6 +25,11 @@ SOURCE = parse_url("http://h/a")
 
 def part(name: str) -> str:
     return partial_name(SOURCE, "1", name)
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("condor_pydagman.transfer.left_parts.LOOK_AGAIN_S", 0.0)
 
 
 def removed(place: Place, directory: Path) -> list[str]:
@@ -91,3 +98,43 @@ def test_parts_at_a_server(
     assert len(said) == 1
     expected: dict[str, Any] = {"/d/b"} if not busy else {"/d/b", f"/d/{part('b')}"}
     assert set(server.files) == expected
+
+
+def test_a_part_that_grows_at_a_server_stays(
+    server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another access point writes it; its locks are not seen here."""
+    grows, stands = f"/d/{part('b')}", f"/d/{part('c')}"
+    server.files.update({grows: b"x", stands: b"x"})
+    monkeypatch.setattr("time.sleep", lambda _: server.files.update({grows: b"xx"}))
+    said = removed(Place(parse_url(server.url("/d/"))), tmp_path)
+    assert sorted(line.split(":")[0] for line in said) == [
+        "left alone, as it may be in use",
+        "removed",
+    ]
+    assert list(server.files) == [grows]
+
+
+@pytest.mark.parametrize(
+    ("version", "age"),
+    [
+        ("1000000000.5", 100.0),
+        ("20010909014640", 100.0),
+        ("20010909014640.12", 100.0),
+        ("Sun, 09 Sep 2001 01:46:40 GMT", 100.0),
+        ('"1a, 2b"', None),
+        ("20019999014640", None),
+        ('"abc"', None),
+        ("", None),
+    ],
+)
+def test_the_age_that_a_server_tells(
+    version: str, age: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: 1_000_000_100.0)
+    entry = Entry("", 5, version=version)
+    assert left_parts._age(entry) == age
+    assert left_parts._is_old(entry) == (age is None)
+    monkeypatch.setattr("time.time", lambda: 1_000_000_300.0)
+    assert left_parts._is_old(entry)
+    assert not left_parts._is_old(Entry("", None)), "nothing would tell of a change"
