@@ -18,6 +18,7 @@ from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.transfer.direct_way import _refuse_outside as refuse_outside
 from condor_pydagman.transfer.direct_way import place_of
 from condor_pydagman.transfer.endpoints import choose
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry
@@ -107,6 +108,9 @@ def _remote_parts(place: Place, endpoint: Endpoint) -> dict[Url, str]:
     """The parts at a server, and the names that their files are to have."""
     parts = {}
     for entry in endpoint.files_below(place.directory, deep=place.is_deep):
+        refuse_outside(entry, place.directory)
+        if "/" in entry.path and not place.is_deep:
+            continue
         url = place.directory.child(entry.path)
         if of := _name_in(url.name, place):
             parts[url] = of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer import left_parts
 from condor_pydagman.transfer.endpoints.endpoint import Entry
+from condor_pydagman.transfer.endpoints.http_files import HttpFiles
 from condor_pydagman.transfer.left_parts import Place, place_of_transfer, remove_parts
 from condor_pydagman.transfer.local_part import local_part
+from condor_pydagman.transfer.rules.faults import Fault
 from condor_pydagman.transfer.stream_copy import partial_name
 from condor_pydagman.transfer.way import Surroundings
 from tests.servers.faulty_http import FaultyServer
@@ -138,3 +141,37 @@ def test_the_age_that_a_server_tells(
     monkeypatch.setattr("time.time", lambda: 1_000_000_300.0)
     assert left_parts._is_old(entry)
     assert not left_parts._is_old(Entry("", None)), "nothing would tell of a change"
+
+
+@pytest.fixture
+def listing(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let the server list these paths."""
+
+    def lists(*paths: str) -> None:
+        entries = [Entry(path, 1) for path in paths]
+        monkeypatch.setattr(HttpFiles, "files_below", lambda *_, **__: iter(entries))
+
+    return lists
+
+
+@pytest.mark.parametrize("outside", [f"../{part('b')}", f"/d/{part('b')}", f"e/../{part('b')}"])
+def test_a_server_that_lists_what_is_outside(
+    server: FaultyServer, tmp_path: Path, outside: str, listing: Callable[..., None]
+) -> None:
+    inside = f"/d/{part('b')}"
+    server.files.update({inside: b"x", f"/{part('b')}": b"x"})
+    listing(part("b"), outside)
+    with pytest.raises(Fault, match="outside of it"):
+        removed(Place(parse_url(server.url("/d/"))), tmp_path)
+    assert len(server.files) == 2
+
+
+def test_a_server_that_lists_directories_below(
+    server: FaultyServer, tmp_path: Path, listing: Callable[..., None]
+) -> None:
+    server.files[f"/d/e/{part('b')}"] = b"x"
+    listing(f"e/{part('b')}")
+    directory = parse_url(server.url("/d/"))
+    assert removed(Place(directory), tmp_path) == []
+    assert len(removed(Place(directory, is_deep=True), tmp_path)) == 1
+    assert not server.files
