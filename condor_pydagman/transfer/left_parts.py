@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
@@ -27,6 +26,9 @@ from condor_pydagman.transfer.placement_directory import DestinationLocks
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Surroundings
 
+REMOVED = "removed"
+IN_USE = "left alone, as it may be in use"
+NO_FILE = "left alone, as it is no file"
 MIN_AGE_S = 300  # of a part at a server that tells when it has changed
 LOOK_AGAIN_S = 5.0  # between looks at parts whose server does not tell that
 _HASHES = r"(?:[0-9a-f]{8}\.[0-9a-f]{8}|[0-9a-f]{12}(?:\.[0-9a-f]{16})?)"  # of files, directories
@@ -71,7 +73,7 @@ def remove_parts(place: Place, surroundings: Surroundings) -> None:
     say = surroundings.say
     if place.directory.is_local:
         for path in _local_parts(place):
-            _tell(say, path, is_removed=_remove_local(path))
+            say(f"{_remove_local(path)}: {path}")
         return
     if why := choose.why_unknown(place.directory.scheme):
         raise Fault(FaultKind.NO_WAY, why)
@@ -101,7 +103,7 @@ def _remove_remote(place: Place, endpoint: Endpoint, surroundings: Surroundings)
             is_left = is_free and now == before[url] and _is_old(now)
             if is_left:
                 endpoint.remove(url)
-        _tell(surroundings.say, str(url), is_removed=is_left)
+        surroundings.say(f"{REMOVED if is_left else IN_USE}: {url}")
 
 
 def _remote_parts(place: Place, endpoint: Endpoint) -> dict[Url, str]:
@@ -159,27 +161,29 @@ def _local_parts(place: Place) -> Iterator[str]:
         below[:] = [name for name in below if name not in parts] if place.is_deep else []
 
 
-def _remove_local(path: str) -> bool:
-    """Remove a part of the user's own, unless somebody writes to it; whether it is gone."""
-    with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISDIR(os.lstat(path).st_mode):
-            return remove_left(path)
-        try:
-            fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except PermissionError:
-            return False
-        try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-                return False
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(path)
-        except OSError:  # it is locked, or there are no locks and nobody knows
-            return False
-        finally:
-            os.close(fd)
-    return True
-
-
-def _tell(say: Callable[[str], None], path: str, *, is_removed: bool) -> None:
-    say(f"removed: {path}" if is_removed else f"left alone, as it may be in use: {path}")
+def _remove_local(path: str) -> str:
+    """Remove a part of the user's own, unless somebody writes to it; what has become of it."""
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return REMOVED if remove_left(path) else IN_USE
+        if not stat.S_ISREG(mode):
+            return NO_FILE
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return REMOVED
+    except OSError:  # a program that runs, a file of somebody else
+        return IN_USE
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return IN_USE
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
+    except FileNotFoundError:
+        return REMOVED
+    except OSError:  # it is locked, or there are no locks and nobody knows
+        return IN_USE
+    finally:
+        os.close(fd)
+    return REMOVED

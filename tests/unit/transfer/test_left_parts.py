@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,3 +178,29 @@ def test_a_server_that_lists_directories_below(
     assert removed(Place(directory), tmp_path) == []
     assert len(removed(Place(directory, is_deep=True), tmp_path)) == 1
     assert not server.files
+
+
+def test_what_is_no_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    link, pipe, kept, last = (part(name) for name in ("link", "pipe", "socket", "z"))
+    os.symlink("/nowhere", link)
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(kept)
+    Path(last).write_text("x")
+    said = removed(Place(parse_url(f"{tmp_path}/")), tmp_path)
+    assert sorted(said) == [
+        *(f"left alone, as it is no file: {tmp_path}/{name}" for name in (link, pipe, kept)),
+        f"removed: {tmp_path}/{last}",
+    ]
+
+
+def test_a_program_that_runs_stays(tmp_path: Path) -> None:
+    program, other = tmp_path / part("b"), tmp_path / part("c")
+    shutil.copy("/bin/sleep", program)
+    other.write_text("x")
+    with subprocess.Popen(["sleep", "1000"], executable=program) as running:
+        said = removed(Place(parse_url(f"{tmp_path}/")), tmp_path)
+        running.kill()
+    expected = [f"left alone, as it may be in use: {program}", f"removed: {other}"]
+    assert sorted(said) == expected
