@@ -137,6 +137,8 @@ def _clean(
             if fault.kind is not FaultKind.MISSING:
                 kinds.add(fault.kind)
                 print(f"FAILED: {printable(masked_text(fault.reason))}", file=sys.stderr)
+    if not kinds and not show.has_lines:
+        show.say("there is nothing to be removed")
     return exit_code(kinds)
 
 
@@ -261,7 +263,11 @@ def _checksum(arguments: argparse.Namespace) -> str:
 
 
 class _Show:
-    """Shows what happens: lines, and on a terminal a last line with what is under way."""
+    """Shows what happens: lines, and on a terminal a last line with what is under way.
+
+    Attributes:
+        has_lines: whether `say` was called.
+    """
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -270,9 +276,11 @@ class _Show:
         self._lock = threading.Lock()
         self._last: tuple[float, int] = (time.monotonic(), 0)
         self._rate = 0.0
+        self.has_lines = False
 
     def say(self, text: str) -> None:
         """A line for a person."""
+        self.has_lines = True
         if not self._quiet:
             self._line(text)
 

@@ -17,6 +17,7 @@ from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
 from condor_pydagman.transfer.direct_way import _refuse_outside as refuse_outside
 from condor_pydagman.transfer.direct_way import place_of
 from condor_pydagman.transfer.endpoints import choose
@@ -70,10 +71,9 @@ def remove_parts(place: Place, surroundings: Surroundings) -> None:
     Raises:
         Fault: they can't be listed or removed.
     """
-    say = surroundings.say
     if place.directory.is_local:
         for path in _local_parts(place):
-            say(f"{_remove_local(path)}: {path}")
+            surroundings.say(f"{_remove_local(path)}: {printable(path)}")
         return
     if why := choose.why_unknown(place.directory.scheme):
         raise Fault(FaultKind.NO_WAY, why)
@@ -103,7 +103,7 @@ def _remove_remote(place: Place, endpoint: Endpoint, surroundings: Surroundings)
             is_left = is_free and now == before[url] and _is_old(now)
             if is_left:
                 endpoint.remove(url)
-        surroundings.say(f"{REMOVED if is_left else IN_USE}: {url}")
+        surroundings.say(f"{REMOVED if is_left else IN_USE}: {printable(str(url))}")
 
 
 def _remote_parts(place: Place, endpoint: Endpoint) -> dict[Url, str]:

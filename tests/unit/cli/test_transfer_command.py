@@ -146,4 +146,9 @@ def test_clean(transfer_directory: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert transfer("--clean", str(transfer_directory)) == 0
     assert not any(path.exists() for path in parts)
     assert capsys.readouterr().err.splitlines() == [f"removed: {path}" for path in parts]
+    for _ in range(2):
+        assert transfer("--clean", "--quiet", str(transfer_directory)) == 0
+        assert capsys.readouterr().err == ""
+    assert transfer("--clean", str(transfer_directory)) == 0
+    assert capsys.readouterr().err == "there is nothing to be removed\n"
     assert transfer("--clean", "--copy", "a", "none/b") == 0

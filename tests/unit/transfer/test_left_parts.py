@@ -204,3 +204,10 @@ def test_a_program_that_runs_stays(tmp_path: Path) -> None:
         running.kill()
     expected = [f"left alone, as it may be in use: {program}", f"removed: {other}"]
     assert sorted(said) == expected
+
+
+def test_names_are_printable(tmp_path: Path) -> None:
+    (tmp_path / part("a\nb")).write_text("x")
+    (line,) = removed(Place(parse_url(f"{tmp_path}/")), tmp_path)
+    assert "a\\x0ab" in line
+    assert "\n" not in line
