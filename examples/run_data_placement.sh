@@ -6,7 +6,7 @@
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
-sh "$root/tools/environment.sh"
+sh "$root/tools/environment.sh" transfer
 export PATH="$root/.venv/bin:$PATH"
 
 mkdir -p "$root/var"

@@ -2,6 +2,7 @@
 # Make the private Python environment .venv of this checkout, or bring it up to date.
 #
 #   sh tools/environment.sh         the package itself (editable) and what it needs
+#   sh tools/environment.sh transfer   what data placement needs as well
 #   sh tools/environment.sh test    what the tests need as well
 #   sh tools/environment.sh test --python 3.13 --htcondor 25.0
 #                                   with this Python and these bindings, beside .venv, here in
