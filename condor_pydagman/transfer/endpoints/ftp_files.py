@@ -62,6 +62,7 @@ class FtpFiles(Closing):
         self._root = f"ftp://{ascii_host(url)}{port}/%2F"
         self._options: dict[int, Any] = {
             pycurl.FTP_FILEMETHOD: pycurl.FTPMETHOD_NOCWD,
+            pycurl.FTP_SKIP_PASV_IP: 1,  # older releases go wherever the server says
             **proxy_options(url, "ftp", environment),
             **({pycurl.USE_SSL: pycurl.USESSL_ALL, **tls_options(environment)} if is_tls else {}),
         }

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 
+import pycurl
 import pytest
 
 from condor_pydagman.data_requests.urls import parse_url
@@ -31,6 +32,7 @@ class Client:
     def __init__(self, answers: Mapping[str, bytes], listing: bytes, around: Surroundings) -> None:
         self.answers = {**ANSWERS, **answers}
         self.listing = listing
+        self.data_address = b"127,0,0,1"
         self.asked: list[bytes] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.data = socket.socket()  # where it waits for a client to fetch or bring a file
@@ -49,7 +51,7 @@ class Client:
                     self.data.close()
                     self.data = socket.create_server(("127.0.0.1", 0))
                     port = divmod(self.data.getsockname()[1], 256)
-                    made.sendall(b"227 here (127,0,0,1,%d,%d)\r\n" % port)
+                    made.sendall(b"227 here (%b,%d,%d)\r\n" % (self.data_address, *port))
                 elif word == "MLSD":
                     self._list(made)
                 else:
@@ -127,6 +129,14 @@ def test_a_list_without_end(surroundings: Surroundings, monkeypatch: pytest.Monk
     listing = b"type=file; a\r\n" * 1000
     with client(surroundings, {}, listing) as ftp, pytest.raises(Fault, match="a listing of more"):
         list(ftp.files.files_below(ftp.url))
+
+
+def test_data_come_from_the_server_itself(surroundings: Surroundings) -> None:
+    """A server could have any other be asked."""
+    with client(surroundings, {}, b"type=file;size=1; a\r\n") as ftp:
+        ftp.data_address = b"192,0,2,1"
+        assert [one.path for one in ftp.files.files_below(ftp.url)] == ["a"]
+        assert ftp.files._options[pycurl.FTP_SKIP_PASV_IP] == 1
 
 
 def test_directories_without_end(
