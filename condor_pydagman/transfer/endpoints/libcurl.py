@@ -30,6 +30,7 @@ from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 MAX_HEAD_BYTES = 100_000  # of all that a server says before and behind a body
 MAX_BODY_BYTES = 64 << 20  # of an answer that is read as a whole: listings
 MAX_UNWANTED_BYTES = 65536  # of a body that is read only to keep the connection
+MAX_UNWANTED_S = 1.0  # the same
 DRIP_BYTES = 1024  # fewer bytes in the time of a stall count as none
 BUFFER_BYTES = 256 << 10
 WAIT_S = 1.0  # at most, between looks at what libcurl has to do
@@ -38,6 +39,9 @@ RESOLVE_S = 0.005  # the same while it looks up a name, for which it has nothing
 _PATH_AS_IS = 234
 _SUPPRESS_CONNECT_HEADERS = 265
 _UPLOAD_BUFFERSIZE = 280
+# The newer of the two is missing in older releases, and newer ones warn of the older.
+_SENT = getattr(pycurl, "SIZE_UPLOAD_T", pycurl.SIZE_UPLOAD)
+_TO_SEND = getattr(pycurl, "CONTENT_LENGTH_UPLOAD_T", pycurl.CONTENT_LENGTH_UPLOAD)
 MAX_BLOCKS = 4  # of 16 kB each, that are kept until they are wanted
 _NOTHING = memoryview(bytearray())
 _FINAL = re.compile(rb"HTTP/\S+ [^1]")
@@ -251,12 +255,19 @@ class Session:
 
     def drain(self) -> None:
         """Read a short rest of a body that nobody wants, so that the connection can be kept."""
-        unwanted = 0
-        while self._is_open and unwanted <= MAX_UNWANTED_BYTES:
-            self._run(lambda: bool(self._blocks))
+        self._run(lambda: self.has_head or bool(self._blocks))
+        unwanted, end = 0, time.monotonic() + MAX_UNWANTED_S
+        while self._is_open and unwanted <= MAX_UNWANTED_BYTES and not self._is_late(end):
+            self._run(lambda: bool(self._blocks) or self._is_late(end))
             unwanted += sum(map(len, self._blocks))
             self._blocks.clear()
         self.end()
+
+    def _is_late(self, end: float) -> bool:
+        """Whether it is later, and only the rest of an answer is missing."""
+        if not self.has_head or time.monotonic() < end:
+            return False
+        return bool(self.known(_SENT) >= max(self.known(_TO_SEND), 0))
 
     def end(self) -> None:
         """End the request; a connection that is in the middle of something is closed."""

@@ -18,7 +18,7 @@ import pytest
 
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
-from condor_pydagman.transfer.endpoints import http_files, proxies
+from condor_pydagman.transfer.endpoints import http_files, libcurl, proxies
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 from condor_pydagman.transfer.endpoints.http_files import HttpFiles
 from condor_pydagman.transfer.endpoints.http_headers import (
@@ -32,6 +32,7 @@ from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.servers.scripted import scripted
 from tests.unit.transfer.helpers import progress, transfer
+from tests.waiting import LIMIT_S
 
 DATA = os.urandom(300_000)
 LARGE = os.urandom(1_500_000)  # more than is sent from memory
@@ -548,6 +549,21 @@ def test_a_body_that_is_wrong_is_not_the_fault_of_its_host(
     with scripted(answer(*headers, body=body)) as server, pytest.raises(Fault) as error:
         move(server.url("/a"), tmp_path / "b")
     assert (error.value.kind, error.value.host) == (FaultKind.SERVER, "")
+
+
+def test_nobody_waits_for_a_body_that_is_not_wanted(
+    surroundings: Surroundings, server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libcurl, "MAX_UNWANTED_S", 0)
+    server.files["/a"] = DATA
+    server.fail("/a", Wrong(status=0, stalls=True, after=10))
+    patient = surroundings.settings._replace(stall_timeout_s=LIMIT_S * 10)
+    around = surroundings._replace(settings=patient)
+    url = parse_url(server.url("/a"))
+    with contextlib.closing(HttpFiles(url, around)) as files:
+        assert files._ask_all("GET", url).status == 200
+        files.put(parse_url(server.url("/b")), LARGE)
+        assert server.files["/b"] == LARGE
 
 
 def test_a_server_that_does_not_answer_is_at_fault(move: Moves, tmp_path: Path) -> None:
