@@ -23,7 +23,7 @@ from condor_pydagman.data_requests.request_macros import Macros, variables_named
 from condor_pydagman.data_requests.request_text import RequestFile, read_requests
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
-from condor_pydagman.data_requests.work_order import WorkOrder, file_stem, passed_on
+from condor_pydagman.data_requests.work_order import FINAL, WorkOrder, file_stem, passed_on
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
@@ -31,6 +31,7 @@ from condor_pydagman.language.lexer import item_text
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import job_description
 from condor_pydagman.records.job_description import literal
+from condor_pydagman.vocabulary import NodeKind
 
 SUFFIX = ".order"
 
@@ -203,8 +204,9 @@ class DataNodes:
                 self._run.out.say(f"Warning: {path} can't be removed: {error.strerror}", 0)
 
     def _extras(self, action: SubmitNode) -> Mapping[str, str]:
-        """The variables that features give."""
-        return {} if self._run.extras is None else self._run.extras.environment(action)
+        """The variables that features give, and the one of a FINAL node."""
+        final = {FINAL: "1"} if self._run.dag.kinds[action.node] is NodeKind.FINAL else {}
+        return {**final, **(self._run.extras.environment(action) if self._run.extras else {})}
 
     def _checked(self, text: str, place: Origin, macros: Macros) -> RequestFile:
         if len(text) > MAX_CHECKED:

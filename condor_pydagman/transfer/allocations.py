@@ -26,6 +26,7 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.work_order import FINAL
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.endpoints.disk_faults import FULL
@@ -107,16 +108,28 @@ class Space:
     def release(self, request: Release, surroundings: Surroundings, progress: Progress) -> Outcome:
         """Release an allocation; a second time does nothing.
 
+        What the FINAL node of a DAG releases may be allocated again: its rescue run does not
+        repeat the node that has allocated.
+
         Raises:
             Fault: it was never allocated.
         """
-        del surroundings
         destination = _normal(request.host)
+        is_final = FINAL in surroundings.environment
+        if is_final:
+            self._give_back_own(destination, request.allocation_id)
         found = self._end(destination, request.allocation_id, progress)
         if found is None:
             raise self._unknown(request.allocation_id, f" of {destination}", self.ledgers().own())
-        self.use().take_back(self._dag, request.allocation_id)
+        if not is_final:
+            self.use().take_back(self._dag, request.allocation_id)
         return Outcome(LEDGER, None, 0)
+
+    def _give_back_own(self, destination: str, identity: str) -> None:
+        """For the rescue run of this DAG, if no other has allocated it too."""
+        found = rules.active(self.ledgers().own(), destination, identity, time.time())
+        if found is not None and self.use().known(_key(found))[1] == (self._dag,):
+            self.use().give_back(_key(found))
 
     def module_allocated(self, request: Allocate, progress: Progress) -> None:
         """A site's module has allocated it: transfers that name it have no limit here.
@@ -218,8 +231,8 @@ class Space:
         self._end(known.allocation.destination, known.allocation.allocation_id, progress)
 
     def given_back(self, transfer: Transfer) -> list[Allocate]:
-        """What has to be allocated again before a transfer: the DAG was removed meanwhile, and its
-        node that allocates is done.
+        """What has to be allocated again before a transfer: it was released when the DAG was
+        removed, or by its FINAL node, and its node that allocates is done.
 
         Raises:
             Fault: it can't be read.

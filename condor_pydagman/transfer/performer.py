@@ -187,7 +187,7 @@ class Performer:
         return self._manage_space(work.placement, work.progress)
 
     def lacks_space(self, placement: Transfer) -> bool:
-        """Whether its allocation was released when the DAG was removed.
+        """Whether its allocation was released when the DAG ended.
 
         Raises:
             Fault: that can't be known.
@@ -195,7 +195,7 @@ class Performer:
         return bool(placement.allocation_id and self._space.given_back(placement))
 
     def allocate_again(self, placement: Transfer, progress: Progress) -> None:
-        """Allocate what was released when the DAG was removed, and the transfer needs.
+        """Allocate what was released when the DAG ended, and the transfer needs.
 
         Raises:
             Fault: there is no room.
@@ -203,7 +203,7 @@ class Performer:
         with self._again:
             for one in self._space.given_back(placement):
                 self.surroundings.say(
-                    f"allocates {one.allocation_id} again, which was released with the removed DAG"
+                    f"allocates {one.allocation_id} again, which was released when the DAG ended"
                 )
                 self._manage_space(one, progress)
 

@@ -21,7 +21,7 @@ from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.data_requests.work_order import WorkOrder
+from condor_pydagman.data_requests.work_order import FINAL, WorkOrder
 from condor_pydagman.transfer import dag_allocations
 from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.dag_allocations import OwnAllocations
@@ -392,6 +392,24 @@ def test_what_a_removed_dag_has_allocated_is_released_and_allocated_again(bench:
     again.transfer(2 * KB, identity="mine")
     assert own.release(own.of_dag("/d/one.dag"), for_now=True)
     again.release("mine")  # it is not needed any more
+    assert bench.of_dag("/d/one.dag").space.given_back(file("f", "mine")) == []
+
+
+def test_what_the_final_node_releases_is_allocated_again(bench: Bench) -> None:
+    """As often as the DAG is finished from a rescue file; what others use too is not."""
+    one, other = bench.of_dag("/d/one.dag"), bench.of_dag("/d/other.dag")
+    final = one.surroundings._replace(environment={FINAL: "1"})
+    one.allocate("mine")
+    one.allocate("shared")
+    other.allocate("shared")
+    for _ in range(2):  # the second FINAL node finds it released already
+        for identity in ("mine", "shared"):
+            one.space.release(Release("/disk", identity), final, progress())
+    assert bench.of_dag("/d/one.dag").space.given_back(file("f", "shared")) == []
+    (request,) = bench.of_dag("/d/one.dag").space.given_back(file("f", "mine"))
+    assert (request.host, request.size) == ("/disk", KB)
+    one.allocate("mine")
+    one.release("mine")
     assert bench.of_dag("/d/one.dag").space.given_back(file("f", "mine")) == []
 
 
