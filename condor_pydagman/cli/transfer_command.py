@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from condor_pydagman.adapters import files
 from condor_pydagman.data_requests.request_keys import read_checksum
 from condor_pydagman.data_requests.request_macros import Macros
-from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.request_text import is_several, read_requests
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, masked_text, parse_url
@@ -244,6 +244,8 @@ def _copy(arguments: argparse.Namespace) -> Transfer:
         destination = destination._replace(path=destination.path + "/")
     if source.is_local and os.path.isdir(source.path) and not source.is_directory:
         source = source._replace(path=source.path + "/")
+    if arguments.checksum is not None and is_several(source, destination):
+        arguments.parser.error("--checksum: a checksum is for one file, not for several")
     return Transfer(
         source,
         destination,

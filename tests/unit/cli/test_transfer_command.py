@@ -82,6 +82,8 @@ def test_a_wrong_request(transfer_directory: Path, capsys: pytest.CaptureFixture
         (["http://h/a", "b"], 2, "without a request file, use --copy SOURCE DESTINATION"),
         (["--copy", "--checksum", "md5:12", "a", "b"], 2, "md5 has 32 hexadecimal digits"),
         (["--copy", "--checksum", "12", "a", "b"], 2, "written like md5:<digits>"),
+        (["--copy", "--checksum", f"md5:{0:032}", ".", "b/"], 2, "for one file, not for several"),
+        (["--copy", "--checksum", f"md5:{0:032}", "*", "b/"], 2, "for one file, not for several"),
         (["-D", "x", "y.dap"], 2, "must be NAME=VALUE"),
         (["--streams", "0", "y.dap"], 2, "not a number from 1 to 64"),
         (["--retries", "-1", "y.dap"], 2, "not a number from 0 to 1000"),
