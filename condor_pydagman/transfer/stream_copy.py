@@ -124,20 +124,27 @@ class StreamCopy:
         try:
             temporary = self._temporary(reader)
             offset = self._size_of_part(temporary, reader)
+            digest: Digest | None = None
             if offset and offset == reader.size:
                 reader = _ReadToTheEnd(reader)
             elif offset:
                 version, size = reader.version, reader.size
                 reader.close()
+                # A server waits for a reader of what was asked for not as long as this may take.
+                digest = self._digest_of_part(reader, temporary, offset)
                 reader = self._reads.read(self._transfer.source, offset)
-                if reader.version != version:
+                has_version = reader.version != ""
+                if has_version and reader.version != version:
                     raise Fault(
                         FaultKind.SERVER, f"{self._transfer.source} is changing", transient=True
                     )
-                if size not in (None, reader.size):  # what a range says is not to be trusted
+                # What a range says is not to be trusted.
+                if size not in (None, reader.size) or (version and not has_version):
                     reader.close()
                     reader = self._reads.read(self._transfer.source, 0)
-            return self._copy(reader, temporary)
+                    temporary = self._temporary(reader)
+                    digest = None
+            return self._copy(reader, temporary, digest, offset)
         finally:
             reader.close()
 
@@ -175,11 +182,19 @@ class StreamCopy:
         self._progress.begin(found.st_size, found.st_size)
         return found.st_size
 
-    def _copy(self, reader: Reader, temporary: Url) -> int:
-        self._progress.begin(reader.offset, reader.size)
+    def _digest_of_part(self, reader: Reader, temporary: Url, size: int) -> Digest | None:
+        """The checksum of what is there already; None if nobody gives any."""
         digest = self._digest(reader)
-        if digest is not None and reader.offset:
-            _take_in(digest.hash, self._writes, temporary, reader.offset, self._progress)
+        if digest is not None and size:
+            self._progress.begin(size, reader.size)
+            _take_in(digest.hash, self._writes, temporary, size, self._progress)
+        return digest
+
+    def _copy(self, reader: Reader, temporary: Url, digest: Digest | None, offset: int) -> int:
+        """`digest`: of the first `offset` bytes, if it was computed."""
+        if digest is None or reader.offset != offset:
+            digest = self._digest_of_part(reader, temporary, reader.offset)
+        self._progress.begin(reader.offset, reader.size)
         with _of_destination():
             writer = self._open(reader, temporary)
         try:

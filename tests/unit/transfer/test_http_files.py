@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pytest
 
 from condor_pydagman.data_requests.urls import parse_url
+from condor_pydagman.transfer import stream_copy
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints import http_files, libcurl, proxies
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
@@ -129,6 +130,40 @@ def test_a_part_that_is_of_no_use_is_not_used(
         assert move(server.url("/a"), tmp_path / "b").moved == len(DATA)
     assert b"bytes=200000-" in server.asked[2]
     assert b"Range" not in server.asked[3]
+    assert (tmp_path / "b").read_bytes() == DATA
+
+
+def test_a_part_without_a_version_is_not_used(move: Moves, tmp_path: Path) -> None:
+    part = answer(
+        "Content-Range: bytes 200000-299999/300000", status="206 Partial", body=DATA[200_000:]
+    )
+    with scripted(BROKEN_OFF, WHOLE_ANSWER, part, WHOLE_ANSWER) as server:
+        with pytest.raises(Fault):
+            move(server.url("/a"), tmp_path / "b")
+        assert move(server.url("/a"), tmp_path / "b").moved == len(DATA)
+    assert b"Range" not in server.asked[3]
+    assert (tmp_path / "b").read_bytes() == DATA
+
+
+def test_a_part_is_hashed_before_the_rest_is_asked_for(
+    move: Moves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "Content-Range: bytes 200000-299999/300000"
+    part = answer('ETag: "1"', told, status="206 Partial", body=DATA[200_000:])
+    checksum = f"md5:{hashlib.md5(DATA).hexdigest()}"
+    asked: list[int] = []
+    with scripted(BROKEN_OFF, WHOLE_ANSWER, part) as server:
+
+        def take_in(*words: Any) -> None:
+            asked.append(len(server.asked))
+            real(*words)
+
+        real = stream_copy._take_in
+        monkeypatch.setattr(stream_copy, "_take_in", take_in)
+        with pytest.raises(Fault):
+            move(server.url("/a"), tmp_path / "b", checksum=checksum)
+        assert move(server.url("/a"), tmp_path / "b", checksum=checksum).moved == 100_000
+    assert asked == [2]
     assert (tmp_path / "b").read_bytes() == DATA
 
 
