@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.sites_command import columns
 from condor_pydagman.data_requests.urls import masked_text
-from condor_pydagman.errors import PydagmanError, UsageError
+from condor_pydagman.errors import PydagmanError
 from condor_pydagman.printable import printable, size_text
 from condor_pydagman.transfer.allocations import Known
 from condor_pydagman.transfer.dag_allocations import OwnAllocations
@@ -48,10 +48,12 @@ def add_parser(subparsers: Subparsers) -> None:
     what = "release allocations"
     release = inner.add_parser("release", help=what, description=what, allow_abbrev=False)
     release.add_argument("identity", nargs="*", metavar="ID", help="allocation_id of the requests")
-    release.add_argument("--host", help="only those of this dest_host, as `list` shows it")
+    release.add_argument(
+        "--host", help="only those of this dest_host, as `list` shows it; without ID, all of them"
+    )
     release.add_argument("--dag", metavar="DAGFILE", help="all that nodes of this DAG have made")
     release.add_argument("--all", action="store_true", help="all of yours")
-    release.set_defaults(action=_release)
+    release.set_defaults(action=_release, parser=release)
 
 
 def _opened() -> OwnAllocations:
@@ -118,8 +120,8 @@ def _release(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: it is not there, or can't be released.
     """
-    if not (arguments.identity or arguments.dag or arguments.all):
-        raise UsageError("name the allocations: ID ..., --dag DAGFILE or --all")
+    if not (arguments.identity or arguments.host or arguments.dag or arguments.all):
+        arguments.parser.error("name the allocations: ID ..., --host HOST, --dag DAGFILE or --all")
     own = _opened()
     chosen = _chosen(_read(own), arguments)
     try:

@@ -230,7 +230,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from transfer' 
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and not __fish_seen_subcommand_from list release' -a list -d 'list your allocations that have not ended'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and not __fish_seen_subcommand_from list release' -a release -d 'release allocations'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from list' -l json -d 'print JSON'
-complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l host -x -d 'only those of this dest_host, as `list` shows it'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l host -x -d 'only those of this dest_host, as `list` shows it; without ID, all of them'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l dag -x -k -a '(__fish_complete_suffix .dag)' -d 'all that nodes of this DAG have made'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l all -d 'all of yours'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -x

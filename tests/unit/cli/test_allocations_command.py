@@ -57,7 +57,8 @@ def test_the_list(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_release(capsys: pytest.CaptureFixture[str]) -> None:
-    assert allocations("release") == 1
+    with pytest.raises(SystemExit, match="2"):
+        allocations("release")
     assert allocations("release", "c") == 1
     assert allocations("release", "a") == 1
     said = capsys.readouterr().err
@@ -71,3 +72,8 @@ def test_release(capsys: pytest.CaptureFixture[str]) -> None:
     assert left(capsys) == []
     assert allocations("list") == 0
     assert "you have no allocations" in capsys.readouterr().out
+
+
+def test_release_at_a_host(capsys: pytest.CaptureFixture[str]) -> None:
+    assert allocations("release", "--host", "host") == 0
+    assert left(capsys) == [("/disk", "a")]
