@@ -225,7 +225,7 @@ def _listed(
     for entry in endpoint.files_below(directory, deep=not pattern):
         if pattern and not _matches(entry.path, pattern):
             continue
-        _refuse_outside(entry, directory)
+        refuse_outside(entry, directory)
         found += 1
         if not takes(found - 1):
             continue
@@ -252,7 +252,7 @@ def _matches(path: str, pattern: str) -> bool:
     return "/" not in path and not hidden and fnmatch.fnmatchcase(path, pattern)
 
 
-def _refuse_outside(entry: Entry, directory: Url) -> None:
+def refuse_outside(entry: Entry, directory: Url) -> None:
     """A server must not make us write elsewhere."""
     parts = entry.path.split("/")
     if entry.path.startswith("/") or ".." in parts or "" in parts or "\0" in entry.path:

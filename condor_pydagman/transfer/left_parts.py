@@ -18,8 +18,7 @@ from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import printable
-from condor_pydagman.transfer.direct_way import _refuse_outside as refuse_outside
-from condor_pydagman.transfer.direct_way import place_of
+from condor_pydagman.transfer.direct_way import place_of, refuse_outside
 from condor_pydagman.transfer.endpoints import choose
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint, Entry
 from condor_pydagman.transfer.local_part import remove_left
