@@ -205,7 +205,7 @@ class DataNodes:
 
     def _extras(self, action: SubmitNode) -> Mapping[str, str]:
         """The variables that features give, and the one of a FINAL node."""
-        final = {FINAL: "1"} if self._run.dag.kinds[action.node] is NodeKind.FINAL else {}
+        final = {FINAL: "1"} if self._run.dag.kinds[action.node] == NodeKind.FINAL else {}
         return {**final, **(self._run.extras.environment(action) if self._run.extras else {})}
 
     def _checked(self, text: str, place: Origin, macros: Macros) -> RequestFile:

@@ -17,7 +17,7 @@ from condor_pydagman.daemon.data_nodes import DataNodes
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.data_requests.work_order import Ended, WorkOrder, parse_work_order
+from condor_pydagman.data_requests.work_order import FINAL, Ended, WorkOrder, parse_work_order
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.apply_rescue import apply_progress
@@ -73,7 +73,9 @@ def test_a_final_node_may_release(data_run: Any, tmp_path: Path) -> None:
     template = nodes.template(final, request)
     assert template is not None
     assert "description = release 1" in template.parts[0][0]
-    assert (tmp_path / "t.dag.placements/free.order").exists()
+    found = parse_work_order((tmp_path / "t.dag.placements/free.order").read_text())
+    assert isinstance(found, WorkOrder)
+    assert FINAL in found.environment
 
 
 def test_allocations_of_a_removed_dag(
