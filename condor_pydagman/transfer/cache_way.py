@@ -27,7 +27,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.local_part import guarded
 from condor_pydagman.transfer.private_places import locked, make_private
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Outcome, Progress, Surroundings, Way
+from condor_pydagman.transfer.way import OneByOne, Outcome, Progress, Surroundings, Way
 
 DEFAULT_PLACE = "/var/tmp"  # keeps its files when the machine starts anew
 GROWTH_BYTES = 64 << 20  # reserved at a time while the size is unknown
@@ -237,7 +237,7 @@ REUSE_S = 3600  # for so long a fetched file is used again, as the source may ha
 _NOWHERE = Url(LOCAL, "/dev/null/cache")  # stands for a file of the cache, for `obstacle`
 
 
-class CacheWay:
+class CacheWay(OneByOne):
     """Transfers in two steps; see `way.Way`.
 
     Args:
@@ -271,14 +271,6 @@ class CacheWay:
                 reasons = ", ".join(f"{name}: {obstacle}" for name, obstacle in obstacles)
                 whys.append(f"no way for the {what} step ({reasons})")
         return "; ".join(whys)
-
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> None:
-        """See `way.Way`: it takes single files."""
-
-    def thread_ends(self) -> None:
-        """See `way.Way`."""
 
     def perform(
         self, transfer: Transfer, surroundings: Surroundings, progress: Progress

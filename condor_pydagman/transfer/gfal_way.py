@@ -29,7 +29,7 @@ from condor_pydagman.transfer.placement_directory import DestinationLocks
 from condor_pydagman.transfer.private_places import scratch_directory
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.gfal_results import copies_between, fault_of, schemes
-from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
+from condor_pydagman.transfer.way import OneByOne, Outcome, Progress, Surroundings
 
 INSTALL = "dnf install python3-gfal2, apt install python3-gfal2"
 ASK_TIMEOUT_S = 30.0  # for gfal2 to load its plugins
@@ -43,7 +43,7 @@ _OF_THE_FILES = (
 )
 
 
-class GfalWay:
+class GfalWay(OneByOne):
     """Transfers by gfal2; see `way.Way`.
 
     Args:
@@ -84,14 +84,6 @@ class GfalWay:
         ):
             return f"servers of {source.scheme} and {destination.scheme} don't copy to each other"
         return ""
-
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> None:
-        """See `way.Way`: it takes single files."""
-
-    def thread_ends(self) -> None:
-        """See `way.Way`."""
 
     def perform(
         self, transfer: Transfer, surroundings: Surroundings, progress: Progress

@@ -17,10 +17,10 @@ from condor_pydagman.transfer import child_process, local_part, site_modules
 from condor_pydagman.transfer.child_process import Streams
 from condor_pydagman.transfer.local_part import grown, local_size
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
-from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
+from condor_pydagman.transfer.way import OneByOne, Outcome, Progress, Surroundings
 
 
-class ModuleWay:
+class ModuleWay(OneByOne):
     """Transfers by modules; see `way.Way`."""
 
     name = MODULE
@@ -40,14 +40,6 @@ class ModuleWay:
             self._refused.add(reason)
             surroundings.say(f"WARNING: {reason}")
         return reason
-
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> None:
-        """See `way.Way`: the module gets a directory as it is."""
-
-    def thread_ends(self) -> None:
-        """See `way.Way`."""
 
     def perform(
         self, transfer: Transfer, surroundings: Surroundings, progress: Progress

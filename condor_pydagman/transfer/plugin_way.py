@@ -32,7 +32,7 @@ from condor_pydagman.transfer.rules import plugin_ads, plugin_results
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.plugin_ads import Ad
 from condor_pydagman.transfer.rules.plugin_results import Ability
-from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
+from condor_pydagman.transfer.way import OneByOne, Outcome, Progress, Surroundings
 
 _NOT_THERE = " is not there"
 ASK_TIMEOUT_S = 10.0  # for a plugin to say what it knows
@@ -52,7 +52,7 @@ class _Plugin(NamedTuple):
         return os.path.basename(self.path)
 
 
-class PluginWay:
+class PluginWay(OneByOne):
     """Transfers by plugins; see `way.Way`."""
 
     name = PLUGIN
@@ -64,14 +64,6 @@ class PluginWay:
     def obstacle(self, transfer: Transfer, surroundings: Surroundings) -> str:
         """Why no plugin can take it, in a few words; '' if one can."""
         return self._find(transfer, surroundings)[1]
-
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> None:
-        """See `way.Way`: it takes single files."""
-
-    def thread_ends(self) -> None:
-        """See `way.Way`."""
 
     def perform(
         self, transfer: Transfer, surroundings: Surroundings, progress: Progress

@@ -147,3 +147,15 @@ class Way(Protocol):
         Raises:
             Fault: it failed; nothing half written is under the final name.
         """
+
+
+class OneByOne:
+    """The part of a `Way` that takes each transfer as it is, and keeps nothing for a thread."""
+
+    def expand(
+        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
+    ) -> None:
+        """See `Way`."""
+
+    def thread_ends(self) -> None:
+        """See `Way`."""
