@@ -25,9 +25,6 @@ from condor_pydagman.vocabulary import JournalRecord, NodeKind
 # Why a group leaves a site that is not to blame.
 LOST_PLACE = "others have got its place while DAGMan's job was not in the queue"
 _ENDS = frozenset((GroupState.LEAVING, GroupState.CLEANING))
-_HAS_SITE = frozenset(
-    (*_ENDS, GroupState.WAITING, GroupState.CLAIMED, GroupState.MATCHED, GroupState.OVER)
-)
 
 
 def take_back(sites: Groups, group: int, reason: str) -> None:

@@ -162,10 +162,6 @@ class ClaimsDirectory(JobClaims):
         look = self.counting_now if exactly else self.counting
         return [Side(one.name, one.says.counts(), one.says.waits) for one in look(self.name)]
 
-    def taken_by_others(self) -> Counter[str]:
-        """How many groups of others each site has; raises as `others`."""
-        return sum((one.has for one in self.others()), Counter[str]())
-
     def everything(self) -> list[Claims]:
         """All claims that count; raises as `others`."""
         return [one.says for one in self.counting_now()]
