@@ -29,9 +29,10 @@ DATA = os.urandom(3_000_000)
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[tuple[Server, Server]]:
+def servers(notices: list[str]) -> Iterator[tuple[Server, Server]]:
     """Two, whose users may write what another user has made."""
     if not module_directory():
+        notices.append("*** THE WAY gfal WAS NOT TRIED: python3-gfal2 is not installed ***")
         pytest.skip("python3-gfal2 is not installed")
     directories = [Path(tempfile.mkdtemp(dir="/var/tmp")) for _ in range(2)]
     before = os.umask(0o022)
@@ -41,6 +42,7 @@ def servers() -> Iterator[tuple[Server, Server]]:
         with xrootd(directories[0]) as one, xrootd(directories[1]) as two:
             yield one, two
     except PoolError as error:
+        notices.append(f"*** NO root SERVER: {error} ***")
         pytest.skip(f"no XRootD server: {error}")
     finally:
         os.umask(before)

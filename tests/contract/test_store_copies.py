@@ -27,7 +27,7 @@ FROM, TO = parse_url("s3://bucket/a b"), parse_url("s3://other/d/b")
 
 
 @pytest.fixture(scope="module")
-def around(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surroundings]:
+def around(tmp_path_factory: pytest.TempPathFactory, notices: list[str]) -> Iterator[Surroundings]:
     directory = tmp_path_factory.mktemp("s3")
     try:
         with SERVERS["s3"](directory) as server:
@@ -46,6 +46,7 @@ def around(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surroundings]:
                 writer.commit()
             yield around
     except PoolError as error:
+        notices.append(f"*** NO s3 SERVER: {error} ***")
         pytest.skip(f"no S3 server: {error}")
 
 
