@@ -353,21 +353,37 @@ class _Texts:
                 yield node, number
 
     def _read(self, node: int, directory: str, submit: str) -> SubmitText | None:
-        text = self._dag.descriptions.get(submit)
-        if text is None:
-            path = os.path.join(directory, submit)
-            if self._world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
-                return None
-            try:
-                text = self._world.read_text(path)
-            except Exception:  # running the node will show why
-                return None
-        if is_request(self._dag.kinds[node], text):
+        text = self._content(directory, submit)
+        if text is None or is_request(self._dag.kinds[node], text):
             return None
         read = parse(text)
         if not read.plain:
             self._note_unreadable(node, submit, self._world.unreadable(text, directory))
         return read if read.plain else None
+
+    def _content(self, directory: str, submit: str) -> str | None:
+        """The text of a file, or of an inline description; None if it can't be read."""
+        text = self._dag.descriptions.get(submit)
+        if text is not None:
+            return text
+        path = os.path.join(directory, submit)
+        if self._world.kind(path) not in (FileKind.FILE, FileKind.EXECUTABLE):
+            return None
+        try:
+            return self._world.read_text(path)
+        except Exception:  # running the node will show why
+            return None
+
+    def mentioned_by_data_nodes(self) -> set[str]:
+        """Lower-case macros in the files that DATA nodes, and FINAL nodes, name."""
+        dag, kinds = self._dag, (NodeKind.DATA, NodeKind.FINAL)
+        files = {
+            (dag.directories.get(node, ""), dag.submits[node])
+            for node, kind in enumerate(dag.kinds)
+            if kind in kinds
+        }
+        texts = (self._content(*file) for file in sorted(files))
+        return {name for text in texts if text is not None for name in mentioned(text)}
 
     def _note_unreadable(self, node: int, submit: str, reason: str) -> None:
         if not reason or self._dag.flags[node] & DONE:
@@ -446,6 +462,8 @@ class _Variables:
     def _report_unused(self) -> None:
         """A key that some description uses is often set for all nodes: nothing is said of that."""
         dag = self._dag
+        if self._unused.keys() - self._used:
+            self._used |= self._texts.mentioned_by_data_nodes()
         for key, (node, written, count) in self._unused.items():
             if key not in self._used:
                 name = dag.names[node]

@@ -36,6 +36,17 @@ def test_a_macro_that_nobody_uses() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["DATA", "FINAL"])
+def test_a_macro_that_only_a_request_uses(kind: str) -> None:
+    """ALL_NODES sets it for jobs, too."""
+    dag = f'JOB A x.sub\n{kind} in in.sub\nVARS A server="http://h" nmae="2"\n'
+    dag += 'VARS in server="http://h"\n'
+    request = "dap_type = release\ndest_host = $(server)\n"
+    files = {"t.dag": dag, "x.sub": "executable = /bin/true\nqueue\n", "in.sub": request}
+    (finding,) = lint(["t.dag"], PaperWorld(files), BuildOptions(strict=0)).kept
+    assert "nmae" in finding.message
+
+
 @pytest.mark.parametrize(
     "submit",
     [
