@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.cli.checker_options import CheckerOptions
+from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import CODES, Finding, Findings, Severity, World
@@ -49,6 +50,20 @@ def limit_problem(dag: Dag) -> str:
 
     knobs.set_subsystem("DAGMAN")
     return unknown_limits(dag, knobs.load(""))
+
+
+def space_module_of(request: Allocate) -> str:
+    """The site's module that makes an allocation, by the configuration; '' if there is none.
+
+    Raises:
+        PydagmanError: the configuration is wrong.
+        Fault: there is one, but it can't be run safely.
+    """
+    from condor_pydagman.transfer.make_worker import configured_settings
+    from condor_pydagman.transfer.module_space import space_module
+    from condor_pydagman.transfer.way import Surroundings
+
+    return space_module(request, Surroundings(configured_settings(), {}, "", lambda text: None))
 
 
 def as_text(findings: Findings) -> Iterator[str]:

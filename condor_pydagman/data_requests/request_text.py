@@ -193,5 +193,13 @@ def is_several(source: Url, destination: Url) -> bool:
     return source.is_directory or pattern
 
 
+def is_pattern_to_file(transfer: Transfer) -> bool:
+    """Whether a source looks like a pattern, and is taken for a name: the destination is no
+    directory.  A name that the destination has as well is meant as one."""
+    source, destination = transfer.source, transfer.destination
+    pattern = not _PATTERN.isdisjoint(source.name) and not destination.is_directory
+    return pattern and source.name != destination.name
+
+
 def _list_of(valid: list[str]) -> str:
     return f"expected {', '.join(dict.fromkeys(BY_NAME[name].name for name in valid))}"

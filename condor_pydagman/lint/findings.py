@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import Protocol
 
+from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -59,6 +60,9 @@ class World(Protocol):
 
     def limit_problem(self, dag: Dag) -> str:
         """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
+
+    def has_space_module(self, request: Allocate) -> bool:
+        """Whether a module of the site makes an allocation, or that can't be known."""
 
     def unreadable(self, text: str, directory: str) -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
@@ -184,6 +188,16 @@ CODES: dict[str, Code] = {
         _WARNING,
         "requests of a DATA node in an order that makes no sense for the allocation they name",
         "requests that name one allocation run in the order of the file; all others run at once",
+    ),
+    "DAG314": Code(
+        _WARNING,
+        "an allocation without a size, which only a module of the site could make",
+        'add size = "200MB", or the like',
+    ),
+    "DAG315": Code(
+        _WARNING,
+        "a pattern whose destination is no directory: it is taken for the name of one file",
+        "end dest_url in / to transfer all files that match",
     ),
     "DAG401": Code(
         _WARNING,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from condor_pydagman.adapters import files
+from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.submit_file import SubmitText, parse
 from condor_pydagman.lint import value_rules
@@ -35,10 +36,16 @@ class DiskWorld:
 
     Args:
         limits: says what is wrong with the limits that a DAG names; '' if nothing is.
+        space_module: the path of the site's module that makes an allocation; '' if there is none.
     """
 
-    def __init__(self, limits: Callable[[Dag], str] = lambda dag: "") -> None:
+    def __init__(
+        self,
+        limits: Callable[[Dag], str] = lambda dag: "",
+        space_module: Callable[[Allocate], str] = lambda request: "unknown",
+    ) -> None:
         self._limits = limits
+        self._space_module = space_module
         self._kinds: dict[str, FileKind] = {}
         self._dag_files = files.DagFiles()
 
@@ -113,6 +120,12 @@ class DiskWorld:
         with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
             return self._limits(dag)
         return ""
+
+    def has_space_module(self, request: Allocate) -> bool:
+        """Whether a module of the site makes an allocation, or that can't be known."""
+        with contextlib.suppress(Exception):  # the node will show why
+            return bool(self._space_module(request))
+        return True
 
     def unreadable(self, text: str, directory: str) -> str:
         """The line of a description that can't be read, and why; '' if there is none, or if that

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.data_requests.request_macros import Macros
-from condor_pydagman.data_requests.request_text import read_requests
+from condor_pydagman.data_requests.request_text import is_pattern_to_file, read_requests
+from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.lint.findings import FileKind, Findings, World
@@ -21,6 +22,7 @@ _OWN = {
     **dict.fromkeys(("DAG_PARENT_NAMES", "SUBMIT_FILE", "JOB"), "name"),
     "DAGManJobId": "1",
 }
+_UNKNOWN_YET = re.compile(r"\$env\s*\(|\$\(\s*match_", re.IGNORECASE)
 _OF_MATCH = re.compile(r"\$\(\s*(MATCH_\w+)", re.IGNORECASE)
 
 
@@ -49,7 +51,10 @@ def check_requests(dag: Dag, world: World, findings: Findings) -> None:
         macros = macros_of(dag, node, text)
         first = request_problem(text, _name(dag, node), macros)
         if first is None:
-            _check_order(dag, node, text, macros, findings)
+            for code, line, what in _remarks(text, macros, world):
+                if (_name(dag, node), line, what) not in seen:
+                    seen.add((_name(dag, node), line, what))
+                    _add_remark(dag, node, code, (line, what), findings)
         for error in () if first is None else (first, *first.others):
             if (error.file, error.line, error.message) not in seen:
                 seen.add((error.file, error.line, error.message))
@@ -65,16 +70,32 @@ def request_problem(text: str, name: str, macros: Mapping[str, str]) -> DagFileE
     return None
 
 
-def _check_order(
-    dag: Dag, node: int, text: str, macros: Mapping[str, str], findings: Findings
+def _remarks(text: str, macros: Mapping[str, str], world: World) -> Iterator[tuple[str, int, str]]:
+    """What is wrong with requests that can be read: code, line, and a clause."""
+    placements = read_requests(text, "", Macros({**_OWN, **macros}, _AnyVariable())).placements
+    for line, what in out_of_order(placements):
+        yield "DAG313", line, what
+    is_known = not _UNKNOWN_YET.search(" ".join((text, *macros.values())))
+    for one in placements:
+        if isinstance(one, Transfer) and is_pattern_to_file(one):
+            what = f"{one.source} is a pattern, but {one.destination} does not end in /"
+            yield "DAG315", one.line, what
+        if isinstance(one, Allocate) and is_known and _lacks_size(one, world):
+            yield "DAG314", one.line, f"the allocation {one.allocation_id} has no size"
+
+
+def _lacks_size(request: Allocate, world: World) -> bool:
+    return not request.size and not world.has_space_module(request)
+
+
+def _add_remark(
+    dag: Dag, node: int, code: str, remark: tuple[int, str], findings: Findings
 ) -> None:
-    read = read_requests(text, "", Macros({**_OWN, **macros}, _AnyVariable()))
     name, inline = dag.names[node], dag.submits[node] in dag.descriptions
-    for line, what in out_of_order(read.placements):
-        message = f"the request of node {name}: {what}"
-        place = dag.place(node) if inline else f"{_name(dag, node)}:{line}"
-        message = f"line {line} of {message}" if inline else message
-        findings.add("DAG313", message, place=place, node=name if inline else "")
+    message = f"the request of node {name}: {remark[1]}"
+    place = dag.place(node) if inline else f"{_name(dag, node)}:{remark[0]}"
+    message = f"line {remark[0]} of {message}" if inline else message
+    findings.add(code, message, place=place, node=name if inline else "")
 
 
 def _text(dag: Dag, node: int, world: World) -> str | None:

@@ -427,7 +427,10 @@ class _Waiter:
     def _capacity(self) -> tuple[str, int]:
         request = self._request
         if request.size <= 0:
-            raise Fault(FaultKind.REQUEST, "an allocation needs a size")
+            raise Fault(
+                FaultKind.REQUEST,
+                "an allocation needs a size, unless a module of the site makes it",
+            )
         found = rules.capacity_of(self._destination, self._capacities)
         if found is None:
             raise Fault(

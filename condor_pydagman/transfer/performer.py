@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from condor_pydagman.data_requests.request_text import is_pattern_to_file
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import CACHE
 from condor_pydagman.data_requests.urls import Url
@@ -14,7 +15,7 @@ from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.module_space import manage_space, space_module
 from condor_pydagman.transfer.object_store import store_of
 from condor_pydagman.transfer.rules.attempts import OF_THE_WAY, Candidate
-from condor_pydagman.transfer.rules.faults import Fault
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.services import Service, service_of
 from condor_pydagman.transfer.rules.ways import alternatives, names_in_order, ways_to_try
 from condor_pydagman.transfer.turns import Turn, Turns
@@ -240,7 +241,7 @@ class Performer:
             self.note_failure(candidate, fault, working.services)
             if fault.kind in OF_THE_WAY and not fault.transient:
                 self._first.pop(_Ends.of(placement), None)  # the next one may find another way
-            raise
+            raise _with_pattern(fault, candidate.transfer) from None
         for service in services:
             self._turns.service_worked(service)
         return outcome
@@ -271,6 +272,17 @@ def _failed(
     if not named:  # to which one of them has redirected
         return Service(services[0].scheme, fault.host)
     return next((one for one in named if one not in working), None)
+
+
+def _with_pattern(fault: Fault, transfer: Transfer) -> Fault:
+    """The fault, with what is wrong if the source is meant as a pattern and is taken for a name."""
+    if fault.kind is not FaultKind.MISSING or not is_pattern_to_file(transfer):
+        return fault
+    reason = (
+        f"{fault.reason}; {transfer.source.name} is taken for the name of one file, since"
+        f" {transfer.destination} is no directory: end it in / for all files that match"
+    )
+    return Fault(fault.kind, reason, transient=fault.transient)
 
 
 def _has_pairs(candidates: Sequence[Candidate]) -> bool:

@@ -11,8 +11,10 @@ import pytest
 
 from condor_pydagman.adapters import knobs
 from condor_pydagman.cli.dag_checker import json_text, main, parse_checker
+from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.errors import UsageError
 from condor_pydagman.lint.lint_world import DiskWorld
+from condor_pydagman.transfer import make_worker
 
 pytestmark = pytest.mark.usefixtures("work_directory")
 
@@ -193,6 +195,23 @@ t.dag:5:10: warning DAG404: node A has PRE_SKIP 1, but no PRE script
     assert summary.endswith("1 info")
     assert run(capsys, text, "-lint", "-strict")[0] == 1
     assert run(capsys, "FOO\n", "-lint")[0] == 1
+
+
+def test_an_allocation_without_a_size_needs_a_module(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that could be run, by the configuration of this machine."""
+    directory = tmp_path / "modules"
+    directory.mkdir()
+    settings = Settings(module_directories=(str(directory),))
+    monkeypatch.setattr(make_worker, "configured_settings", lambda: settings)
+    (tmp_path / "in.dap").write_text("dap_type = allocate\ndest_host = nest\n")
+    code, output = run(capsys, "DATA in in.dap\n", "-lint")
+    assert (code, "DAG314" in output) == (0, True)
+    module = directory / "stork.allocate.nest"
+    module.write_text("#!/bin/sh\n")
+    module.chmod(0o755)
+    assert "DAG314" not in run(capsys, "DATA in in.dap\n", "-lint")[1]
 
 
 def test_lint_shows_a_few_of_many(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator
 
+from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.graph.build import BuildOptions
@@ -61,6 +62,9 @@ class PaperWorld:
     def limit_problem(self, dag: Dag) -> str:
         name = limit_uses_of(dag)[0].limit
         return f"SHARED_LIMIT {name}: no such limit; the limits are " * self.no_limit
+
+    def has_space_module(self, request: Allocate) -> bool:
+        return request.host == "nest"
 
     def unreadable(self, text: str, directory: str) -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""

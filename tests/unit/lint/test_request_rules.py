@@ -66,3 +66,23 @@ def test_a_final_node_may_release() -> None:
     ((code, _, line, *_),) = findings(dag, a_sub=job, f_dap=request.replace("= h", "= $(no)"))
     assert (code, line) == ("DAG309", 2)
     assert findings(dag, a_sub=job, f_dap=job) == []
+
+
+def test_an_allocation_without_a_size() -> None:
+    """Unless a module makes it, or nobody can know yet which one."""
+    request = "dap_type = allocate\ndest_host = {}\n"
+    ((code, file, line, *_),) = findings("DATA in in.dap\n", in_dap=request.format("h"))
+    assert (code, file, line) == ("DAG314", "in.dap", 1)
+    for host in ("nest", "$ENV(HOST)"):
+        assert findings("DATA in in.dap\n", in_dap=request.format(host)) == []
+    at_a_site = "DATA in in.dap\nSITE_GROUP g NODES in\n"
+    assert findings(at_a_site, in_dap=request.format('"$(MATCH_Door)"')) == []
+
+
+def test_a_pattern_to_a_file() -> None:
+    request = 'dap_type = transfer\nsrc_url = "/a/{}"\ndest_url = "/b/{}"\n'
+    dag = "DATA in in.dap\nDATA again in.dap\n"
+    ((code, file, line, *_),) = findings(dag, in_dap=request.format("*.txt", "x"))
+    assert (code, file, line) == ("DAG315", "in.dap", 1)
+    for source, destination in (("*.txt", "x/"), ("a[1]", "a[1]"), ("a", "b*")):
+        assert findings(dag, in_dap=request.format(source, destination)) == []

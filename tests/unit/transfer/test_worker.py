@@ -148,6 +148,15 @@ def test_lasting_faults_are_not(server: FaultyServer, surroundings: Surroundings
     assert len([path for _, path, _ in server.requests if path == "/a"]) == 1
 
 
+def test_a_pattern_to_a_file_says_what_is_wrong(surroundings: Surroundings) -> None:
+    (Path(surroundings.directory) / "a.txt").write_text("a")
+    work = Work(transfer("*.txt", "out"), surroundings)
+    assert work.run() == {FaultKind.MISSING}
+    (end,) = work.listener.ends
+    assert end.fault is not None
+    assert f"{surroundings.directory}/out is no directory: end it in /" in end.fault.reason
+
+
 def test_retries_end(server: FaultyServer, surroundings: Surroundings) -> None:
     server.fail("/a", Wrong(times=99, status=503))
     work = Work(transfer(server.url("/a"), "a", "max_retries = 2;"), surroundings)
