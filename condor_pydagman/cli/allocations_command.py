@@ -51,7 +51,11 @@ def add_parser(subparsers: Subparsers) -> None:
     release.add_argument(
         "--host", help="only those of this dest_host, as `list` shows it; without ID, all of them"
     )
-    release.add_argument("--dag", metavar="DAGFILE", help="all that nodes of this DAG have made")
+    release.add_argument(
+        "--dag",
+        metavar="DAGFILE",
+        help="all that nodes of this DAG have made; if it goes on, it allocates them again",
+    )
     release.add_argument("--all", action="store_true", help="all of yours")
     release.set_defaults(action=_release, parser=release)
 
@@ -125,7 +129,7 @@ def _release(arguments: argparse.Namespace) -> int:
     own = _opened()
     chosen = _chosen(_read(own), arguments)
     try:
-        return int(not own.release(chosen))
+        return int(not own.release(chosen, for_now=bool(arguments.dag)))
     finally:
         own.close()
 

@@ -231,7 +231,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocation
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and not __fish_seen_subcommand_from list release' -a release -d 'release allocations'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from list' -l json -d 'print JSON'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l host -x -d 'only those of this dest_host, as `list` shows it; without ID, all of them'
-complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l dag -x -k -a '(__fish_complete_suffix .dag)' -d 'all that nodes of this DAG have made'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l dag -x -k -a '(__fish_complete_suffix .dag)' -d 'all that nodes of this DAG have made; if it goes on, it allocates them again'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -l all -d 'all of yours'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from allocations; and __fish_seen_subcommand_from release' -x
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from sites; and not __fish_seen_subcommand_from list groups monitor rematch' -a list -d 'List the sites'

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.cli import pydagman
-from condor_pydagman.data_requests.requests import Allocate
+from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.data_requests.settings import Settings
+from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 
 @pytest.fixture(autouse=True)
-def three_allocations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Those of a machine where three allocations are made."""
     monkeypatch.chdir(tmp_path)
     capacities = (("/disk", 1 << 30), ("host", 1 << 30))
     settings = Settings(directory=str(tmp_path / "shared"), capacities=capacities)
@@ -29,6 +31,7 @@ def three_allocations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         request = Allocate(host, identity, 5 << 20, 7200.0)
         space.allocate(request, around, Progress(threading.Event()))
         space.close()
+    return settings
 
 
 def allocations(*words: str) -> int:
@@ -77,3 +80,22 @@ def test_release(capsys: pytest.CaptureFixture[str]) -> None:
 def test_release_at_a_host(capsys: pytest.CaptureFixture[str]) -> None:
     assert allocations("release", "--host", "host") == 0
     assert left(capsys) == [("/disk", "a")]
+
+
+def test_what_is_released_of_a_dag_is_allocated_again_by_all_that_have_it(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """Two DAGs have made it; what is released by its name is not needed any more."""
+    names = str(tmp_path / "t.dag"), str(tmp_path / "u.dag")
+    spaces = [Space(settings, print, name) for name in names]
+    around, progress = Surroundings(settings, {}, "/", print), Progress(threading.Event())
+    spaces[1].allocate(Allocate("/disk", "a", 5 << 20, 7200.0), around, progress)
+    transfer = Transfer(parse_url("/a"), parse_url("/disk/a"), allocation_id="a")
+    assert allocations("release", "--dag", "t.dag") == 0
+    for name in names:
+        (request,) = Space(settings, print, name).given_back(transfer)
+        assert (request.host, request.size) == ("/disk", 5 << 20)
+        Space(settings, print, name).allocate(request, around, progress)
+    assert allocations("release", "a", "--host", "/disk") == 0
+    for name in names:
+        assert Space(settings, print, name).given_back(transfer) == []
