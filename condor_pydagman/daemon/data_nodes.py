@@ -23,7 +23,13 @@ from condor_pydagman.data_requests.request_macros import Macros, variables_named
 from condor_pydagman.data_requests.request_text import RequestFile, read_requests
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.settings import OF_HTCONDOR, Settings, settings_of
-from condor_pydagman.data_requests.work_order import FINAL, WorkOrder, file_stem, passed_on
+from condor_pydagman.data_requests.work_order import (
+    FINAL,
+    FINAL_STATUS,
+    WorkOrder,
+    file_stem,
+    passed_on,
+)
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.engine.node_settings import variables_in_force
 from condor_pydagman.errors import ConfigError, DagFileError, FileError, PoolError
@@ -204,8 +210,10 @@ class DataNodes:
                 self._run.out.say(f"Warning: {path} can't be removed: {error.strerror}", 0)
 
     def _extras(self, action: SubmitNode) -> Mapping[str, str]:
-        """The variables that features give, and the one of a FINAL node."""
-        final = {FINAL: "1"} if self._run.dag.kinds[action.node] == NodeKind.FINAL else {}
+        """The variables that features give, and those of a FINAL node."""
+        final = {}
+        if self._run.dag.kinds[action.node] == NodeKind.FINAL:
+            final = {FINAL: "1", FINAL_STATUS: str(int(action.dag_status))}
         return {**final, **(self._run.extras.environment(action) if self._run.extras else {})}
 
     def _checked(self, text: str, place: Origin, macros: Macros) -> RequestFile:

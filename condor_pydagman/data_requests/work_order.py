@@ -16,8 +16,8 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 
 VERSION = 1
-# A variable in the environment of a FINAL node's worker.
-FINAL = "PYDAGMAN_FINAL_NODE"
+# Variables in the environment of a FINAL node's worker: that it is one, and DAG_STATUS.
+FINAL, FINAL_STATUS = "PYDAGMAN_FINAL_NODE", "PYDAGMAN_FINAL_NODE_DAG_STATUS"
 MAX_NAME = 120  # characters of a node's name in names of its files
 
 # Variables that modules, plugins and libraries find credentials and servers with.

@@ -26,7 +26,7 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
-from condor_pydagman.data_requests.work_order import FINAL
+from condor_pydagman.data_requests.work_order import FINAL, FINAL_STATUS
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import size_text
 from condor_pydagman.transfer.endpoints.disk_faults import FULL
@@ -109,7 +109,8 @@ class Space:
         """Release an allocation; a second time does nothing.
 
         What the FINAL node of a DAG releases may be allocated again: its rescue run does not
-        repeat the node that has allocated.
+        repeat the node that has allocated.  If the DAG has failed, what it has not made is no
+        fault.
 
         Raises:
             Fault: it was never allocated.
@@ -120,7 +121,11 @@ class Space:
             self._give_back_own(destination, request.allocation_id)
         found = self._end(destination, request.allocation_id, progress)
         if found is None:
-            raise self._unknown(request.allocation_id, f" of {destination}", self.ledgers().own())
+            where = f" of {destination}"
+            unknown = self._unknown(request.allocation_id, where, self.ledgers().own())
+            if surroundings.environment.get(FINAL_STATUS, "0") == "0":
+                raise unknown
+            surroundings.say(f"the DAG has failed before it was made: {unknown.reason}")
         if not is_final:
             self.use().take_back(self._dag, request.allocation_id)
         return Outcome(LEDGER, None, 0)

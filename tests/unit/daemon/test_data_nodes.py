@@ -17,7 +17,13 @@ from condor_pydagman.daemon.data_nodes import DataNodes
 from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Transfer
-from condor_pydagman.data_requests.work_order import FINAL, Ended, WorkOrder, parse_work_order
+from condor_pydagman.data_requests.work_order import (
+    FINAL,
+    FINAL_STATUS,
+    Ended,
+    WorkOrder,
+    parse_work_order,
+)
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.graph.apply_rescue import apply_progress
@@ -65,7 +71,7 @@ def test_an_ordinary_submit_file_stays_one(data_run: Any, tmp_path: Path) -> Non
 
 def test_a_final_node_may_release(data_run: Any, tmp_path: Path) -> None:
     data_run.dag = build(["t.dag"], lambda _path: DAG + "FINAL free free.dap\n", BuildOptions())
-    final = SubmitNode(1, 0, DagStatus.OK, 0)
+    final = SubmitNode(1, 0, DagStatus.NODE_FAILED, 1)
     request = '[ dap_type = "release"; dest_host = "/scratch"; allocation_id = "a"; ]'
     nodes = DataNodes(data_run)
     assert nodes.template(final, "arguments = dap_type\n") is None, "HTCondor says what is wrong"
@@ -76,6 +82,7 @@ def test_a_final_node_may_release(data_run: Any, tmp_path: Path) -> None:
     found = parse_work_order((tmp_path / "t.dag.placements/free.order").read_text())
     assert isinstance(found, WorkOrder)
     assert FINAL in found.environment
+    assert found.environment[FINAL_STATUS] == str(int(DagStatus.NODE_FAILED))
 
 
 def test_allocations_of_a_removed_dag(

@@ -21,7 +21,7 @@ from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import parse_url
-from condor_pydagman.data_requests.work_order import FINAL, WorkOrder
+from condor_pydagman.data_requests.work_order import FINAL, FINAL_STATUS, WorkOrder
 from condor_pydagman.transfer import dag_allocations
 from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.dag_allocations import OwnAllocations
@@ -164,6 +164,22 @@ def test_release_twice_is_done_and_of_an_unknown_id_a_fault(bench: Bench) -> Non
     bench.allocate("run2")
     with pytest.raises(Fault, match="there is no allocation run3 of /disk; you have run2"):
         bench.release("run3")
+
+
+def test_the_final_node_of_a_failed_dag_need_not_find_what_it_releases(bench: Bench) -> None:
+    bench.allocate("run2")
+    final = bench.of_dag("/d/one.dag")
+    request = Release("/disk", "run3")
+    for status in ({}, {FINAL_STATUS: "0"}):
+        around = final.surroundings._replace(environment={FINAL: "1", **status})
+        with pytest.raises(Fault, match="there is no allocation run3 of /disk; you have run2"):
+            final.space.release(request, around, progress())
+    around = around._replace(environment={FINAL: "1", FINAL_STATUS: "2"})
+    final.space.release(request, around, progress())
+    assert final.said == [
+        "the DAG has failed before it was made: there is no allocation run3 of /disk; you have run2"
+    ]
+    assert [one.allocation.allocation_id for one in bench.own().all()] == ["run2"]
 
 
 def test_transfers_together_may_not_exceed_it(bench: Bench) -> None:
