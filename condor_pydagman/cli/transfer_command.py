@@ -97,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         PydagmanError: the configuration is wrong.
     """
+    _refuse_without_copy(arguments)
     settings = _settings(arguments)
     try:
         placements = _placements(arguments)
@@ -119,6 +120,13 @@ def run(arguments: argparse.Namespace) -> int:
     show.end()
     kinds = worker.result()
     return exit_code({FaultKind.STOPPED} if stop.is_set() and kinds else kinds)
+
+
+def _refuse_without_copy(arguments: argparse.Namespace) -> None:
+    """A request file says itself what these options are about."""
+    for option, key in (("--checksum", "checksum"), ("--if-exists", "if_exists")):
+        if getattr(arguments, key) is not None and not arguments.copy:
+            arguments.parser.error(f"{option} is for --copy; in a request file, set {key}")
 
 
 def _clean(
