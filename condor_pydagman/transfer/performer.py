@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from condor_pydagman.data_requests.request_text import is_pattern_to_file
@@ -126,7 +127,8 @@ class Performer:
                     self._space.close()
 
     def turn(self, work: Work, candidate: Candidate) -> Turn | None:
-        """Wait for a turn; None if another candidate need not wait as long.
+        """Wait for a turn; None if another candidate need not wait as long, which is the present
+        one then.
 
         Raises:
             Fault: the worker is to stop, or the limits can't be kept.
@@ -136,15 +138,24 @@ class Performer:
             priority=work.placement.priority,
             size=work.progress.total,
             progress=work.progress,
-            elsewhere=lambda: self.choice(work) != work.current,
+            elsewhere=lambda: self._goes_elsewhere(work),
         )
 
-    def choice(self, work: Work) -> int:
+    def _goes_elsewhere(self, work: Work) -> bool:
+        """Whether, instead of the present candidate, which waits, another one is to be tried: also
+        while somebody else tries a service of it that has rested."""
+        before, work.current = work.current, self.choice(work, or_tried=True)
+        return work.current != before
+
+    def choice(self, work: Work, *, or_tried: bool = False) -> int:
         """The candidate to try now: the present one, or while a service of it is left alone, the
-        first of another pair of protocols whose services have rested, or have sooner."""
+        first of another pair of protocols whose services have rested, or have sooner.
+
+        `or_tried`: see `Turns.rested_at`.
+        """
         if not _has_pairs(work.candidates):
             return work.current
-        best, best_end = work.current, self._rested_at(work.candidates[work.current])
+        best, best_end = work.current, self._rested_at(work.candidates[work.current], or_tried)
         looked_at = {work.candidates[work.current].pair}
         for number, one in enumerate(work.candidates):
             if not best_end:
@@ -152,18 +163,36 @@ class Performer:
             if one.pair in looked_at or number in work.ruled_out or self.obstacle(one):
                 continue
             looked_at.add(one.pair)
-            end = self._rested_at(one)
+            end = self._rested_at(one, or_tried)
             if end < best_end:
                 best, best_end = number, end
         return best
 
-    def has_free_alternative(self, work: Work) -> bool:
-        """Whether another candidate can be tried at once, while the present one has to wait."""
-        number = self.choice(work)
-        return number != work.current and not self._rested_at(work.candidates[number])
+    def alternative(self, work: Work) -> int | None:
+        """After a fault: the candidate of another pair of protocols that is to be tried at once,
+        as a service of the present one fails; None if there is none that has not been tried since
+        the last delay."""
+        if not _has_pairs(work.candidates):
+            return None
+        work.tried.add(work.candidates[work.current].pair)
+        if not work.has_failed_service and not self._rested_at(work.candidates[work.current]):
+            return None
+        for number, one in enumerate(work.candidates):
+            if one.pair in work.tried or number in work.ruled_out or self.obstacle(one):
+                continue
+            if not self._rested_at(one):
+                return number
+        return None
 
-    def _rested_at(self, candidate: Candidate) -> float:
-        return self._turns.rested_at(self.services(candidate))
+    def rest_s(self, work: Work) -> float:
+        """Seconds until the services of the candidate that is next have rested."""
+        if not work.candidates:
+            return 0
+        end = self._rested_at(work.candidates[self.choice(work)])
+        return max(end - time.time(), 0)
+
+    def _rested_at(self, candidate: Candidate, or_tried: bool = False) -> float:
+        return self._turns.rested_at(self.services(candidate), or_tried=or_tried)
 
     def services(self, candidate: Candidate) -> tuple[Service, ...]:
         """Those of both ends, without this machine."""
@@ -238,7 +267,7 @@ class Performer:
                     outcome = way.perform(candidate.transfer, self.surroundings, work.progress)
                     settle(outcome.size)
         except Fault as fault:
-            self.note_failure(candidate, fault, working.services)
+            work.has_failed_service = self.note_failure(candidate, fault, working.services)
             if fault.kind in OF_THE_WAY and not fault.transient:
                 self._first.pop(_Ends.of(placement), None)  # the next one may find another way
             raise _with_pattern(fault, candidate.transfer) from None
@@ -248,11 +277,13 @@ class Performer:
 
     def note_failure(
         self, candidate: Candidate, fault: Fault, working: Sequence[Service] = ()
-    ) -> None:
-        """Let the service rest whose fault it is, but for those that were seen `working`."""
+    ) -> bool:
+        """Let the service rest whose fault it is, but for those that were seen `working`; whether
+        there is one."""
         failed = _failed(fault, self.services(candidate), working)
         if failed is not None:
             self._turns.service_failed(failed, fault.retry_after_s)
+        return failed is not None
 
     def _ends(self, transfer: Transfer) -> tuple[Service | None, Service | None]:
         """The services of the source and of the destination; None for this machine."""
@@ -352,8 +383,8 @@ class Stream:
         if self._performer.lacks_space(work.placement):
             self.leave_turn()
             self._performer.allocate_again(work.placement, work.progress)
+        work.current = self._performer.choice(work)
         while True:
-            work.current = self._performer.choice(work)
             candidate = work.candidates[work.current]
             of = (self._performer.services(candidate), work.placement.priority)
             if self._turn is not None and self._of == of and self._turn.renew():

@@ -34,6 +34,7 @@ from condor_pydagman.transfer.rules.turn_rules import (
     Ticket,
     Verdict,
     as_others_see_it,
+    being_tried,
     forgotten_after_s,
     fronts,
     may_start,
@@ -140,14 +141,23 @@ class Turns:
                 self.say(f"{service} works again")
                 self.board().wake_all()
 
-    def rested_at(self, services: Iterable[Service]) -> float:
-        """When the last of these services has rested, seconds since 1970; 0 if none rests."""
+    def rested_at(self, services: Iterable[Service], *, or_tried: bool = False) -> float:
+        """When the last of these services has rested, seconds since 1970; 0 if none rests.
+
+        Args:
+            or_tried: whether one counts that somebody tries now, after its rest.  Not for a thread
+                that may do that itself.
+        """
         labels = [label_of(one) for one in services]
         with contextlib.suppress(OSError, Fault):
             shared, now = self.board().directory, time.time()
-            found = self.rests.limits(shared.names(), shared, now, labels)
-            ends = [found[one].until for one in labels if one in found]
-            return max((end for end in ends if end > now), default=0.0)
+            names = shared.names()
+            found = self.rests.limits(names, shared, now, labels)
+            rests = {of: found[of].until for of in labels if of in found}
+            ends = [end for end in rests.values() if end > now]
+            if not ends and or_tried and rests and being_tried(_tickets(names), rests):
+                ends.append(now + _FRONT_S)
+            return max(ends, default=0.0)
         return 0.0
 
     def board(self) -> TicketBoard:

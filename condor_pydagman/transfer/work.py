@@ -24,6 +24,8 @@ class Work:
         candidates: ways for a transfer; empty until they are known, and for other placements.
         current: number of the candidate that is tried.
         ruled_out: numbers of those that are not tried again.
+        tried: pairs of protocols whose services have failed since the last delay.
+        has_failed_service: whether the last fault was one of a service.
         attempts: begun so far.
         progress: of the present attempt.
         single: whether it is one file of a directory or pattern.
@@ -38,6 +40,8 @@ class Work:
         self.candidates: Sequence[Candidate] = ()
         self.current = 0
         self.ruled_out: set[int] = set()
+        self.tried: set[int] = set()
+        self.has_failed_service = False
         self.attempts = 0
         self.progress = progress
         self.single = single

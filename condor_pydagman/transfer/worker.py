@@ -180,6 +180,7 @@ class Worker:
 
     def _attempt(self, stream: Stream, work: Work) -> None:
         work.attempts += 1
+        work.has_failed_service = False
         begun = time.monotonic()
         self.running.add(work)
         try:
@@ -212,7 +213,7 @@ class Worker:
             files = self._performer.expand(candidate, self._share.has)
             first = next(files, None) if files is not None else None
         except Fault as fault:
-            self._performer.note_failure(candidate, fault)
+            work.has_failed_service = self._performer.note_failure(candidate, fault)
             raise
         if files is not None and first is not None:
             self._queue.add_files(self._files(work, first, files))
@@ -240,11 +241,7 @@ class Worker:
         follower = None if may_again else self._next_candidate(work, fault)
         follow = attempts.follow_up(fault, retries, policy, has_next=follower is not None)
         if follow is Next.AGAIN:
-            delay = attempts.delay_s(fault, retries, policy, work.key)
-            if self._performer.has_free_alternative(work):
-                delay = 0
-            self._tell(work, RESCHEDULED, begun, fault=fault, delay_s=delay, way=way)
-            self._queue.delay(work, time.monotonic() + delay)
+            self._again(work, fault, attempts.delay_s(fault, retries, policy, work.key), begun)
         elif follow is Next.NEXT_CANDIDATE and follower is not None:
             work.current = follower
             self._tell(work, RESCHEDULED, begun, fault=fault, way=way)
@@ -254,6 +251,20 @@ class Worker:
             if isinstance(work.placement, Allocate):
                 self._fail_followers(work, fault)
             self._ended(work)
+
+    def _again(self, work: Work, fault: Fault, delay_s: float, begun: float) -> None:
+        """Try it again: another pair of protocols at once, or the same after a delay.  While a
+        service rests that it needs, it can't begin sooner."""
+        way, other = self._way(work), self._performer.alternative(work)
+        if other is not None:
+            work.current = other
+            self._tell(work, RESCHEDULED, begun, fault=fault, way=way)
+            self._queue.add(work)
+            return
+        work.tried.clear()
+        longer = max(delay_s, self._performer.rest_s(work))
+        self._tell(work, RESCHEDULED, begun, fault=fault, delay_s=longer, way=way)
+        self._queue.delay(work, time.monotonic() + delay_s)
 
     def _ended(self, work: Work) -> None:
         """What has waited for it can begin."""

@@ -343,6 +343,19 @@ def may_start(
     return found
 
 
+def being_tried(tickets: Iterable[Ticket], rests: Mapping[str, float]) -> bool:
+    """Whether somebody tries a service that has rested.
+
+    Args:
+        rests: when they ended, by the labels of services.
+    """
+    return any(
+        one.running and one.since >= rests.get(place[1:], float("inf"))
+        for one in tickets
+        for place, _ in one.needs()
+    )
+
+
 def waiting_in_order(tickets: Iterable[Ticket], now: float) -> list[Ticket]:
     """Those that wait, the first first."""
     waiting = [one for one in tickets if not one.running]

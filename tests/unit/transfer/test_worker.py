@@ -15,6 +15,7 @@ from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer import gfal_way, performer
+from condor_pydagman.transfer.attempt_lines import attempt_line
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.rules.faults import FaultKind
 from condor_pydagman.transfer.rules.journal_text import key_of
@@ -193,6 +194,68 @@ def test_an_alternative_is_tried_at_once_while_the_other_service_rests(
         assert work.run() == set()
         assert work.listener.states() == states
         assert not any(end.delay_s for end in work.listener.ends)
+
+
+def test_an_alternative_is_tried_at_once_if_the_server_redirects_to_a_dead_one(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    """The service that fails is none of the URL's."""
+    server.files["/a"] = b"x"
+    dead = f"http://127.0.0.1:{closed_port}/a"
+    server.fail("/a", Wrong(status=307, headers=(("Location", dead),)))
+    port = server.place.rpartition(":")[2]
+    work = Work(
+        transfer(server.url("/a"), "a", f'alt_protocols = "dav:{port}-file";'),
+        slow_to_return(surroundings),
+    )
+    assert work.run() == set()
+    ways = [(end.way, end.delay_s) for end in work.listener.ends]
+    assert ways == [("direct http-file", 0), ("direct dav-file", 0)]
+
+
+def test_an_alternative_is_tried_at_once_while_another_tries_the_service_that_has_rested(
+    server: FaultyServer, surroundings: Surroundings, closed_port: int
+) -> None:
+    turns = Turns(surroundings.settings, surroundings.say)
+    tried = Service("ftp", f"127.0.0.1:{closed_port}")
+    turns.service_failed(tried, 0)
+    turn = turns.take([tried], progress=helpers.progress())  # after its rest
+    assert turn is not None
+    server.files["/a"] = b"x"
+    port = server.place.rpartition(":")[2]
+    more = f'alt_protocols = "http:{port}-file";'
+    work = Work(transfer(f"ftp://127.0.0.1:{closed_port}/a", "a", more), surroundings)
+    assert work.run() == set()
+    assert [end.way for end in work.listener.ends] == ["direct http-file"]
+    turn.close()
+
+
+def test_retries_are_counted_over_all_protocols(
+    server: FaultyServer, surroundings: Surroundings
+) -> None:
+    """When they are used up, what is left is tried once."""
+    server.fail("/a", Wrong(times=99, status=503))
+    port = server.place.rpartition(":")[2]
+    more = f'alt_protocols = "dav:{port}-file"; max_retries = 2;'
+    work = Work(transfer(server.url("/a"), "a", more), surroundings)
+    assert work.run() == {FaultKind.SERVER}
+    assert {end.way for end in work.listener.ends} == {"direct http-file", "direct dav-file"}
+    assert work.listener.states() == [RESCHEDULED] * 3 + [FAILED]
+
+
+def test_the_delay_that_is_told_is_not_shorter_than_the_rest(
+    server: FaultyServer, surroundings: Surroundings
+) -> None:
+    settings = surroundings.settings._replace(host_rest_s=10_000, max_delay_s=100_000)
+    server.fail("/a", Wrong(status=503))
+    work = Work(transfer(server.url("/a"), "a"), surroundings._replace(settings=settings))
+    work.worker.start()
+    until(lambda: work.listener.ends, "the end of the first attempt")
+    work.stop.set()
+    assert work.worker.join(LIMIT_S)
+    (first, *_) = work.listener.ends
+    assert 10_000 - LIMIT_S < first.delay_s < 10_001
+    assert "; again in 2 h" in attempt_line(first)
 
 
 def test_a_directory_whose_service_is_dead_comes_from_the_alternative(
