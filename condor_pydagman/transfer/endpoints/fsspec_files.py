@@ -22,6 +22,7 @@ from condor_pydagman.transfer.way import Surroundings
 INSTALL = "pip install 'condor_pydagman[transfer]'"
 INSTALL_PELICAN = "pip install 'condor_pydagman[pelican]', with Python 3.11 or later"
 PELICAN = ("osdf", "pelican")
+_OF_GFAL = ("srm", "gsiftp")
 READ_BYTES = 4 << 20  # that are asked for at once
 PART_BYTES = 5 << 20  # of a part of an upload; S3 takes none that is smaller
 MAX_PARTS = 9000  # S3 takes 10,000
@@ -45,14 +46,16 @@ def known(scheme: str) -> str:
         from condor_pydagman.transfer.endpoints import sftp_files
 
         return sftp_files.why_unusable()
+    if scheme in PELICAN and importlib.util.find_spec("pelicanfs") is None:
+        return f"for {scheme}, pelicanfs is needed: {INSTALL_PELICAN}"
+    if scheme in _OF_GFAL:
+        return f"it does not know {scheme}"
     try:
         import fsspec
         from fsspec.registry import known_implementations
     except ImportError:
         return f"for {scheme}, fsspec is needed: {INSTALL}"
     scheme = _fsspec_name(scheme)
-    if scheme in PELICAN and importlib.util.find_spec("pelicanfs") is None:
-        return f"for {scheme}, pelicanfs is needed: {INSTALL_PELICAN}"
     if scheme in _NO_SERVICES or not (
         scheme in known_implementations or scheme in fsspec.available_protocols()
     ):

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from condor_pydagman.transfer.endpoints import fsspec_files
+from condor_pydagman.transfer.endpoints.choose import why_unknown
 from tests.waiting import LIMIT_S
 
 REFUSED = """
@@ -53,3 +54,22 @@ def test_what_pelican_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert fsspec_files.known(scheme).startswith(
             f"for {scheme}, pelicanfs is needed: pip install 'condor_pydagman[pelican]'"
         )
+
+
+@pytest.mark.parametrize(
+    ("scheme", "what"),
+    [
+        ("s3", "condor_pydagman[transfer]"),
+        ("root", "condor_pydagman[transfer]"),
+        ("osdf", "condor_pydagman[pelican]"),
+        ("srm", "it does not know srm"),
+    ],
+)
+def test_without_packages_it_says_what_to_install(
+    scheme: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What helps, and nothing else."""
+    for name in ("fsspec", "pelicanfs"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert what in why_unknown(scheme)
+    assert ("fsspec" in why_unknown(scheme)) == ("[transfer]" in what)
