@@ -88,7 +88,8 @@ class DirectWay:
         around = _with_wishes(transfer, surroundings)
         with choose.endpoint_for(source, around, transfer.credential, transfer.proxy) as endpoint:
             if not source.is_directory and endpoint.look(source) is not None:
-                yield transfer  # a name with characters of a pattern
+                if takes(0):
+                    yield transfer  # a name with characters of a pattern
                 return
             _refuse_inside(source, transfer.destination)
             yield from _listed(transfer, endpoint, takes)

@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from condor_pydagman.data_requests.request_text import is_pattern_to_file
-from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
-from condor_pydagman.data_requests.settings import CACHE
+from condor_pydagman.data_requests.request_text import is_pattern_to_file, is_several
+from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
+from condor_pydagman.data_requests.settings import CACHE, MODULE
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.allocations import Space
@@ -98,6 +98,18 @@ class Performer:
     def obstacle(self, candidate: Candidate) -> str:
         """Why a way can't take the transfer; '' if it can."""
         return self._ways[candidate.way].obstacle(candidate.transfer, self.surroundings)
+
+    def takes_whole(self, placement: Placement) -> bool:
+        """Whether a module takes a directory or pattern as it is: that can't be divided among
+        workers."""
+        if not isinstance(placement, Transfer) or not is_several(*placement[:2]):
+            return False
+        with contextlib.suppress(Fault):
+            if MODULE in names_in_order(placement, self.surroundings.settings.ways):
+                module = self._ways[MODULE]
+                pairs = alternatives(placement)
+                return not all(module.obstacle(pair, self.surroundings) for pair in pairs)
+        return False
 
     def expand(
         self, candidate: Candidate, takes: Callable[[int], bool]

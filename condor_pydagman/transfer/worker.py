@@ -113,7 +113,7 @@ class Worker:
         self._threads: list[threading.Thread] = []
         self.running: set[Work] = set()
         for number, placement in enumerate(placements):
-            if not share.has(number) and not _is_several(placement):
+            if not share.has(number) and not is_several_files(placement):
                 continue
             for work in self._works(number, placement):
                 self._order.begin(number)
@@ -328,7 +328,7 @@ class Worker:
             self._listener.attempt_ended(end)
 
 
-def _is_several(placement: Placement) -> bool:
+def is_several_files(placement: Placement) -> bool:
     """Whether it is of several files, of which each worker has its share."""
     return isinstance(placement, Transfer) and is_several(placement.source, placement.destination)
 

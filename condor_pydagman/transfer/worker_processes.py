@@ -21,11 +21,12 @@ from typing import Any, NoReturn
 
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import Url
+from condor_pydagman.records.placement_event import FAILED
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress
 from condor_pydagman.transfer.work import Work
-from condor_pydagman.transfer.worker import AttemptEnd, Listener, Share, Worker
+from condor_pydagman.transfer.worker import AttemptEnd, Listener, Share, Worker, is_several_files
 
 MANY = 200  # placements that are worth several processes
 MAX_PROCESSES = 4
@@ -69,6 +70,8 @@ class WorkerProcesses:
         count: int,
     ) -> None:
         self._listener = listener
+        self._placements = placements
+        self._told: set[tuple[int, int]] = set()
         self._stop = stop
         self._failed: set[FaultKind] = set()
         self._bug = ""
@@ -122,7 +125,7 @@ class WorkerProcesses:
         for kind, content in messages or ():
             if kind == "ends":
                 for one in content:
-                    self._listener.attempt_ended(child.end_of(one))
+                    self._tell(child.end_of(one))
             elif kind == "running":
                 child.show(content)
             elif kind == "failed":
@@ -134,6 +137,15 @@ class WorkerProcesses:
             self._selector.unregister(child.fd)
             if child.end() and not self._bug:
                 self._failed.add(FaultKind.STOPPED)  # killed: what it had is not done
+
+    def _tell(self, end: AttemptEnd) -> None:
+        """Tell the listener.  All processes list a directory: what fails there is told once."""
+        if end.placement is self._placements[end.number] and is_several_files(end.placement):
+            attempt = 0 if end.state == FAILED else end.attempt
+            if (end.number, attempt) in self._told:
+                return
+            self._told.add((end.number, attempt))
+        self._listener.attempt_ended(end)
 
 
 class _Child:

@@ -25,6 +25,7 @@ from condor_pydagman.transfer.way import Surroundings
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
 
 directory, text = sys.argv[1:]
+modules = os.environ.get("MODULES", "")
 
 class Listener:
     ends = []
@@ -34,11 +35,13 @@ class Listener:
             for child in worker._children.values():
                 os.kill(child.pid, signal.SIGKILL)
 
-settings = Settings(directory=directory + "/shared", max_retries=0)
+settings = Settings(
+    directory=directory + "/shared", max_retries=0, module_directories=(modules,) * bool(modules)
+)
 around = Surroundings(settings, {}, directory, lambda text: None)
 placements = read_requests(text, "x", Macros(), directory).placements
 worker = make_worker(placements, around, Listener(), threading.Event(), may_fork=True)
-assert isinstance(worker, WorkerProcesses)
+assert isinstance(worker, WorkerProcesses) != bool(modules)
 worker.start()
 while not worker.join(30):
     pass
@@ -87,3 +90,27 @@ def test_a_process_that_is_killed_leaves_its_share_undone(tmp_path: Path) -> Non
     said = run(tmp_path, 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n', KILL="1")
     assert said[0].endswith("STOPPED")
     assert all(path.read_text() == "x" for path in (tmp_path / "to").glob("[0-9]*"))
+
+
+def test_what_fails_for_a_whole_directory_is_told_once(tmp_path: Path) -> None:
+    told = run(tmp_path, 'dap_type = transfer\nsrc_url = "nothing/"\ndest_url = "to/"\n')
+    assert told[0] == "1 1 MISSING"
+
+
+def test_a_name_with_characters_of_a_pattern_is_transferred_once(tmp_path: Path) -> None:
+    (tmp_path / "from").mkdir()
+    (tmp_path / "a*").write_text("x")
+    text = 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n'
+    text += 'dap_type = transfer\nsrc_url = "a*"\ndest_url = "to/"\n'
+    assert run(tmp_path, text)[0] == "1 1"
+
+
+def test_a_module_that_takes_a_directory_runs_once(tmp_path: Path) -> None:
+    (tmp_path / "from").mkdir()
+    (tmp_path / "modules").mkdir()
+    module = tmp_path / "modules/stork.transfer.file-file"
+    module.write_text(f"#!/bin/sh\necho $1 >>{tmp_path}/ran\n")
+    module.chmod(0o755)
+    text = 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n'
+    assert run(tmp_path, text, MODULES=str(tmp_path / "modules"))[0].startswith("1 1")
+    assert (tmp_path / "ran").read_text() == f"file://{tmp_path}/from/\n"
