@@ -19,6 +19,7 @@ from condor_pydagman.vocabulary import NodeKind
 
 MAX_LENGTH = 64 * 1024**2  # characters of a request file
 TYPE_KEY = "dap_type"
+EXPECTED = 'a request begins with dap_type = "transfer", "allocate" or "release"'
 
 _SPACE = re.compile(r"(?:\s+|#[^\n]*|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _KEY = re.compile(r"[A-Za-z_][\w.]*")
@@ -119,7 +120,7 @@ def read_ads(source: RequestText) -> Iterator[Ad]:
             "the request file is empty",
             file=source.name,
             line=1,
-            hint='a request begins with dap_type = "transfer", "allocate" or "release"',
+            hint=EXPECTED,
         )
     while not reader.at_end():
         if reader.take("["):

@@ -44,6 +44,11 @@ class Key(NamedTuple):
     other_names: tuple[str, ...] = ()
     required: bool = False
 
+    @property
+    def is_list(self) -> bool:
+        """Whether its value may be a list."""
+        return self.read in (_words, _protocols, _ways)
+
 
 def _text(text: str) -> str:
     if not text.strip():

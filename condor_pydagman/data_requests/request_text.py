@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from condor_pydagman.data_requests.request_ads import TYPE_KEY, Ad, RequestText, Value, read_ads
+from condor_pydagman.data_requests.request_ads import (
+    EXPECTED,
+    TYPE_KEY,
+    Ad,
+    RequestText,
+    Value,
+    read_ads,
+)
 from condor_pydagman.data_requests.request_keys import (
     ALLOCATE,
     BY_NAME,
@@ -61,6 +68,8 @@ def read_requests(text: str, name: str, macros: Macros, directory: str = "/") ->
         errors.append(error)
     if errors:
         raise _together(errors)
+    if not placements:
+        source.fail(0, "there is no request in the file", EXPECTED)
     return RequestFile(tuple(placements), reader.log)
 
 
@@ -145,6 +154,8 @@ class _RequestReader:
         self.source.fail(value.key_at, f"a request has no key {name!r}", hint)
 
     def read(self, key: Key, name: str, value: Value) -> Any:
+        if not isinstance(value.value, str) and len(value.value) != 1 and not key.is_list:
+            self.source.fail(value.at, f"{name} is one value, and here are {len(value.value)}")
         text = self.expanded(name, value)
         try:
             return key.read(text)

@@ -134,7 +134,7 @@ class Space:
         """For the rescue run of this DAG, if no other has allocated it too."""
         found = rules.active(self.ledgers().own(), destination, identity, time.time())
         if found is not None and self.use().known(_key(found))[1] == (self._dag,):
-            self.use().give_back(_key(found))
+            self.use().give_back(_key(found), identity)
 
     def module_allocated(self, request: Allocate, progress: Progress) -> None:
         """A site's module has allocated it: transfers that name it have no limit here.
@@ -232,7 +232,7 @@ class Space:
             Fault: it can't be noted.
         """
         if for_now:
-            self.use().give_back(_key(known.allocation))
+            self.use().give_back(_key(known.allocation), known.allocation.allocation_id)
         self._end(known.allocation.destination, known.allocation.allocation_id, progress)
 
     def given_back(self, transfer: Transfer) -> list[Allocate]:
@@ -713,14 +713,13 @@ class AllocationUse:
             row = (allocation, dag, json.dumps(request._asdict()))
             cursor.execute("INSERT OR REPLACE INTO makers VALUES (?, ?, ?)", row)
 
-    def give_back(self, allocation: str) -> None:
-        """Its makers may allocate it again.
+    def give_back(self, allocation: str, identity: str) -> None:
+        """Its makers may allocate it again; `identity`: its id.
 
         Raises:
             Fault: the books can't be written.
         """
         with self._change() as cursor:
-            identity = allocation.split("\n")[1]
             cursor.execute(
                 "INSERT OR REPLACE INTO given_back"
                 " SELECT dag, ?, request FROM makers WHERE allocation = ?",

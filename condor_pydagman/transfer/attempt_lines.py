@@ -5,7 +5,7 @@ from __future__ import annotations
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.units import duration_text
 from condor_pydagman.data_requests.urls import masked_text
-from condor_pydagman.printable import size_text
+from condor_pydagman.printable import escaped_line, size_text
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
 from condor_pydagman.transfer.rules.faults import FaultKind
 from condor_pydagman.transfer.worker import AttemptEnd
@@ -29,7 +29,11 @@ def ends_of(placement: Placement) -> tuple[str, str]:
 
 
 def attempt_line(end: AttemptEnd) -> str:
-    """One line about the end of an attempt."""
+    """One line about the end of an attempt, whatever the names of files have in them."""
+    return escaped_line(_line(end))
+
+
+def _line(end: AttemptEnd) -> str:
     name = name_of(end.placement)
     if end.state == COMPLETED:
         return f"done: {name}: {_result(end)}"

@@ -169,3 +169,21 @@ def test_all_errors_of_a_file_are_told() -> None:
         "there is no dap_type 'transfr'",
     ]
     assert error.detail().count("^") == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[ ]", "the request has no dap_type"),
+        (";", "there is no request in the file"),
+        ('dap_type = release\ndest_host = {"a", "b"}', "dest_host is one value, and here are 2"),
+        ("dap_type = release\ndest_host = {}", "dest_host is one value, and here are 0"),
+    ],
+)
+def test_what_asks_for_nothing_or_for_several_at_once(text: str, message: str) -> None:
+    with pytest.raises(DagFileError, match=message):
+        read(text)
+
+
+def test_a_list_of_one_value_is_that_value() -> None:
+    assert read('dap_type = release\ndest_host = {"a"}') == (Release("a", "1", 1),)

@@ -429,6 +429,17 @@ def test_what_the_final_node_releases_is_allocated_again(bench: Bench) -> None:
     assert bench.of_dag("/d/one.dag").space.given_back(file("f", "mine")) == []
 
 
+def test_an_id_of_two_lines_is_allocated_again_by_its_whole_name(bench: Bench) -> None:
+    one, identity = bench.of_dag("/d/one.dag"), "a\nb"
+    one.allocate(identity, host="/disk/x\ny")
+    own = bench.own()
+    assert own.release(own.all(), for_now=True)
+    again = bench.of_dag("/d/one.dag").space
+    assert again.given_back(file("f", "a")) == []
+    (request,) = again.given_back(file("f", identity))
+    assert (request.host, request.allocation_id) == ("/disk/x\ny", identity)
+
+
 def test_what_is_released_by_hand_is_not_allocated_again(bench: Bench) -> None:
     one = bench.of_dag("/d/one.dag")
     one.allocate("a")

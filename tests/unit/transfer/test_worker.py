@@ -158,6 +158,15 @@ def test_a_pattern_to_a_file_says_what_is_wrong(surroundings: Surroundings) -> N
     assert f"{surroundings.directory}/out is no directory: end it in /" in end.fault.reason
 
 
+def test_a_name_of_two_lines_is_told_in_one(surroundings: Surroundings) -> None:
+    """A server's list of files could forge lines of the node's output."""
+    (Path(surroundings.directory) / "a\nb").write_text("a")
+    work = Work(transfer("a\\nb", "c"), surroundings)
+    assert work.run() == set()
+    (line,) = attempt_line(work.listener.ends[0]).splitlines()
+    assert line.startswith(rf"done: {surroundings.directory}/a\x0ab -> ")
+
+
 def test_retries_end(server: FaultyServer, surroundings: Surroundings) -> None:
     server.fail("/a", Wrong(times=99, status=503))
     work = Work(transfer(server.url("/a"), "a", "max_retries = 2;"), surroundings)
