@@ -153,7 +153,7 @@ def parse_url(text: str, directory: str = "/") -> Url:
     if scheme in QUERY_SCHEMES:
         path, _, query = path.partition("?")
     decoded = unquote_path(path) or "/"
-    _refuse_zero(decoded)
+    _refuse_no_path(decoded)
     name, _, password = user.partition(":")
     return Url(scheme, decoded, host, port, unquote(name), unquote(password), query)
 
@@ -183,14 +183,18 @@ def _encoded(path: str) -> str:
 def _local(path: str, directory: str) -> Url:
     if not path:
         raise ValueError("it is empty")
-    _refuse_zero(path)
+    _refuse_no_path(path)
     full = path if path.startswith("/") else f"{directory.rstrip('/')}/{path}"
     return Url(LOCAL, _HERE.sub("/", full))
 
 
-def _refuse_zero(path: str) -> None:
+def _refuse_no_path(path: str) -> None:
     if "\0" in path:
         raise ValueError("a path can't have a zero byte")
+    try:
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise ValueError("it has characters that are no text") from None
 
 
 def _file_url(rest: str, directory: str) -> Url:

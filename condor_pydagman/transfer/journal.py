@@ -45,7 +45,10 @@ class Journal:
 
     def __init__(self, path: str) -> None:
         self._lock = threading.Lock()
-        self._fd = files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            self._fd = files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from None
         with open(self._fd, "rb", closefd=False) as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
         self.done = read_done(text)

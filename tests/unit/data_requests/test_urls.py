@@ -39,6 +39,8 @@ def test_parts(text: str, url: Url) -> None:
         ("", "it is empty"),
         ("a\0b", "zero byte"),
         ("sftp://h/a%00b", "zero byte"),
+        ("a\ud800", "no text"),
+        ("http://h/a\ud800", "no text"),
         ("http://", "no host"),
         ("http:///a", "no host"),
         ("http://h:99999/", "no port"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import signal
 import subprocess
 import sys
@@ -174,6 +175,15 @@ def test_a_journal_on_a_full_disk_is_told_as_such(
     monkeypatch.setattr(data_node, "Journal", no_space)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     assert data_node.main(str(node.order)) == 15
+
+
+def test_a_journal_that_is_no_file_is_named(node: Node) -> None:
+    node.write("dap_type = transfer\nsrc_url = a\ndest_url = b\n")
+    journal = node.order.with_suffix(".journal")
+    os.mkfifo(journal)
+    code, output = node.run()
+    assert code == 1
+    assert f"it is not a regular file; move it away: '{journal}'" in output
 
 
 def test_a_wrong_request(node: Node) -> None:
