@@ -199,8 +199,14 @@ class LocalWriter:
 
         Args:
             synchronize: wait until it is on the disk.
+
+        Raises:
+            Fault: it has lost its name: something else would get the final one.
         """
         with writing(self.path):
+            if not _has_name(os.fstat(self.fd), self.path):
+                reason = f"{self.path} was removed or replaced while it was written"
+                raise Fault(FaultKind.DESTINATION, reason, transient=True)
             if synchronize:
                 os.fsync(self.fd)
             else:

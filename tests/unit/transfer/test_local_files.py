@@ -172,6 +172,23 @@ def test_an_empty_file_that_was_given_up_is_removed(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("what", ["removed", "replaced"])
+def test_what_has_lost_its_name_while_it_was_written_is_written_again(
+    tmp_path: Path, what: str
+) -> None:
+    """Something else would get the final name."""
+    part = tmp_path / "part"
+    writer = LocalFiles().write(parse_url(str(part)), 0, None)
+    writer.write(memoryview(DATA))
+    part.unlink()
+    if what == "replaced":
+        part.write_text("other")
+    with pytest.raises(Fault, match="was removed or replaced while it was written") as caught:
+        writer.finish()
+    assert caught.value.transient
+    writer.abort()
+
+
 def test_what_is_locked_by_a_reader_is_busy(tmp_path: Path) -> None:
     path = tmp_path / "part"
     path.write_bytes(DATA)
