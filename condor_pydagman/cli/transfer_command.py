@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
         show.refresh(worker)
         if stop.is_set() and not told:
             told = True
-            show.say("stopping as soon as the servers answer; press Ctrl-C again to stop at once")
+            show.say("stopping; press Ctrl-C again to stop at once")
     show.end()
     kinds = worker.result()
     return exit_code({FaultKind.STOPPED} if stop.is_set() and kinds else kinds)

@@ -50,6 +50,7 @@ def make_worker(
         may_fork: whether the process has no threads, so that several processes may share many
             placements.
     """
+    surroundings = surroundings._replace(must_stop=stop.is_set)
     settings, say = surroundings.settings, surroundings.say
     direct = DirectWay()
     ways: list[Way] = [ModuleWay(), direct, GfalWay(direct.obstacle), PluginWay()]

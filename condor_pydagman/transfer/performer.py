@@ -48,10 +48,10 @@ class Performer:
         self._count = threading.Lock()
         self._again = threading.Lock()
 
-    def with_streams(self, count: int) -> Performer:
-        """The same for a worker with so many threads."""
+    def for_worker(self, count: int, stop: threading.Event) -> Performer:
+        """The same for a worker with so many threads, which ends when `stop` is set."""
         settings = self.surroundings.settings._replace(max_streams=count)
-        surroundings = self.surroundings._replace(settings=settings)
+        surroundings = self.surroundings._replace(settings=settings, must_stop=stop.is_set)
         return Performer(surroundings, list(self._ways.values()), self._turns, self._space)
 
     def candidates(self, transfer: Transfer) -> list[Candidate]:

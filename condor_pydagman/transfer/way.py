@@ -11,6 +11,8 @@ from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
+STOPPED = "stopped"
+
 
 class Progress:
     """Bytes of one placement so far; the same object for all its attempts.
@@ -67,7 +69,7 @@ class Progress:
     def check_stop(self) -> None:
         """Raise a `Fault` if the worker is to stop."""
         if self._stop.is_set():
-            raise Fault(FaultKind.STOPPED, "stopped")
+            raise Fault(FaultKind.STOPPED, STOPPED)
 
     def _check(self, size: int) -> None:
         self.check_stop()
@@ -88,6 +90,7 @@ class Surroundings(NamedTuple):
         directory: where relative paths begin, absolute.
         say: adds a line to the log; masks secrets itself.
         dag: path of the DAG file whose node it is; '' if it is by hand.
+        must_stop: whether the worker is to stop: asked while a server is waited for.
     """
 
     settings: Settings
@@ -95,6 +98,12 @@ class Surroundings(NamedTuple):
     directory: str
     say: Callable[[str], None]
     dag: str = ""
+    must_stop: Callable[[], bool] = lambda: False
+
+    def check_stop(self) -> None:
+        """Raise a `Fault` if the worker is to stop."""
+        if self.must_stop():
+            raise Fault(FaultKind.STOPPED, STOPPED)
 
 
 class Outcome(NamedTuple):

@@ -83,9 +83,10 @@ class WorkerProcesses:
             streams = 1
             if not _waits_for_none(placements):
                 streams = len(range(number, settings.max_streams, count))
-            share = performer.with_streams(streams)
-            made = lambda told, number=number, share=share: Worker(  # noqa: E731
-                placements, share, told, threading.Event(), done, Share(number, count)
+            own_stop = threading.Event()
+            share = performer.for_worker(streams, own_stop)
+            made = lambda told, number=number, share=share, own_stop=own_stop: Worker(  # noqa: E731
+                placements, share, told, own_stop, done, Share(number, count)
             )
             child = _Child(made, placements)
             self._children[child.fd] = child

@@ -56,7 +56,7 @@ class FtpFiles(Closing):
     def __init__(self, url: Url, surroundings: Surroundings) -> None:
         environment = surroundings.environment
         is_tls = url.scheme == "ftps"
-        self._session = Session(surroundings.settings)
+        self._session = Session(surroundings)
         self._server = url.server
         port = f":{url.port}" * bool(url.port)
         self._root = f"ftp://{ascii_host(url)}{port}/%2F"
@@ -153,7 +153,7 @@ class FtpFiles(Closing):
             yield
         except Fault as fault:
             code = self._session.status
-            if code < 400 or fault.kind is FaultKind.REQUEST:
+            if code < 400 or fault.kind in (FaultKind.REQUEST, FaultKind.STOPPED):
                 raise
             raise _fault_of_answer(code, self._session.head[-1], url, is_made=is_made) from None
 

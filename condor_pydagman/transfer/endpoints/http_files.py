@@ -119,7 +119,7 @@ class HttpFiles(Closing):
         self._surroundings = surroundings
         self._x509 = proxy
         self._reach = Reach(ascii_host(url))
-        self._session = Session(surroundings.settings, self._check_address)
+        self._session = Session(surroundings, self._check_address)
         self._services: dict[tuple[object, ...], _Service] = {}
         self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
         self._target = self._root = url._replace(path="/", query="")

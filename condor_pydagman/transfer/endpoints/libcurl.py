@@ -17,15 +17,15 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import pycurl
 
-from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.data_requests.urls import Url, is_host, masked_text
 from condor_pydagman.printable import message
 from condor_pydagman.transfer.endpoints.http_credentials import proxy_file
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.way import STOPPED, Surroundings
 
 MAX_HEAD_BYTES = 100_000  # of all that a server says before and behind a body
 MAX_BODY_BYTES = 64 << 20  # of an answer that is read as a whole: listings
@@ -39,6 +39,7 @@ RESOLVE_S = 0.005  # the same while it looks up a name, for which it has nothing
 _PATH_AS_IS = 234
 _SUPPRESS_CONNECT_HEADERS = 265
 _UPLOAD_BUFFERSIZE = 280
+_QUICK_EXIT = 322  # not to wait for the thread that looks up a name
 # The newer of the two is missing in older releases, and newer ones warn of the older.
 _SENT = getattr(pycurl, "SIZE_UPLOAD_T", pycurl.SIZE_UPLOAD)
 _TO_SEND = getattr(pycurl, "CONTENT_LENGTH_UPLOAD_T", pycurl.CONTENT_LENGTH_UPLOAD)
@@ -122,6 +123,7 @@ class Session:
     """Requests, one at a time; connections are kept from one to the next.
 
     Args:
+        surroundings: settings, and whether the worker is to stop.
         check: is asked before a connection to an address is made; raises a `Fault` if none may be.
 
     Attributes:
@@ -130,10 +132,13 @@ class Session:
         number: of the present request, from 1.
     """
 
-    def __init__(self, settings: Settings, check: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, surroundings: Surroundings, check: Callable[[str], None] | None = None
+    ) -> None:
         self._easy = pycurl.Curl()
         self._multi = pycurl.CurlMulti()
-        self._settings = settings
+        self._surroundings = surroundings
+        self._settings = surroundings.settings
         self._check = check
         self._options: Mapping[int, Any] | None = None
         self._blocks: deque[bytes] = deque()
@@ -316,11 +321,24 @@ class Session:
         self._options = options
 
     def _run(self, is_enough: Callable[[], bool]) -> None:
-        """Let libcurl work until there is enough, or the request has ended."""
+        """Let libcurl work until there is enough, or the request has ended.
+
+        Raises:
+            Fault: the worker is to stop, and there would be something to wait for.
+        """
         while self._is_open and not is_enough():
             self._work()
             if self._is_open and not is_enough():
+                if self._surroundings.must_stop():
+                    self._break_off()
                 self._wait()
+
+    def _break_off(self) -> NoReturn:
+        """End a request because the worker is to stop, without waiting for anybody."""
+        with contextlib.suppress(pycurl.error):  # before 7.87 there is no such option
+            self._easy.setopt(_QUICK_EXIT, 1)
+        self.end()
+        raise Fault(FaultKind.STOPPED, STOPPED)
 
     def _work(self) -> None:
         """Let libcurl do what it can without waiting."""

@@ -10,7 +10,8 @@ import errno
 import os
 import socket
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from condor_pydagman.data_requests.urls import Url, masked_text
@@ -22,6 +23,7 @@ from condor_pydagman.transfer.way import Surroundings
 INSTALL = "pip install 'condor_pydagman[transfer]'"
 BLOCK_BYTES = 32768  # of one request; more is not answered by all servers
 WINDOW_BYTES = 8 << 20  # that are asked for at once
+WAIT_S = 1.0  # at most, between looks at whether the worker is to stop
 SYSTEM_HOSTS = "/etc/ssh/ssh_known_hosts"
 
 
@@ -157,7 +159,7 @@ class SftpFiles(Closing):
                 allow_agent=not self._url.password,
             )
             self._sftp_client = client.open_sftp()
-            self._sftp_client.get_channel().settimeout(settings.stall_timeout_s)
+            self._sftp_client.sock = _Channel(self._sftp_client.get_channel(), self._surroundings)
         return self._sftp_client
 
     def _keys(self, home: str) -> list[str]:
@@ -211,6 +213,37 @@ class SftpFiles(Closing):
         if isinstance(error, OSError) and error.errno == errno.EACCES:
             return Fault(FaultKind.DENIED, f"{url}: {text}")
         return fault_of(error, url, server)
+
+
+class _Channel:
+    """What paramiko sends and receives by, without waiting for longer than a server may stall, nor
+    for long if the worker is to stop."""
+
+    def __init__(self, channel: Any, surroundings: Surroundings) -> None:
+        self._channel = channel
+        self._surroundings = surroundings
+        channel.settimeout(min(WAIT_S, surroundings.settings.stall_timeout_s))
+
+    def recv(self, size: int) -> bytes:
+        """Some bytes; none at the end."""
+        return bytes(self._patiently(self._channel.recv, size))
+
+    def send(self, data: bytes) -> int:
+        """Send a part; how much it was."""
+        return int(self._patiently(self._channel.send, data))
+
+    def _patiently(self, do: Callable[[Any], Any], what: Any) -> Any:
+        end = time.monotonic() + self._surroundings.settings.stall_timeout_s
+        while True:
+            try:
+                return do(what)
+            except socket.timeout:
+                self._surroundings.check_stop()
+                if time.monotonic() >= end:
+                    raise
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._channel, name)
 
 
 class SftpReader:
