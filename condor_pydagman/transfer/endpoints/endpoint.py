@@ -17,6 +17,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 MAX_DEPTH = 64  # of directories that a server lists
+MAX_ENTRIES = 1_000_000  # of a directory that a server lists, and of directories that wait for it
 MAX_DIGITS = 18  # of a number that a server tells
 _WHOLE = re.compile(rf"[0-9]{{1,{MAX_DIGITS}}}")
 
@@ -198,6 +199,17 @@ def check_depth(relative: str, root: Url) -> None:
     """
     if relative.count("/") > MAX_DEPTH:
         reason = f"{root} has directories that are nested more than {MAX_DEPTH} deep"
+        raise Fault(FaultKind.REFUSED, reason)
+
+
+def check_count(count: int, server: str) -> None:
+    """Refuse a list that needs too much memory.
+
+    Raises:
+        Fault: it has more than MAX_ENTRIES entries.
+    """
+    if count > MAX_ENTRIES:
+        reason = f"{server}: a listing of more than {MAX_ENTRIES} files and directories"
         raise Fault(FaultKind.REFUSED, reason)
 
 

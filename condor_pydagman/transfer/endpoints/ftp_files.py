@@ -18,6 +18,7 @@ from condor_pydagman.printable import message
 from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,
+    check_count,
     check_depth,
     no_file,
     whole_number,
@@ -40,6 +41,7 @@ _KINDS = {
 _OF_FILE = (426, 450, 451)  # of the answers that may pass, these tell nothing of the server
 # The newer of the two is missing in older releases, and newer ones warn of the older.
 _LENGTH = getattr(pycurl, "CONTENT_LENGTH_DOWNLOAD_T", pycurl.CONTENT_LENGTH_DOWNLOAD)
+MAX_LINE_BYTES = 65536
 _LOOK = {pycurl.NOBODY: 1, pycurl.OPT_FILETIME: 1}
 _MAKE_DIRECTORIES = {
     pycurl.FTP_FILEMETHOD: pycurl.FTPMETHOD_MULTICWD,
@@ -96,6 +98,7 @@ class FtpFiles(Closing):
                 relative = f"{directory}{name}"
                 if facts.get("type") == "dir":
                     waiting += [relative + "/"] * deep
+                    check_count(len(waiting), self._server)
                 elif facts.get("type") == "file":
                     size = whole_number(facts.get("size", ""))
                     yield Entry(relative, size, False, facts.get("modify", ""))
@@ -179,12 +182,27 @@ class FtpFiles(Closing):
         """Names and facts of what is in a directory."""
         with self.errors(url):
             self._begin(directory, {pycurl.CUSTOMREQUEST: "MLSD"})
-            lines = b"".join(self._session.blocks()).splitlines()
-        for line in lines:
+            listing = self._whole(self._session.blocks())
+        for line in _lines(listing):
             told, _, name = line.decode("utf-8", "surrogateescape").partition(" ")
             facts = (fact.partition("=") for fact in told.rstrip(";").split(";"))
             if name not in (".", ".."):
                 yield name, {key.lower(): value for key, _, value in facts}
+
+    def _whole(self, blocks: Iterator[bytes]) -> bytearray:
+        """A listing, as the server has sent it: nothing needs less memory.
+
+        It is read at once, since a server does not wait while files are transferred.
+        """
+        listing, begin = bytearray(), 0
+        for block in blocks:
+            listing += block
+            begin = listing.rfind(b"\n", begin) + 1 or begin
+            if len(listing) - begin > MAX_LINE_BYTES:
+                self._session.end()
+                reason = f"{self._server}: a line of a listing of more than {MAX_LINE_BYTES} bytes"
+                raise Fault(FaultKind.REFUSED, reason)
+        return listing
 
     def _is_directory(self, url: Url) -> bool:
         """Whether the server goes there."""
@@ -267,6 +285,18 @@ class FtpWriter:
     def abort(self) -> None:
         """See `endpoint.Writer`."""
         self._session.end()
+
+
+def _lines(listing: bytearray) -> Iterator[bytes]:
+    """The lines of a listing."""
+    begin = 0
+    while begin < len(listing):
+        end = listing.find(b"\n", begin)
+        end = end if end >= 0 else len(listing)
+        line = bytes(listing[begin:end]).rstrip(b"\r")
+        if line:
+            yield line
+        begin = end + 1
 
 
 def _fault_of_answer(code: int, line: bytes, url: Url, *, is_made: bool) -> Fault:

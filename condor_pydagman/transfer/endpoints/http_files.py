@@ -20,6 +20,7 @@ from condor_pydagman.transfer.endpoints.endpoint import (
     Closing,
     Entry,
     SendAgain,
+    check_count,
     check_depth,
     no_file,
     whole_number,
@@ -175,6 +176,7 @@ class HttpFiles(Closing):
                 elif deep and listed.path not in seen:
                     check_depth(relative, url)
                     seen.add(listed.path)
+                    check_count(len(seen), url.server)
                     waiting.append(listed.path)
 
     def read(self, url: Url, offset: int) -> HttpReader:

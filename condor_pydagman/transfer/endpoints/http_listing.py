@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from condor_pydagman.data_requests.urls import unquote_path
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.transfer.endpoints.endpoint import whole_number
+from condor_pydagman.transfer.endpoints.endpoint import check_count, whole_number
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 PROPFIND_BODY = (
@@ -28,6 +28,8 @@ _PLAIN = re.compile(r"(?!\.)[\w.,=+~@-]{1,255}", re.ASCII)
 MAX_TAG = 65536  # characters
 MAX_TEXT = 65536  # characters of a property
 MAX_NESTING = 64
+MAX_PART_BYTES = 1 << 20  # of a tag, with its attributes, and of anything else that is one thing
+MAX_NAMES = 10_000  # of elements and attributes; the parser keeps them all
 _DAV = "{DAV:}"
 _PROPERTIES = tuple(
     _DAV + name for name in ("href", "getcontentlength", "getetag", "getlastmodified")
@@ -47,13 +49,16 @@ class Listed(NamedTuple):
         return self.path.endswith("/")
 
 
-def links_of(blocks: Iterable[bytes], url: str, path: str) -> list[Listed]:
+def links_of(blocks: Iterable[bytes], url: str, path: str) -> Iterator[Listed]:
     """What a page of links (Apache, nginx, Python) has directly in its directory.
 
     Args:
         blocks: of the page.
         url: of the page.
         path: of the directory, decoded.
+
+    Raises:
+        Fault: there are too many.
     """
     names: dict[str, None] = {}  # in order
     for text in _pieces(blocks):
@@ -63,7 +68,8 @@ def links_of(blocks: Iterable[bytes], url: str, path: str) -> list[Listed]:
             name = link if _PLAIN.fullmatch(link) else _name(unescape(link), url, path)
             if name:
                 names[name] = None
-    return [Listed(path + name, None, "") for name in names]
+        check_count(len(names), urlsplit(url).netloc)
+    return (Listed(path + name, None, "") for name in names)
 
 
 def entries_of(blocks: Iterable[bytes], server: str) -> list[Listed]:
@@ -76,6 +82,7 @@ def entries_of(blocks: Iterable[bytes], server: str) -> list[Listed]:
     parser = ElementTree.XMLParser(target=responses)  # noqa: S314  # no entities, see `doctype`
     try:
         for block in blocks:
+            responses.expect(len(block))
             parser.feed(block)
         parser.close()
     except ElementTree.ParseError as error:
@@ -94,6 +101,15 @@ class _Responses:
         self._texts: dict[str, str] = {}
         self._text: list[str] | None = None  # of the property that is open
         self._length = 0
+        self._unseen = 0  # bytes since the parser has told anything
+        self._names: set[str] = set()
+
+    def expect(self, size: int) -> None:
+        """So many bytes go to the parser, which keeps what it can't tell yet."""
+        self._unseen += size
+        if self._unseen > MAX_PART_BYTES:
+            reason = f"{self._server} sends a list with a tag of more than {MAX_PART_BYTES} bytes"
+            raise Fault(FaultKind.REFUSED, reason)
 
     def doctype(self, name: str, public: str | None, system: str | None) -> None:
         """Entities can only be defined here."""
@@ -101,6 +117,12 @@ class _Responses:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
+        self._unseen = 0
+        self._names.add(tag)
+        self._names.update(attributes)
+        if len(self._names) > MAX_NAMES:
+            reason = f"{self._server} sends a list with more than {MAX_NAMES} names of properties"
+            raise Fault(FaultKind.REFUSED, reason)
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise Fault(FaultKind.REFUSED, f"{self._server} sends a list that is nested too deeply")
@@ -112,12 +134,14 @@ class _Responses:
 
     def data(self, text: str) -> None:
         """Text comes."""
+        self._unseen = 0
         if self._text is not None and self._length < MAX_TEXT:
             self._text.append(text)
             self._length += len(text)
 
     def end(self, tag: str) -> None:
         """An element ends."""
+        self._unseen = 0
         self._depth -= 1
         if self._text is not None:
             text = "".join(self._text).strip()
@@ -138,6 +162,7 @@ class _Responses:
             return
         if self._is_directory and not path.endswith("/"):
             path += "/"
+        check_count(len(self.found) + 1, self._server)
         self.found.append(Listed(path, whole_number(length), tag or changed))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import tracemalloc
 from collections.abc import Iterator, Mapping
 
 import pycurl
@@ -128,6 +129,34 @@ def test_a_list_without_end(surroundings: Surroundings, monkeypatch: pytest.Monk
     monkeypatch.setattr(libcurl, "MAX_BODY_BYTES", 1000)
     listing = b"type=file; a\r\n" * 1000
     with client(surroundings, {}, listing) as ftp, pytest.raises(Fault, match="a listing of more"):
+        list(ftp.files.files_below(ftp.url))
+
+
+@pytest.mark.parametrize("line", [b"\n", b"type=file;size=1; ab\r\n"])
+def test_a_list_takes_no_more_memory_than_its_text(surroundings: Surroundings, line: bytes) -> None:
+    listing = line * (1_000_000 // len(line))
+    with client(surroundings, {}, listing) as ftp:
+        tracemalloc.start()
+        try:
+            found = sum(1 for _ in ftp.files.files_below(ftp.url))
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert found == listing.count(b"size=1")
+    assert peak < 3 * len(listing)
+
+
+def test_a_line_without_end(surroundings: Surroundings) -> None:
+    listing = b"type=file; a\r\n" + b"a" * 200_000
+    broken = pytest.raises(Fault, match="a line of a listing")
+    with client(surroundings, {}, listing) as ftp, broken:
+        list(ftp.files.files_below(ftp.url))
+
+
+def test_too_many_directories(surroundings: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "MAX_ENTRIES", 10)
+    listing = b"".join(b"type=dir; %d\r\n" % number for number in range(11))
+    with client(surroundings, {}, listing) as ftp, pytest.raises(Fault, match="more than 10 files"):
         list(ftp.files.files_below(ftp.url))
 
 

@@ -19,7 +19,7 @@ import pytest
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer import stream_copy
 from condor_pydagman.transfer.direct_way import DirectWay
-from condor_pydagman.transfer.endpoints import http_files, libcurl, proxies
+from condor_pydagman.transfer.endpoints import endpoint, http_files, libcurl, proxies
 from condor_pydagman.transfer.endpoints.endpoint import whole_number
 from condor_pydagman.transfer.endpoints.http_files import HttpFiles
 from condor_pydagman.transfer.endpoints.http_headers import (
@@ -270,7 +270,7 @@ def test_pages_of_links() -> None:
 def test_a_page_that_is_made_to_take_long(text: str) -> None:
     """With expressions of unbounded parts this takes hours."""
     block = (text * (65536 // len(text))).encode()
-    assert len(links_of([block] * 16, "http://h/t/", "/t/")) < 9
+    assert len(list(links_of([block] * 16, "http://h/t/", "/t/"))) < 9
 
 
 def test_lists_with_entities_are_refused() -> None:
@@ -291,6 +291,35 @@ def test_lists_that_are_none() -> None:
         assert error.value.transient
     with pytest.raises(Fault, match="too deeply"):
         entries_of([b"<x>" * 1000], "server")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'<x a="' + b"a" * 2_000_000 + b'"/>', "a tag of more than 1048576 bytes"),
+        (b"<!--" + b"a" * 2_000_000 + b"-->", "a tag of more than 1048576 bytes"),
+        (b"".join(b"<a%d/>" % number for number in range(11_000)), "more than 10000 names"),
+        (b"".join(b"<x a%d='1'/>" % number for number in range(11_000)), "more than 10000 names"),
+        (b"<response><href>/a</href></response>" * 101, "more than 100 files"),
+    ],
+)
+def test_a_list_that_is_made_to_take_much_memory(
+    monkeypatch: pytest.MonkeyPatch, body: bytes, reason: str
+) -> None:
+    monkeypatch.setattr(endpoint, "MAX_ENTRIES", 100)
+    text = b'<multistatus xmlns="DAV:">' + body + b"</multistatus>"
+    blocks = (text[at : at + 16384] for at in range(0, len(text), 16384))
+    with pytest.raises(Fault, match=reason) as error:
+        entries_of(blocks, "server")
+    assert error.value.kind is FaultKind.REFUSED
+
+
+def test_a_page_of_too_many_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "MAX_ENTRIES", 100)
+    links = [b"<a href=%d>x</a>" % number for number in range(101)]
+    assert len(list(links_of(links[:100] * 2, "http://h/t/", "/t/"))) == 100
+    with pytest.raises(Fault, match="h: a listing of more than 100 files and directories"):
+        links_of(links, "http://h/t/", "/t/")
 
 
 def test_a_list_of_a_server_with_other_habits() -> None:
