@@ -23,10 +23,11 @@ MAX_NAME = 120  # characters of a node's name in names of its files
 # Variables that modules, plugins and libraries find credentials and servers with.
 PASSED_ON = (
     *("X509_USER_PROXY", "X509_USER_CERT", "X509_USER_KEY", "X509_CERT_DIR", "SSL_CERT_FILE"),
+    *("SSL_CERT_DIR", "CURL_CA_BUNDLE"),
     *("BEARER_TOKEN", "BEARER_TOKEN_FILE", "XDG_RUNTIME_DIR", "_CONDOR_CREDS"),
     *("KRB5CCNAME", "SSH_AUTH_SOCK", "HOME", "USER", "LOGNAME", "PATH", "LANG", "LC_ALL", "TZ"),
-    *("http_proxy", "https_proxy", "ftp_proxy", "no_proxy"),
-    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "CONDOR_CONFIG"),
+    *("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY", "CONDOR_CONFIG"),
 )
 PASSED_ON_BEGINNINGS = ("AWS_", "GOOGLE_", "AZURE_", "S3_", "XRD_", "GFAL_", "_CONDOR_PYDAGMAN_")
 

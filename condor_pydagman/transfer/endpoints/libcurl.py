@@ -72,10 +72,15 @@ _AUTHORITIES = (
 
 
 def authorities(environment: Mapping[str, str]) -> dict[str, str]:
-    """Whom to trust: CAINFO and CAPATH of libcurl, as far as they are known."""
+    """Whom to trust: CAINFO and CAPATH of libcurl, as far as they are known.
+
+    As with curl(1), the variables of OpenSSL count only without CURL_CA_BUNDLE.
+    """
+    bundle = environment.get("CURL_CA_BUNDLE", "")
     usual = next(filter(os.path.isfile, _AUTHORITIES), "")
-    file = environment.get("SSL_CERT_FILE") or usual
-    named = (environment.get(name, "") for name in ("X509_CERT_DIR", "SSL_CERT_DIR"))
+    file = bundle or environment.get("SSL_CERT_FILE") or usual
+    names = ("X509_CERT_DIR", "SSL_CERT_DIR")[: 1 if bundle else 2]
+    named = (environment.get(name, "") for name in names)
     directory = next(filter(os.path.isdir, named), "")
     return {name: path for name, path in (("CAINFO", file), ("CAPATH", directory)) if path}
 

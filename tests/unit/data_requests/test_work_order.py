@@ -48,6 +48,12 @@ def test_no_two_nodes_share_files(names: list[str]) -> None:
         assert len(stem.encode()) < 200
 
 
+def test_what_a_worker_finds_servers_with_is_passed_on() -> None:
+    proxies = ("all_proxy", "ALL_PROXY", "ftp_proxy", "FTP_PROXY", "https_proxy", "no_proxy")
+    names = {*proxies, "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "X509_CERT_DIR"}
+    assert set(passed_on(dict.fromkeys(names, "x"))) == names
+
+
 def test_credentials_of_the_environment_are_passed_on() -> None:
     environment = {"AWS_SECRET_ACCESS_KEY": "k", "BEARER_TOKEN_FILE": "f", "EDITOR": "vi"}
     assert set(passed_on(environment)) == {"AWS_SECRET_ACCESS_KEY", "BEARER_TOKEN_FILE"}

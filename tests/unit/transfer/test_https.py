@@ -12,6 +12,7 @@ import pytest
 
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.endpoints.http_credentials import bearer_token
+from condor_pydagman.transfer.endpoints.libcurl import authorities
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Progress, Surroundings
 from tests.servers.certificates import Authority
@@ -93,6 +94,33 @@ def test_whoever_is_not_trusted_is_not_asked_again(
         move(server.url("/a", "https").replace("127.0.0.1", "localhost"), tmp_path / "b")
     assert error.value.kind is FaultKind.DENIED
     assert server.requests == []
+
+
+def test_the_bundle_of_curl_goes_before_what_openssl_knows(
+    move: Moves, server: FaultyServer, authority: Authority, tmp_path: Path
+) -> None:
+    stranger = str(Authority(tmp_path, "stranger").file)
+    bundle = str(authority.file)
+    move(server.url("/a", "https"), tmp_path / "b", SSL_CERT_FILE=stranger, CURL_CA_BUNDLE=bundle)
+    with pytest.raises(Fault, match="certificate"):
+        move(server.url("/a", "https"), tmp_path / "c", CURL_CA_BUNDLE=stranger)
+    with pytest.raises(Fault, match="certificate") as error:
+        move(server.url("/a", "https"), tmp_path / "c", CURL_CA_BUNDLE="/nonexistent")
+    assert error.value.kind is FaultKind.DENIED
+    move(server.url("/a", "https"), tmp_path / "c", CURL_CA_BUNDLE="")
+
+
+def test_directories_of_authorities(tmp_path: Path) -> None:
+    usual = authorities({}).get("CAINFO")
+    of_openssl, of_the_grid = str(tmp_path / "a"), str(tmp_path / "b")
+    for path in (of_openssl, of_the_grid):
+        os.mkdir(path)
+    both = {"SSL_CERT_DIR": of_openssl, "X509_CERT_DIR": of_the_grid}
+    assert authorities({"SSL_CERT_DIR": of_openssl}).get("CAPATH") == of_openssl
+    assert authorities({"SSL_CERT_DIR": of_openssl}).get("CAINFO") == usual
+    assert authorities(both)["CAPATH"] == of_the_grid
+    assert authorities({"SSL_CERT_DIR": of_openssl, "CURL_CA_BUNDLE": "/x"}) == {"CAINFO": "/x"}
+    assert authorities({**both, "CURL_CA_BUNDLE": "/x"})["CAPATH"] == of_the_grid
 
 
 def test_a_certificate_that_can_not_be_used(
