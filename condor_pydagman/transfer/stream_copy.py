@@ -239,7 +239,7 @@ class StreamCopy:
         if isinstance(writer, LocalWriter):
             # Renamed while it is locked: another placement of the same file must not go on with it.
             try:
-                self._rename(temporary, destination)
+                self._rename(temporary, destination, size)
             finally:
                 writer.commit()
             return
@@ -247,7 +247,7 @@ class StreamCopy:
             writer.commit()
             self._check_what_is_there(temporary, size, digest)
             if temporary != destination:
-                self._rename(temporary, destination)
+                self._rename(temporary, destination, size)
 
     def _check_what_is_there(self, temporary: Url, size: int, digest: Digest | None) -> None:
         """Compare what the service says of a file that it has taken."""
@@ -271,9 +271,11 @@ class StreamCopy:
                 " written",
             )
 
-    def _rename(self, temporary: Url, destination: Url) -> None:
+    def _rename(self, temporary: Url, destination: Url, size: int | None) -> None:
         if not (self._transfer.if_exists == FAIL and destination.is_local):
             self._writes.rename(temporary, destination)
+            if hasattr(self._writes, "check_moved"):
+                self._writes.check_moved(destination, size)
         elif not _named_if_free(temporary.path, destination.path):
             raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if destination.is_local and self._surroundings.settings.synchronize:
@@ -369,7 +371,7 @@ class StreamCopy:
             self._writes.remove(target)
             raise Fault(FaultKind.MISMATCH, f"the service made no whole copy of {source}")
         if target != destination:
-            self._writes.rename(target, destination)
+            self._rename(target, destination, found.size)
         self.by_service = True
         self._progress.add(found.size or 0)
         return found.size or 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import quote, urljoin
 
 import pycurl
@@ -40,7 +40,7 @@ from condor_pydagman.transfer.endpoints.http_listing import (
     entries_of,
     links_of,
 )
-from condor_pydagman.transfer.endpoints.libcurl import Session, ascii_host, tls_options
+from condor_pydagman.transfer.endpoints.libcurl import Session, ascii_host, idna, tls_options
 from condor_pydagman.transfer.endpoints.proxies import proxy_options
 from condor_pydagman.transfer.endpoints.reach import Reach
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
@@ -251,6 +251,23 @@ class HttpFiles(Closing):
             raise Fault(FaultKind.SERVER, f"{url.server} has lost {url}")
         _check(answer, "MOVE", url)
 
+    def check_moved(self, to: Url, size: int | None) -> None:
+        """Look at what was renamed: some servers say that they have moved what they have not.
+
+        Raises:
+            Fault: it is not there, or has another size.
+        """
+        try:
+            found = self.look(to)
+        except Fault as fault:
+            if fault.kind is FaultKind.DENIED:
+                return  # who may write there may not be allowed to look
+            raise
+        if found is None or (None not in (size, found.size) and size != found.size):
+            there = "is not there" if found is None else f"has {found.size} bytes"
+            reason = f"{to.server} says that it has moved a file to {to}, which {there}"
+            raise Fault(FaultKind.MISMATCH, reason)
+
     def remove(self, url: Url) -> None:
         """See `Endpoint`."""
         answer = self._ask_all("DELETE", url)
@@ -402,7 +419,7 @@ class HttpFiles(Closing):
         """
         allowed = self._surroundings.settings.redirect_hosts
         host = ascii_host(target)
-        if any(fnmatch.fnmatchcase(host, _ascii_pattern(name)) for name in allowed):
+        if any(fnmatch.fnmatchcase(host, idna(name)) for name in allowed):
             return True
         same_port = _port(target) == _port(self._root)
         return host == ascii_host(self._root) and (same_port or not self._reach.is_near)
@@ -565,8 +582,7 @@ class HttpWriter:
     def write(self, data: memoryview) -> None:
         """See `endpoint.Writer`."""
         if self._has_answer:
-            reason = f"{self._url.server} answers before it has all of {self._url}"
-            raise Fault(FaultKind.SERVER, reason)
+            self._raise_early()
         try:
             self._has_answer = not self._session.send(data)
         except Fault:
@@ -575,6 +591,17 @@ class HttpWriter:
                 raise
         if self._has_answer:
             self._files.end_of_put(self._url, self._hops)
+            if self._session.is_early:
+                self._raise_early()
+
+    def _raise_early(self) -> NoReturn:
+        """The server says that it has the file while we have more of it.
+
+        Raises:
+            Fault: this.
+        """
+        url, status = self._url, self._session.status
+        raise Fault(FaultKind.SERVER, f"{url.server} answers {status} before it has all of {url}")
 
     def commit(self) -> None:
         """See `endpoint.Writer`."""
@@ -632,14 +659,6 @@ def _location(url: Url, answer: Answer) -> Url:
     if target.scheme not in ("http", "https"):
         raise Fault(FaultKind.REFUSED, f"{url.server} redirects to {target.scheme}")
     return target
-
-
-def _ascii_pattern(name: str) -> str:
-    """A pattern of `redirect_hosts` as hosts are compared."""
-    try:
-        return name.lower().encode("idna").decode()
-    except UnicodeError:
-        return name.lower()
 
 
 def _port(url: Url) -> int:

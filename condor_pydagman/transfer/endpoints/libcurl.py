@@ -124,6 +124,14 @@ def ascii_host(url: Url) -> str:
     raise Fault(FaultKind.REQUEST, reason)
 
 
+def idna(name: str) -> str:
+    """A name of a host, or of a pattern of hosts, as they are compared: in ASCII and lower case."""
+    try:
+        return name.lower().encode("idna").decode()
+    except UnicodeError:
+        return name.lower()
+
+
 class Session:
     """Requests, one at a time; connections are kept from one to the next.
 
@@ -134,6 +142,7 @@ class Session:
     Attributes:
         head: lines of the answer so far: of an http answer, or all that an ftp server has said.
         has_head: whether the head of an http answer is whole.
+        is_early: whether an http server has answered before all that it was to get was sent.
         number: of the present request, from 1.
     """
 
@@ -155,7 +164,7 @@ class Session:
         self._fault: Fault | None = None
         self._refusal: Fault | None = None
         self._head_bytes = 0
-        self.has_head = False
+        self.has_head = self.is_early = False
         self._lent: list[socket.socket] = []
         self.head: list[bytes] = []
         self.number = 0
@@ -178,6 +187,7 @@ class Session:
         self._easy.setopt(pycurl.URL, url)
         self._server, self._fault, self._refusal = server, None, None
         self.head, self.has_head, self._head_bytes = [], False, 0
+        self.is_early = False
         self._output, self._wants_output, self._has_sent = _NOTHING, False, False
         self._is_paused = False
         self.number += 1
@@ -196,7 +206,11 @@ class Session:
 
     def wait_for_wish(self) -> bool:
         """Wait until the server wants a body; False if it has answered without."""
-        self._run(lambda: self._wants_output or bool(self._blocks))
+        self._run(lambda: self._wants_output or bool(self._blocks) or self._answers_early())
+        if self._answers_early():  # libcurl would send the rest to it
+            self.is_early = True
+            self.end()
+            return False
         if self._blocks:
             self.drain()
         self._raise_fault()
@@ -272,6 +286,13 @@ class Session:
             unwanted += sum(map(len, self._blocks))
             self._blocks.clear()
         self.end()
+
+    def _answers_early(self) -> bool:
+        """Whether there is an answer to a body of which more is to come."""
+        if not (self.has_head and self._has_sent):
+            return False
+        expected = self.known(_TO_SEND)
+        return bool(expected < 0 or self.known(_SENT) < expected)
 
     def _is_late(self, end: float) -> bool:
         """Whether it is later, and only the rest of an answer is missing."""
@@ -440,7 +461,8 @@ class Session:
             return b""
         if not self._output:
             self._wants_output = True
-            self.head, self.has_head = [], False  # what it has said before was not its last word
+            if not self._has_sent:  # what it has said before was not its last word
+                self.head, self.has_head = [], False
             return int(pycurl.READFUNC_PAUSE)
         data = bytes(self._output[:size])
         self._has_sent = True

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pycurl
 
 from condor_pydagman.data_requests.urls import Url, parse_url
-from condor_pydagman.transfer.endpoints.libcurl import authorities
+from condor_pydagman.transfer.endpoints.libcurl import authorities, idna
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 _KINDS = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
@@ -88,6 +88,7 @@ def is_bypassed(host: str, port: int, bypass: str) -> bool:
     perhaps with a port; or `*` alone, which is all."""
     if bypass.strip() == "*":
         return True
+    host = idna(host)
     return any(_is_meant(host, port, word) for word in bypass.lower().replace(",", " ").split())
 
 
@@ -98,7 +99,7 @@ def _is_meant(host: str, port: int, word: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        name = word.lstrip(".")
+        name = idna(word.lstrip("."))
         return bool(name) and f".{host.lower()}".endswith(f".{name}")
     try:
         return address in ipaddress.ip_network(word.strip("[]"), strict=False)

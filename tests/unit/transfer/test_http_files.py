@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import itertools
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -461,6 +462,84 @@ def test_what_a_server_keeps_of_an_upload_is_compared(
     assert server.files == {}
 
 
+@pytest.mark.parametrize("before", [None, b"other"], ids=["nothing there", "another file there"])
+@pytest.mark.parametrize("scheme", ["http", "dav"])
+def test_a_server_that_only_says_that_it_has_moved_a_file(
+    move: Moves, server: FaultyServer, tmp_path: Path, scheme: str, before: bytes | None
+) -> None:
+    (tmp_path / "a").write_bytes(DATA)
+    if before is not None:
+        server.files["/b"] = before
+    temporary: list[str] = []
+
+    class Once(dict[str, list[Wrong]]):
+        def get(self, path: str, default: Any = None) -> Any:
+            if path.endswith(".part") and server.requests[-1][0] == "MOVE" and not temporary:
+                temporary.append(path)
+                return [Wrong(status=201)]
+            return super().get(path, default)
+
+    server._wrong = Once()
+    there = "is not there" if before is None else "has 5 bytes"
+    with pytest.raises(Fault, match=f"has moved a file to .*/b, which {there}") as error:
+        move(tmp_path / "a", server.url("/b", scheme))
+    assert (error.value.kind, error.value.transient) == (FaultKind.MISMATCH, True)
+    move(tmp_path / "a", server.url("/b", scheme))
+    assert server.files["/b"] == DATA
+
+
+def test_who_may_not_look_at_what_was_moved(
+    move: Moves, server: FaultyServer, tmp_path: Path
+) -> None:
+    (tmp_path / "a").write_bytes(DATA)
+    server.fail("/b", Wrong(status=403))
+    move(tmp_path / "a", server.url("/b"))
+    assert server.files["/b"] == DATA
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("headers", [[], ["Connection: close"]], ids=["keeps", "closes"])
+def test_a_server_that_has_a_file_before_all_was_sent(
+    surroundings: Surroundings, headers: list[str], reads: bool
+) -> None:
+    """And may neither close the connection, nor read on."""
+    with early(answer("Content-Length: 0", *headers, status="201 Created"), reads) as server:
+        url = parse_url(server)
+        with contextlib.closing(HttpFiles(url, surroundings)) as files:
+            writer = files.write(url, 0, 100 * len(LARGE))
+            with pytest.raises(Fault, match="answers 201 before it has all of") as error:
+                for _ in range(100):
+                    writer.write(memoryview(LARGE))
+                writer.commit()
+    assert error.value.kind is FaultKind.SERVER
+    assert not error.value.host
+
+
+@contextlib.contextmanager
+def early(said: bytes, reads: bool) -> Iterator[str]:
+    """The URL of a file of a server that answers to its first bytes."""
+    over = threading.Event()
+
+    def run() -> None:
+        with contextlib.suppress(OSError), listener.accept()[0] as made:
+            made.recv(65536)
+            made.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            made.recv(65536)
+            made.sendall(said)
+            while reads and made.recv(1 << 20):
+                pass
+            over.wait(LIMIT_S)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/a"
+        finally:
+            over.set()
+            thread.join()
+
+
 def test_servers_are_asked_for_checksums(move: Moves, server: FaultyServer, tmp_path: Path) -> None:
     """After an upload, and before one is skipped."""
     (tmp_path / "a").write_bytes(DATA)
@@ -680,6 +759,16 @@ def test_servers_without_a_proxy(word: str, is_meant: bool) -> None:
 )
 def test_names_without_a_proxy(word: str, is_meant: bool) -> None:
     assert proxies.is_bypassed("data.example.org", 443, word) is is_meant
+
+
+@pytest.mark.parametrize("host", ["data.bücher.example", "data.xn--bcher-kva.example"])
+@pytest.mark.parametrize(
+    "word",
+    ["bücher.example", ".BÜCHER.example", "xn--bcher-kva.example:443", "*", "*,bücher.example"],
+)
+def test_names_that_are_not_ascii_without_a_proxy(host: str, word: str) -> None:
+    assert proxies.is_bypassed(host, 443, word)
+    assert not proxies.is_bypassed("bucher.example", 443, word)
 
 
 def test_proxies(move: Moves, tmp_path: Path) -> None:
