@@ -38,6 +38,8 @@ _KINDS = {
     553: FaultKind.DESTINATION,
     452: FaultKind.NO_SPACE,
 }
+# Some servers' answer to a path that is not there; to other commands it means what it says.
+_BAD_PARAMETER = 501
 _OF_FILE = (426, 450, 451)  # of the answers that may pass, these tell nothing of the server
 # The newer of the two is missing in older releases, and newer ones warn of the older.
 _LENGTH = getattr(pycurl, "CONTENT_LENGTH_DOWNLOAD_T", pycurl.CONTENT_LENGTH_DOWNLOAD)
@@ -78,14 +80,13 @@ class FtpFiles(Closing):
         """See `Endpoint`."""
         try:
             self._ask(url, _LOOK)
+            if self._size() is None:
+                self._refuse_unsized(url)
         except Fault as fault:
             if fault.kind not in (FaultKind.MISSING, FaultKind.DESTINATION):
                 raise  # 550 and 553 are told of directories, too
             return Entry("", None, True) if self._is_directory(url) else None
-        size = self._size()
-        if size is None:
-            self._refuse_passing(url)
-        return Entry("", size, False, self._version())
+        return Entry("", self._size(), False, self._version())
 
     def files_below(self, url: Url, *, deep: bool = True) -> Iterator[Entry]:
         """See `Endpoint`."""
@@ -106,7 +107,7 @@ class FtpFiles(Closing):
     def read(self, url: Url, offset: int) -> FtpReader:
         """See `Endpoint`."""
         try:
-            with self.errors(url):
+            with self.errors(url, of_path=not offset):
                 self._begin(url, {pycurl.RESUME_FROM_LARGE: offset, pycurl.OPT_FILETIME: 1})
                 self._session.wait_for_head()
         except Fault as fault:
@@ -120,7 +121,7 @@ class FtpFiles(Closing):
     def write(self, url: Url, offset: int, size: int | None) -> FtpWriter:
         """See `Endpoint`."""
         options = {pycurl.UPLOAD: 1, pycurl.APPEND: int(offset > 0), **_MAKE_DIRECTORIES}
-        with self.errors(url, is_made=True):
+        with self.errors(url, is_made=True, of_path=True):
             self._begin(url, options)
             self._session.wait_for_wish()
         return FtpWriter(self, self._session, url)
@@ -146,11 +147,12 @@ class FtpFiles(Closing):
         self._session.close()
 
     @contextlib.contextmanager
-    def errors(self, url: Url, *, is_made: bool = False) -> Iterator[None]:
+    def errors(self, url: Url, *, is_made: bool = False, of_path: bool = False) -> Iterator[None]:
         """Turn what the server has answered into a `Fault` of its own.
 
         Args:
             is_made: whether the URL is of a file that is made.
+            of_path: whether it can only be the path that the server does not like.
         """
         try:
             yield
@@ -158,6 +160,8 @@ class FtpFiles(Closing):
             code = self._session.status
             if code < 400 or fault.kind in (FaultKind.REQUEST, FaultKind.STOPPED):
                 raise
+            if code == _BAD_PARAMETER and of_path:
+                code = 550
             raise _fault_of_answer(code, self._session.head[-1], url, is_made=is_made) from None
 
     def _begin(self, url: Url, options: Mapping[int, Any]) -> None:
@@ -168,7 +172,7 @@ class FtpFiles(Closing):
 
     def _ask(self, url: Url, options: Mapping[int, Any]) -> None:
         """Make a request that moves no data."""
-        with self.errors(url):
+        with self.errors(url, of_path=True):
             self._begin(url, options)
             self._session.finish()
 
@@ -180,7 +184,7 @@ class FtpFiles(Closing):
 
     def _list(self, url: Url, directory: Url) -> Iterator[tuple[str, dict[str, str]]]:
         """Names and facts of what is in a directory."""
-        with self.errors(url):
+        with self.errors(url, of_path=True):
             self._begin(directory, {pycurl.CUSTOMREQUEST: "MLSD"})
             listing = self._whole(self._session.blocks())
         for line in _lines(listing):
@@ -215,11 +219,14 @@ class FtpFiles(Closing):
             return False
         return True
 
-    def _refuse_passing(self, url: Url) -> None:
-        """libcurl takes an answer that may pass for one that tells no size."""
+    def _refuse_unsized(self, url: Url) -> None:
+        """libcurl takes an answer that may pass, or a path that is not there, for one that tells no
+        size."""
         for line in self._session.head:
             if line[:1] == b"4" and line[:3].isdigit():
                 raise _fault_of_answer(int(line[:3]), line, url, is_made=False)
+            if line.startswith(b"%d " % _BAD_PARAMETER):
+                raise _fault_of_answer(550, line, url, is_made=False)
 
     def _size(self) -> int | None:
         """Bytes of a file, or of its rest, if the server has told."""

@@ -53,7 +53,7 @@ class Client:
                     self.data = socket.create_server(("127.0.0.1", 0))
                     port = divmod(self.data.getsockname()[1], 256)
                     made.sendall(b"227 here (%b,%d,%d)\r\n" % (self.data_address, *port))
-                elif word == "MLSD":
+                elif word == "MLSD" and word not in self.answers:
                     self._list(made)
                 else:
                     made.sendall(self.answers.get(word, b"500 what?\r\n"))
@@ -187,6 +187,48 @@ def test_a_file_that_can_not_be_had_now_is_not_the_fault_of_its_host(
     with client(surroundings, answers) as ftp, pytest.raises(Fault) as fault:
         ftp.files.look(ftp.url.child("a"))
     assert (fault.value.kind, bool(fault.value.host)) == (FaultKind.SERVER, is_hosts)
+
+
+NO_PATH = b"501 No such directory.\r\n"
+
+
+def test_a_path_that_is_no_good_parameter_is_not_there(surroundings: Surroundings) -> None:
+    answers = dict.fromkeys(("SIZE", "CWD", "RETR", "MLSD"), NO_PATH)
+    with client(surroundings, answers) as ftp:
+        url = ftp.url.child("d/a")
+        assert ftp.files.look(url) is None
+        for ask in (lambda: ftp.files.read(url, 0), lambda: list(ftp.files.files_below(url))):
+            with pytest.raises(Fault, match="501 No such") as fault:
+                ask()
+            assert (fault.value.kind, fault.value.transient) == (FaultKind.MISSING, False)
+
+
+@pytest.mark.parametrize("answers", [{"CWD": NO_PATH, "MKD": NO_PATH}, {"STOR": NO_PATH}])
+def test_a_place_that_is_no_good_parameter_is_not_there(
+    surroundings: Surroundings, answers: dict[str, bytes]
+) -> None:
+    answers = {"CWD": b"250 done\r\n", **answers}
+    with client(surroundings, answers) as ftp, pytest.raises(Fault, match="501 No such") as fault:
+        ftp.files.write(ftp.url.child("d/a"), 0, 5)
+    assert (fault.value.kind, fault.value.transient) == (FaultKind.DESTINATION, False)
+
+
+def test_a_directory_whose_size_nobody_knows(surroundings: Surroundings) -> None:
+    with client(surroundings, {"SIZE": NO_PATH, "CWD": b"250 done\r\n"}) as ftp:
+        found = ftp.files.look(ftp.url.child("d"))
+    assert found is not None
+    assert found.is_directory
+
+
+@pytest.mark.parametrize("word", ["REST", "DELE"])
+def test_another_parameter_that_is_no_good_is_refused(
+    surroundings: Surroundings, word: str
+) -> None:
+    with client(surroundings, {word: b"501 No.\r\n"}) as ftp:
+        url = ftp.url.child("a")
+        with pytest.raises(Fault, match="501 No") as fault:
+            ftp.files.remove(url) if word == "DELE" else ftp.files.read(url, 3)
+    assert fault.value.kind is FaultKind.REFUSED
 
 
 @pytest.mark.parametrize(

@@ -763,8 +763,7 @@ def test_names_without_a_proxy(word: str, is_meant: bool) -> None:
 
 @pytest.mark.parametrize("host", ["data.bücher.example", "data.xn--bcher-kva.example"])
 @pytest.mark.parametrize(
-    "word",
-    ["bücher.example", ".BÜCHER.example", "xn--bcher-kva.example:443", "*", "*,bücher.example"],
+    "word", ["bücher.example", ".BÜCHER.example", "xn--bcher-kva.example:443", "x,bücher.example"]
 )
 def test_names_that_are_not_ascii_without_a_proxy(host: str, word: str) -> None:
     assert proxies.is_bypassed(host, 443, word)
