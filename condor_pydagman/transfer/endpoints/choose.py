@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from condor_pydagman.data_requests.urls import LOCAL, Url
+from condor_pydagman.transfer.endpoints import curl_names
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
 from condor_pydagman.transfer.endpoints.local_files import LocalFiles
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
@@ -73,4 +74,8 @@ def _why_no_curl(scheme: str) -> str:
         return f"{scheme} needs libcurl 7.71 or newer, and pycurl has {version[1]}: {INSTALL_CURL}"
     if name not in version[8]:
         return f"the libcurl {version[1]} that pycurl uses was built without {name}: {INSTALL_CURL}"
+    lacking = [one for one in curl_names.NAMES if not hasattr(pycurl, one)]
+    if lacking:
+        own = pycurl.version.partition(" ")[0]
+        return f"{scheme} needs a newer pycurl than {own}, which lacks {lacking[0]}: {INSTALL_CURL}"
     return ""

@@ -23,6 +23,7 @@ import pycurl
 
 from condor_pydagman.data_requests.urls import Url, is_host, masked_text
 from condor_pydagman.printable import message
+from condor_pydagman.transfer.endpoints.curl_names import NAMES
 from condor_pydagman.transfer.endpoints.http_credentials import proxy_file
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import STOPPED, Surroundings
@@ -46,6 +47,12 @@ _TO_SEND = getattr(pycurl, "CONTENT_LENGTH_UPLOAD_T", pycurl.CONTENT_LENGTH_UPLO
 MAX_BLOCKS = 4  # of 16 kB each, that are kept until they are wanted
 _NOTHING = memoryview(bytearray())
 _FINAL = re.compile(rb"HTTP/\S+ [^1]")
+
+# A libcurl that was built without ftp, proxies or directories of authorities does without these.
+_DISPENSABLE = (
+    *(pycurl.FTP_RESPONSE_TIMEOUT, pycurl.CAPATH, pycurl.PROXY_CAPATH, pycurl.BUFFERSIZE),
+    *(_SUPPRESS_CONNECT_HEADERS, _UPLOAD_BUFFERSIZE),
+)
 
 _KINDS = {
     pycurl.E_URL_MALFORMAT: FaultKind.REQUEST,
@@ -130,6 +137,26 @@ def idna(name: str) -> str:
         return name.lower().encode("idna").decode()
     except UnicodeError:
         return name.lower()
+
+
+def _set_option(easy: Any, number: int, value: Any) -> None:
+    """Set an option of libcurl.
+
+    Raises:
+        Fault: this libcurl was built without it, and there is no doing without it.
+    """
+    try:
+        easy.setopt(number, value)
+    except pycurl.error as error:
+        code = error.args[0] if error.args else 0
+        if code not in (pycurl.E_NOT_BUILT_IN, pycurl.E_UNKNOWN_OPTION):
+            raise
+        if number in _DISPENSABLE or value == "":
+            return
+        known = vars(pycurl).items()
+        name = next((n for n, v in known if v == number and n in NAMES), f"option {number}")
+        reason = f"the libcurl of pycurl was built without {name} ({pycurl.version})"
+        raise Fault(FaultKind.NO_WAY, reason) from None
 
 
 class Session:
@@ -343,7 +370,7 @@ class Session:
             pycurl.OPENSOCKETFUNCTION: self._on_socket,
         }
         for number, value in {**common, **options}.items():
-            self._easy.setopt(number, value)
+            _set_option(self._easy, number, value)
         self._options = options
 
     def _run(self, is_enough: Callable[[], bool]) -> None:

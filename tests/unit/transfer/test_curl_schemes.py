@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,12 +13,16 @@ import pycurl
 import pytest
 
 from condor_pydagman.transfer.direct_way import DirectWay
+from condor_pydagman.transfer.endpoints import curl_names
+from condor_pydagman.transfer.endpoints import libcurl as libcurl_module
 from condor_pydagman.transfer.endpoints.choose import CURL_SCHEMES, why_unknown
+from condor_pydagman.transfer.endpoints.libcurl import Session
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.ways import ways_to_try
 from condor_pydagman.transfer.way import Surroundings
 from tests.unit.transfer.helpers import progress, transfer
 
+PYCURL = pycurl.version.split()[0].removeprefix("PycURL/")
 PACKAGES = ("condor_pydagman[transfer]", "apt install python3-pycurl", "dnf install python3-pycurl")
 
 
@@ -73,6 +79,62 @@ def test_a_libcurl_without_a_protocol(
 def test_a_libcurl_that_is_too_old(libcurl: Callable[..., None]) -> None:
     libcurl(0x073D00, "7.61.0", "http")
     assert "needs libcurl 7.71 or newer, and pycurl has 7.61.0" in why_unknown("http")
+
+
+def test_a_pycurl_that_lacks_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in curl_names.NAMES:
+        with monkeypatch.context() as without:
+            without.delattr(pycurl, name)
+            why = why_unknown("ftp")
+            assert f"ftp needs a newer pycurl than PycURL/{PYCURL}, which lacks {name}:" in why
+    assert why_unknown("ftp") == ""
+
+
+def test_every_name_is_looked_for() -> None:
+    """But those that are looked for where they are used, or are in all."""
+    used = {"PROXY_CAINFO", "PROXY_CAPATH", "CAINFO", "CAPATH"}
+    for path in Path(curl_names.__file__).parent.glob("*.py"):
+        used |= set(re.findall(r"\bpycurl\.(\w+)", path.read_text()))
+    assert sorted(used - {"version", "version_info"}) == sorted(curl_names.NAMES)
+
+
+class Without:
+    """A handle of a libcurl that was built without some options."""
+
+    def __init__(self, code: int, *options: int) -> None:
+        self._code = code
+        self._options = options
+        self._easy = pycurl.Curl()
+
+    def setopt(self, option: int, value: object) -> None:
+        if option in self._options:
+            raise pycurl.error(self._code, "a message")
+        self._easy.setopt(option, value)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._easy, name)
+
+
+@pytest.mark.parametrize("code", [pycurl.E_NOT_BUILT_IN, pycurl.E_UNKNOWN_OPTION])
+def test_options_that_there_is_a_doing_without(surroundings: Surroundings, code: int) -> None:
+    with contextlib.closing(Session(surroundings)) as session:
+        session._easy = Without(code, *libcurl_module._DISPENSABLE, pycurl.PROXY, pycurl.NOPROXY)
+        session._set({pycurl.CAPATH: "/x"})
+        with pytest.raises(Fault, match=r"without PROXY \(PycURL/") as error:
+            session._set({pycurl.PROXY: "http://x"})
+    assert (error.value.kind, error.value.transient) == (FaultKind.NO_WAY, False)
+
+
+@pytest.mark.parametrize("name", ["USE_SSL", "HTTPHEADER", "CAINFO", "UPLOAD", "SSLCERT"])
+def test_options_that_there_is_no_doing_without(surroundings: Surroundings, name: str) -> None:
+    option = getattr(pycurl, name)
+    with contextlib.closing(Session(surroundings)) as session:
+        session._easy = Without(pycurl.E_UNKNOWN_OPTION, option)
+        with pytest.raises(Fault, match=rf"without {name} \("):
+            session._set({option: 1})
+        session._easy = Without(pycurl.E_OUT_OF_MEMORY, option)
+        with pytest.raises(pycurl.error):
+            session._set({option: 1})
 
 
 def test_local_files_need_no_libcurl(tmp_path: Path) -> None:
