@@ -11,7 +11,7 @@ import fnmatch
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import FAIL, OVERWRITE, SKIP, Transfer
@@ -72,9 +72,7 @@ class DirectWay:
         schemes = dict.fromkeys((transfer.source.scheme, transfer.destination.scheme))
         return "; ".join(filter(None, map(choose.why_unknown, schemes)))
 
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> Iterator[Transfer]:
+    def expand(self, transfer: Transfer, surroundings: Surroundings) -> Iterator[Transfer]:
         """The files of a directory or pattern; of a file, that file alone.
 
         Raises:
@@ -88,11 +86,10 @@ class DirectWay:
         around = _with_wishes(transfer, surroundings)
         with choose.endpoint_for(source, around, transfer.credential, transfer.proxy) as endpoint:
             if not source.is_directory and endpoint.look(source) is not None:
-                if takes(0):
-                    yield transfer  # a name with characters of a pattern
+                yield transfer  # a name with characters of a pattern
                 return
             _refuse_inside(source, transfer.destination)
-            yield from _listed(transfer, endpoint, takes)
+            yield from _listed(transfer, endpoint)
 
     def thread_ends(self) -> None:
         """See `way.Way`."""
@@ -211,25 +208,21 @@ class DirectWay:
         return kept
 
 
-def _listed(
-    transfer: Transfer, endpoint: Endpoint, takes: Callable[[int], bool]
-) -> Iterator[Transfer]:
+def _listed(transfer: Transfer, endpoint: Endpoint) -> Iterator[Transfer]:
     """The files of a directory or pattern."""
     source = transfer.source
     if not endpoint.can_list:
         raise Fault(FaultKind.REFUSED, f"{source} can't be listed")
     pattern = "" if source.is_directory else source.name
     directory = source if source.is_directory else source.sibling("")
-    found = 0
+    found = False
     wishes = transfer._replace(checksum="")[2:]
     beginning, end = directory.path.rstrip("/") + "/", transfer.destination.path.rstrip("/") + "/"
     for entry in endpoint.files_below(directory, deep=not pattern):
         if pattern and not _matches(entry.path, pattern):
             continue
         refuse_outside(entry, directory)
-        found += 1
-        if not takes(found - 1):
-            continue
+        found = True
         yield Transfer(
             source.at(beginning + entry.path), transfer.destination.at(end + entry.path), *wishes
         )

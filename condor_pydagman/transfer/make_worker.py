@@ -62,7 +62,6 @@ def make_worker(
     )
     # what has to follow other requests is in the process that knows of their ends
     may_fork = may_fork and not follows(placements)
-    may_fork = may_fork and not any(map(performer.takes_whole, placements))
     count = processes_for(placements, settings.max_streams) if may_fork else 1
     if count > 1:
         return WorkerProcesses(placements, performer, listener, stop, done, count)

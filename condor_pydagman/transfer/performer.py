@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from condor_pydagman.data_requests.request_text import is_pattern_to_file, is_several
-from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
-from condor_pydagman.data_requests.settings import CACHE, MODULE
+from condor_pydagman.data_requests.request_text import is_pattern_to_file
+from condor_pydagman.data_requests.requests import Allocate, Release, Transfer
+from condor_pydagman.data_requests.settings import CACHE
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.allocations import Space
@@ -99,27 +99,10 @@ class Performer:
         """Why a way can't take the transfer; '' if it can."""
         return self._ways[candidate.way].obstacle(candidate.transfer, self.surroundings)
 
-    def takes_whole(self, placement: Placement) -> bool:
-        """Whether a module takes a directory or pattern as it is: that can't be divided among
-        workers."""
-        if not isinstance(placement, Transfer) or not is_several(*placement[:2]):
-            return False
-        with contextlib.suppress(Fault):
-            if MODULE in names_in_order(placement, self.surroundings.settings.ways):
-                module = self._ways[MODULE]
-                pairs = alternatives(placement)
-                return not all(module.obstacle(pair, self.surroundings) for pair in pairs)
-        return False
-
-    def expand(
-        self, candidate: Candidate, takes: Callable[[int], bool]
-    ) -> Iterator[Transfer] | None:
-        """The files of a directory or pattern; None if the way takes it as it is.
-
-        `takes`: whether the file of that number, from 0, is wanted.
-        """
+    def expand(self, candidate: Candidate) -> Iterator[Transfer] | None:
+        """The files of a directory or pattern; None if the way takes it as it is."""
         way = self._ways[candidate.way]
-        return way.expand(candidate.transfer, self.surroundings, takes)
+        return way.expand(candidate.transfer, self.surroundings)
 
     @contextlib.contextmanager
     def stream(self) -> Iterator[Stream]:

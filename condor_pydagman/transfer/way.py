@@ -134,12 +134,8 @@ class Way(Protocol):
     def obstacle(self, transfer: Transfer, surroundings: Surroundings) -> str:
         """Why it can't take this transfer, in a few words; '' if it can.  Cheap: no network."""
 
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> Iterator[Transfer] | None:
+    def expand(self, transfer: Transfer, surroundings: Surroundings) -> Iterator[Transfer] | None:
         """The files of a directory or a pattern; None if the way takes it as it is.
-
-        `takes`: whether the file of that number, from 0, is wanted.
 
         Raises:
             Fault: it can't be listed; also while the files are taken from the iterator.
@@ -161,9 +157,7 @@ class Way(Protocol):
 class OneByOne:
     """The part of a `Way` that takes each transfer as it is, and keeps nothing for a thread."""
 
-    def expand(
-        self, transfer: Transfer, surroundings: Surroundings, takes: Callable[[int], bool]
-    ) -> None:
+    def expand(self, transfer: Transfer, surroundings: Surroundings) -> None:
         """See `Way`."""
 
     def thread_ends(self) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.transfer.rules.attempts import Candidate
 from condor_pydagman.transfer.way import Progress
 
 LONGEST_WAIT_S = 60.0  # between looks, if nobody wakes a thread
+LOOK_S = 0.05  # between looks at what other processes give
 
 
 class Work:
@@ -105,10 +106,21 @@ class WorkQueue:
 
     Files of a directory come from an iterator, which is asked for one when nothing else is ready:
     a directory of a million files takes no memory.
+
+    Args:
+        more: gives one that comes from elsewhere; None if there is none now.
+        may_come: whether there may be more of those.
     """
 
-    def __init__(self, stop: threading.Event) -> None:
+    def __init__(
+        self,
+        stop: threading.Event,
+        more: Callable[[], Work | None] = lambda: None,
+        may_come: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._stop = stop
+        self._more = more
+        self._may_come = may_come
         self._changed = threading.Condition()
         self._ready: list[tuple[int, int, int, Work]] = []
         self._delayed: list[tuple[float, int, Work]] = []
@@ -150,10 +162,11 @@ class WorkQueue:
                 if self._ready:
                     self._busy += 1
                     return heapq.heappop(self._ready)[3]
-                if not wait or not (self._delayed or self._busy):
+                may_come = self._may_come()
+                if not wait or not (self._delayed or self._busy or may_come):
                     return None
                 until = self._delayed[0][0] - now if self._delayed else LONGEST_WAIT_S
-                self._changed.wait(min(until, LONGEST_WAIT_S))
+                self._changed.wait(min(until, LOOK_S if may_come else LONGEST_WAIT_S))
 
     def ended(self) -> None:
         """Work that was taken is done with, or was given back by `add` or `delay` before."""
@@ -178,3 +191,6 @@ class WorkQueue:
                 self._push(work)
                 return
             self._sources.pop(0)
+        work = self._more()
+        if work is not None:
+            self._push(work)

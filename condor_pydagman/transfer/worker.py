@@ -23,6 +23,7 @@ from condor_pydagman.transfer.rules.attempts import Candidate, Next
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.rules.journal_text import key_of
 from condor_pydagman.transfer.rules.request_order import follows
+from condor_pydagman.transfer.shared_files import SharedFiles
 from condor_pydagman.transfer.way import Outcome, Progress
 from condor_pydagman.transfer.work import RequestOrder, Work, WorkQueue
 
@@ -61,8 +62,7 @@ class Listener(Protocol):
 
 
 class Share(NamedTuple):
-    """The part of a worker's placements, and of the files of each directory, that is its own: every
-    `of`-th, from `number` on."""
+    """The part of a worker's placements that is its own: every `of`-th, from `number` on."""
 
     number: int = 0
     of: int = 1
@@ -73,6 +73,7 @@ class Share(NamedTuple):
 
 
 WHOLE = Share()
+GIVE_S = 0.5  # between looks at whether to stop, while other processes have enough to do
 
 
 class Worker:
@@ -85,6 +86,7 @@ class Worker:
         stop: set to end soon.
         done: keys of placements that were done by an earlier worker, with the sizes of their files.
         share: what of them is for this worker.
+        files: of directories, which workers in other processes share with this one.
 
     Attributes:
         running: what is under way now, for those who show it.
@@ -98,14 +100,16 @@ class Worker:
         stop: threading.Event,
         done: Mapping[str, int] = {},
         share: Share = WHOLE,
+        files: SharedFiles | None = None,
     ) -> None:
         self._performer = performer
-        self._share = share
+        self._shared = files
+        self._listings = 0  # of directories, that have not ended
         self._settings = performer.surroundings.settings
         self._listener = listener
         self._stop = stop
         self._done = done
-        self._queue = WorkQueue(stop)
+        self._queue = WorkQueue(stop, self._next_of_others, self._others_may_give)
         self._order = RequestOrder(follows(placements))
         self._lock = threading.Lock()
         self._failed: set[FaultKind] = set()
@@ -113,12 +117,15 @@ class Worker:
         self._threads: list[threading.Thread] = []
         self.running: set[Work] = set()
         for number, placement in enumerate(placements):
-            if not share.has(number) and not is_several_files(placement):
+            if not share.has(number):
                 continue
             for work in self._works(number, placement):
+                self._listings += _is_several(placement)
                 self._order.begin(number)
                 if not self._order.hold(work):
                     self._queue.add(work)
+        if self._shared is not None and not self._listings:
+            self._shared.end_giving()
 
     def stop(self) -> None:
         """Let it end soon."""
@@ -148,6 +155,8 @@ class Worker:
         """
         if self._crash is not None:
             raise self._crash
+        if self._shared is not None and not self._shared.is_over:
+            self._failed.add(FaultKind.STOPPED)  # nobody knows what has not been taken
         return self._failed
 
     def _works(self, number: int, placement: Placement, *, single: bool = False) -> Iterator[Work]:
@@ -210,13 +219,18 @@ class Worker:
         if not is_several(transfer.source, transfer.destination):
             return False
         try:
-            files = self._performer.expand(candidate, self._share.has)
+            files = self._performer.expand(candidate)
             first = next(files, None) if files is not None else None
         except Fault as fault:
             work.has_failed_service = self._performer.note_failure(candidate, fault)
             raise
         if files is not None and first is not None:
-            self._queue.add_files(self._files(work, first, files))
+            if self._shared is None:
+                self._queue.add_files(self._files(work, first, files))
+            else:
+                every = itertools.chain((first,), files)
+                listing = threading.Thread(target=self._give, args=(work, every), daemon=True)
+                listing.start()
         elif files is not None:
             self._ended(work)
         return files is not None
@@ -231,6 +245,42 @@ class Worker:
         except Fault as fault:
             self._fail(work, fault, begun)
         self._ended(work)
+
+    def _give(self, work: Work, files: Iterator[Transfer]) -> None:
+        """List a directory for all processes, which must not wait for a transfer of this one."""
+        begun = time.monotonic()
+        try:
+            for file in files:
+                if not self._is_given(work.number, file):
+                    break
+        except Fault as fault:
+            self._fail(work, fault, begun)
+        except BaseException as error:  # a bug
+            self._crash = error
+            self._stop.set()
+        self._ended(work)
+        self._queue.wake()
+
+    def _is_given(self, number: int, file: Transfer) -> bool:
+        """Wait for room for a file; False if the worker is to stop."""
+        assert self._shared is not None
+        while not self._stop.is_set():
+            if self._shared.give(number, file, GIVE_S):
+                return True
+        return False
+
+    def _next_of_others(self) -> Work | None:
+        """A file that another process, or this one, has listed."""
+        while self._others_may_give() and self._shared is not None:
+            taken = self._shared.take()
+            if taken is None:
+                break
+            for work in self._works(*taken, single=True):
+                return work
+        return None
+
+    def _others_may_give(self) -> bool:
+        return self._shared is not None and not (self._shared.is_over or self._stop.is_set())
 
     def _failed_attempt(self, work: Work, fault: Fault, seconds: float) -> None:
         policy = attempts.policy(work.placement, self._settings)
@@ -268,6 +318,11 @@ class Worker:
 
     def _ended(self, work: Work) -> None:
         """What has waited for it can begin."""
+        if self._shared is not None and not work.single and _is_several(work.placement):
+            with self._lock:
+                self._listings -= 1
+                if not self._listings:
+                    self._shared.end_giving()
         for one in self._order.end(work.number):
             self._queue.add(one)
 
@@ -328,8 +383,8 @@ class Worker:
             self._listener.attempt_ended(end)
 
 
-def is_several_files(placement: Placement) -> bool:
-    """Whether it is of several files, of which each worker has its share."""
+def _is_several(placement: Placement) -> bool:
+    """Whether it is of several files, which are listed."""
     return isinstance(placement, Transfer) and is_several(placement.source, placement.destination)
 
 

@@ -19,14 +19,15 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import Url
-from condor_pydagman.records.placement_event import FAILED
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.shared_files import SharedFiles
 from condor_pydagman.transfer.way import Outcome, Progress
 from condor_pydagman.transfer.work import Work
-from condor_pydagman.transfer.worker import AttemptEnd, Listener, Share, Worker, is_several_files
+from condor_pydagman.transfer.worker import AttemptEnd, Listener, Share, Worker
 
 MANY = 200  # placements that are worth several processes
 MAX_PROCESSES = 4
@@ -40,11 +41,18 @@ _PR_SET_PDEATHSIG = 1
 
 def processes_for(placements: Sequence[Placement], streams: int) -> int:
     """How many processes are worth their start."""
-    several = any(one.source.is_directory for one in placements if isinstance(one, Transfer))
-    if len(placements) < MANY and not several:
+    directories = any(one.source.is_directory for one in placements if isinstance(one, Transfer))
+    if len(placements) < MANY and not directories:
         return 1
     most = len(os.sched_getaffinity(0)) if _waits_for_none(placements) else MAX_PROCESSES
     return max(min(streams, most), 1)
+
+
+def _have_directories(placements: Sequence[Placement]) -> bool:
+    """Whether files of any are listed."""
+    return any(
+        is_several(one.source, one.destination) for one in placements if isinstance(one, Transfer)
+    )
 
 
 def _waits_for_none(placements: Sequence[Placement]) -> bool:
@@ -70,8 +78,6 @@ class WorkerProcesses:
         count: int,
     ) -> None:
         self._listener = listener
-        self._placements = placements
-        self._told: set[tuple[int, int]] = set()
         self._stop = stop
         self._failed: set[FaultKind] = set()
         self._bug = ""
@@ -79,6 +85,7 @@ class WorkerProcesses:
         self._children: dict[int, _Child] = {}
         self._stopped = False
         settings = performer.surroundings.settings
+        shared = SharedFiles() if _have_directories(placements) else None
         for number in range(count):
             streams = 1
             if not _waits_for_none(placements):
@@ -86,11 +93,13 @@ class WorkerProcesses:
             own_stop = threading.Event()
             share = performer.for_worker(streams, own_stop)
             made = lambda told, number=number, share=share, own_stop=own_stop: Worker(  # noqa: E731
-                placements, share, told, own_stop, done, Share(number, count)
+                placements, share, told, own_stop, done, Share(number, count), shared
             )
             child = _Child(made, placements)
             self._children[child.fd] = child
             self._selector.register(child.fd, selectors.EVENT_READ)
+        if shared is not None:
+            shared.close()
 
     @property
     def running(self) -> set[Work]:
@@ -126,7 +135,7 @@ class WorkerProcesses:
         for kind, content in messages or ():
             if kind == "ends":
                 for one in content:
-                    self._tell(child.end_of(one))
+                    self._listener.attempt_ended(child.end_of(one))
             elif kind == "running":
                 child.show(content)
             elif kind == "failed":
@@ -138,15 +147,6 @@ class WorkerProcesses:
             self._selector.unregister(child.fd)
             if child.end() and not self._bug:
                 self._failed.add(FaultKind.STOPPED)  # killed: what it had is not done
-
-    def _tell(self, end: AttemptEnd) -> None:
-        """Tell the listener.  All processes list a directory: what fails there is told once."""
-        if end.placement is self._placements[end.number] and is_several_files(end.placement):
-            attempt = 0 if end.state == FAILED else end.attempt
-            if (end.number, attempt) in self._told:
-                return
-            self._told.add((end.number, attempt))
-        self._listener.attempt_ended(end)
 
 
 class _Child:

@@ -16,7 +16,6 @@ from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
-from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.waiting import LIMIT_S
 
@@ -251,7 +250,7 @@ def test_files_of_a_directory(mover: Mover, server: FaultyServer) -> None:
     server.files.update({"/t/a b": b"1", "/t/s/ü%#": b"2", "/t/s/t/c": b"3", "/other": b"4"})
     for scheme in ("http", "dav"):
         transfer = mover.transfer(server.url("/t/", scheme), f"{scheme}/")
-        for one in mover.way.expand(transfer, mover.surroundings, WHOLE.has):
+        for one in mover.way.expand(transfer, mover.surroundings):
             mover.way.perform(one, mover.surroundings, Progress(threading.Event()))
         found = {
             str(path.relative_to(mover.directory / scheme)): path.read_bytes()
@@ -267,9 +266,7 @@ def test_patterns(mover: Mover) -> None:
 
     def names(source: str) -> list[str]:
         transfer = mover.transfer(source, "to/")
-        return sorted(
-            one.source.name for one in mover.way.expand(transfer, mover.surroundings, WHOLE.has)
-        )
+        return sorted(one.source.name for one in mover.way.expand(transfer, mover.surroundings))
 
     assert names("*.x") == ["a.x", "b.x", "what?.x"]
     assert names("what?.x") == ["what?.x"]
@@ -283,9 +280,7 @@ def test_a_pattern_is_of_one_directory(mover: Mover, server: FaultyServer) -> No
     server.files.update({"/t/a.x": b"1", "/t/b.y": b"2", "/t/s/c.x": b"3"})
     for scheme in ("http", "dav"):
         transfer = mover.transfer(server.url("/t/*.x", scheme), "to/")
-        found = [
-            one.source.path for one in mover.way.expand(transfer, mover.surroundings, WHOLE.has)
-        ]
+        found = [one.source.path for one in mover.way.expand(transfer, mover.surroundings)]
         assert found == ["/t/a.x"]
     assert "/t/s/" not in [path for _, path, _ in server.requests]
 

@@ -30,7 +30,6 @@ from condor_pydagman.transfer.endpoints.http_headers import (
 from condor_pydagman.transfer.endpoints.http_listing import entries_of, links_of
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
-from condor_pydagman.transfer.worker import WHOLE
 from tests.servers.faulty_http import FaultyServer, Wrong
 from tests.servers.scripted import scripted
 from tests.unit.transfer.helpers import progress, transfer
@@ -342,7 +341,7 @@ def test_a_listing_does_not_lead_outside(surroundings: Surroundings, server: Fau
     body = b"<a href='%2e%2e'>x</a>"
     length = f"Content-Length: {len(body)}"
     with scripted(answer(length, body=body)) as hostile, pytest.raises(Fault, match="outside"):
-        list(DirectWay().expand(transfer(hostile.url("/d/"), "/tmp/x/"), surroundings, WHOLE.has))
+        list(DirectWay().expand(transfer(hostile.url("/d/"), "/tmp/x/"), surroundings))
 
 
 def test_small_uploads_follow_redirections(
@@ -870,7 +869,7 @@ def test_a_directory_is_not_copied_into_itself(tmp_path: Path, surroundings: Sur
     for destination in ("d/s/", "d/", "link/s/"):
         with pytest.raises(Fault, match="is in the source"):
             wish = transfer(f"{tmp_path}/d/", f"{tmp_path}/{destination}")
-            list(DirectWay().expand(wish, surroundings, WHOLE.has))
+            list(DirectWay().expand(wish, surroundings))
 
 
 def test_a_device_is_not_replaced(move: Moves, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import parse_url
 from condor_pydagman.transfer.worker_processes import MANY, processes_for
+from tests.servers.faulty_http import FaultyServer, Wrong
 
 ONE = Transfer(parse_url("/a"), parse_url("/b"))
 SEVERAL = Transfer(parse_url("/a/"), parse_url("/b/"))
@@ -41,7 +42,7 @@ settings = Settings(
 around = Surroundings(settings, {}, directory, lambda text: None)
 placements = read_requests(text, "x", Macros(), directory).placements
 worker = make_worker(placements, around, Listener(), threading.Event(), may_fork=True)
-assert isinstance(worker, WorkerProcesses) != bool(modules)
+assert isinstance(worker, WorkerProcesses)
 worker.start()
 while not worker.join(30):
     pass
@@ -81,6 +82,28 @@ def test_each_file_is_transferred_once(tmp_path: Path) -> None:
     assert "nothing: No such file" in said[1]
     names = {path.name for path in (tmp_path / "to").iterdir()}
     assert names == {"alone", *map(str, range(100))}
+
+
+def test_a_directory_is_listed_once(tmp_path: Path, server: FaultyServer) -> None:
+    server.files.update({f"/d/{number}": b"x" for number in range(300)})
+    server.files.update({f"/d/e/{number}": b"x" for number in range(300)})
+    text = f'dap_type = transfer\nsrc_url = "{server.url("/d/")}"\ndest_url = "to/"\n'
+    assert run(tmp_path, text)[0] == "600 600"
+    assert len([path for path in (tmp_path / "to").rglob("*") if path.is_file()]) == 600
+    assert sum(path == "/d/" for _, path, _ in server.requests) == 1
+    assert sum(path == "/d/e/" for _, path, _ in server.requests) == 1
+
+
+def test_directories_that_can_not_be_listed_are_told_once(
+    tmp_path: Path, server: FaultyServer
+) -> None:
+    """One at its beginning, one in the middle."""
+    server.files["/d/a"] = server.files["/d/e/b"] = b"x"
+    server.fail("/d/e/", Wrong(status=403))
+    text = f'dap_type = transfer\nsrc_url = "{server.url("/no/")}"\ndest_url = "to/"\n'
+    text += f'dap_type = transfer\nsrc_url = "{server.url("/d/")}"\ndest_url = "to/"\n'
+    assert run(tmp_path, text)[0] == "3 3 DENIED MISSING"
+    assert (tmp_path / "to" / "a").exists()
 
 
 def test_a_process_that_is_killed_leaves_its_share_undone(tmp_path: Path) -> None:
