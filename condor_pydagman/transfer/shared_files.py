@@ -6,9 +6,10 @@ to do takes one.  The kernel tells its end, also if a process is killed.
 
 from __future__ import annotations
 
-import marshal
+import json
 import select
 import socket
+from typing import Any
 
 from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.urls import Url
@@ -36,7 +37,7 @@ class SharedFiles:
         Raises:
             Fault: there is never room for it.
         """
-        data = marshal.dumps((number, tuple(file[0]), tuple(file[1]), tuple(file[2:])))
+        data = json.dumps((number, file)).encode()
         try:
             select.select((), (self._in,), (), seconds)
             self._in.send(data)
@@ -55,8 +56,8 @@ class SharedFiles:
         if not data:
             self.is_over = True
             return None
-        number, source, destination, rest = marshal.loads(data)  # noqa: S302  # our own
-        return number, Transfer(Url(*source), Url(*destination), *rest)
+        number, (source, destination, *rest) = json.loads(data)
+        return number, Transfer(Url(*source), Url(*destination), *map(_with_tuples, rest))
 
     def end_giving(self) -> None:
         """This process puts no more in."""
@@ -66,3 +67,8 @@ class SharedFiles:
         """This process neither gives nor takes."""
         self._in.close()
         self._out.close()
+
+
+def _with_tuples(value: Any) -> Any:
+    """What JSON made a list of was a tuple."""
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value

@@ -12,7 +12,13 @@ from condor_pydagman.transfer.rules.faults import Fault
 from condor_pydagman.transfer.shared_files import SharedFiles
 from tests.unit.transfer.helpers import transfer
 
-FILE = transfer("ftp://me:pw@h:21/\udcff ü", "/b", ways=("direct",), stall_timeout_s=1.5)
+FILE = transfer(
+    "ftp://me:pw@h:21/\udcff ü",
+    "/b",
+    ways=("direct",),
+    stall_timeout_s=1.5,
+    alt_protocols=(("a", "b"),),
+)
 
 
 @pytest.fixture
