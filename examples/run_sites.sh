@@ -47,8 +47,6 @@ GRIDMANAGER_JOB_PROBE_INTERVAL = 1
 GRIDMANAGER_CONTACT_SCHEDD_DELAY = 1
 C_GAHP_CONTACT_SCHEDD_DELAY = 1
 CGAHP_SCHEDD_INTERACTION_TIME = 1
-# A site where units fail is paused for this time.  When a place comes free, DAGMan looks at once.
-PYDAGMAN_SITES_INTERVAL = 600
 PYDAGMAN_SITES_DIR = $home/claims
 EOF
 mkdir -m 1777 "$home/claims"

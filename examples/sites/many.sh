@@ -31,7 +31,7 @@ END
         unit "$number"
         echo "data of unit $number" >"unit$number.txt"
     done
-    # A site where units fail is paused (PYDAGMAN_SITES_INTERVAL), so that it does not get them all.
+    # A site where no unit has been done is on trial, so that one that fails all does not get them all.
     cat <<END
 
 SITE_POLICY ALL_GROUPS REQUIREMENTS TARGET.Grid == "example"

@@ -21,6 +21,7 @@ class Obstacle(Enum):
     FULL = "full"
     RESERVED = "for other DAGs first, which have waited longer"
     RESTS = "resting, because groups had to leave it"
+    TRIED = "on trial until one of the first groups there is done"
     GROUP_REFUSES = "not what the group requires"
     SITE_REFUSES = "do not want the group by their own Requirements"
     BROKEN = "have an ad that can't be used"

@@ -51,6 +51,32 @@ class Room(NamedTuple):
     reserved: int = 0
 
 
+class Limits(NamedTuple):
+    """How many groups more sites may get now, beside those that must have them.
+
+    Attributes:
+        resting: sites that groups had to leave, and how many.
+        tried: sites at which groups are of which none has been done so far, and how many.
+        trusted: sites that get as many as they have room for.
+        untried: how many any other one gets; 0: as many as it has room for.
+    """
+
+    resting: tuple[tuple[str, int], ...] = ()
+    tried: tuple[tuple[str, int], ...] = ()
+    trusted: tuple[str, ...] = ()
+    untried: int = 0
+
+    def of(self, sites: Iterable[str]) -> dict[str, int]:
+        """Those of these sites that do not get as many as they have room for."""
+        first = dict.fromkeys(sites, self.untried) if self.untried else {}
+        for site in self.trusted:
+            first.pop(site, None)
+        return {**first, **dict(self.tried), **dict(self.resting)}
+
+
+NO_LIMITS = Limits()
+
+
 def choose(
     wanted: Iterable[Wanted],
     offers: Mapping[int, Sequence[Offer]],

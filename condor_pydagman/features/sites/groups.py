@@ -1,12 +1,4 @@
-"""What is known of the groups of a run: data and its bookkeeping; and the rests of sites.
-
-A site from which groups were taken back rests: for a while none of the DAG's groups is matched to
-it, and then one at a time, with the same pause before the next one.  So a site that fails all jobs
-does not take all groups.  A group that fails after such a rest makes it twice as long.  Groups that
-were at the site before it began do not: they tell nothing new.  The rest is over when a group there
-has got further than those that were taken back, or has ended well.  All of that follows from the
-nodes log.
-"""
+"""What is known of the groups of a run: data and its bookkeeping."""
 
 from __future__ import annotations
 
@@ -15,83 +7,14 @@ from collections.abc import Container, Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.feature import Feature
-from condor_pydagman.engine.node_states import CLEANING
+from condor_pydagman.engine.node_states import CLEANING, State
 from condor_pydagman.engine.queues import Clocks
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.sites.commands import SiteGroup, SitePolicy, groups_of, numbers_of
+from condor_pydagman.features.sites.rests import SiteRests, There
 from condor_pydagman.features.sites.states import CLAIMING, GROUP_MOVES, GroupCause, GroupState
-from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.vocabulary import JournalRecord
-
-MAX_S = 3600.0  # seconds that a rest grows to
-
-
-class _Rest(NamedTuple):
-    """A site's rest: since when, how long, until when no group is matched to it, and how many nodes
-    were done of the group that got furthest before it was taken back."""
-
-    since: float
-    delay_s: float
-    until: float
-    done: int
-
-
-class SiteRests:
-    """The sites that rest, by name."""
-
-    def __init__(self) -> None:
-        self._rests: dict[str, _Rest] = {}
-        self._matched_at: dict[int, float] = {}
-
-    def __bool__(self) -> bool:
-        """Whether any site rests."""
-        return bool(self._rests)
-
-    def matched(self, group: int, site: str, when: float) -> None:
-        """A group is at the site since then: if that rests, the next one has to wait."""
-        self._matched_at[group] = when
-        rest = self._rests.get(site)
-        if rest is not None:
-            self._rests[site] = rest._replace(until=when + rest.delay_s)
-
-    def failed(self, group: int, site: str, when: float, done: int, first_s: float) -> float:
-        """A group with so many nodes done is taken back from the site.
-
-        Returns how many seconds it rests; 0 if it rested before the group came there.
-        """
-        rest = self._rests.get(site)
-        if rest is None:
-            delay_s = first_s
-        elif self._matched_at.get(group, 0.0) <= rest.since:
-            self._rests[site] = rest._replace(done=max(rest.done, done))
-            return 0.0
-        else:
-            delay_s = min(rest.delay_s * 2, max(MAX_S, first_s))
-            done = max(rest.done, done)
-        self._rests[site] = _Rest(when, delay_s, when + delay_s, done)
-        return delay_s
-
-    def worked(self, site: str, done: int, *, all_done: bool) -> bool:
-        """A group at the site has so many nodes done; whether that is the end of its rest."""
-        rest = self._rests.get(site)
-        if rest is None or not (all_done or done > rest.done):
-            return False
-        del self._rests[site]
-        return True
-
-    def few(self, now: float, claimed: set[str]) -> tuple[tuple[str, int], ...]:
-        """How many groups may be matched now to each site that rests; those that are `claimed`
-        have just got one."""
-        return tuple(
-            (site, int(rest.until <= now and site not in claimed))
-            for site, rest in self._rests.items()
-        )
-
-    def next_time(self, now: float) -> float | None:
-        """When the next of them may have a group."""
-        return min((one.until for one in self._rests.values() if one.until > now), default=None)
-
+from condor_pydagman.vocabulary import JournalRecord, NodeKind
 
 OF_GROUP = Kind("what is decided of a group of nodes")  # by group
 FORCE_AGAIN_S = 60.0  # before a removal by force is repeated that had no effect
@@ -135,7 +58,7 @@ class Groups(Feature):
         without_room: groups whose site has been given to others while they were not there.
         siteless: nodes that could start, of groups that get no site any more.
         why_siteless: by such a group, why.
-        rests: of sites from which groups were taken back.
+        rests: which sites get few groups, since none has been done there or some had to leave.
         exhausted: groups that have been matched as often as their policy allows, and wait again.
     """
 
@@ -177,7 +100,8 @@ class Groups(Feature):
         self.siteless: list[int] = []
         self.why_siteless: dict[int, str] = {}
         self.exhausted: set[int] = set()
-        self.rests = SiteRests()
+        self.rests = SiteRests(count)
+        self._passed: dict[int, int] = {}
 
     def move(self, group: int, cause: GroupCause) -> GroupState:
         """The only writer of a group's state; returns the new one.
@@ -257,6 +181,7 @@ class Groups(Feature):
         group = self._group_of.get(node)
         if group is not None and self.group_states[group] == GroupState.MATCHED:
             self.failures[group] = self.failures.get(group, 0) + 1
+            self.rests.stumbles(group)
             self.touched.add(group)
 
     def has_failed_there(self, group: int) -> bool:
@@ -335,6 +260,7 @@ class Groups(Feature):
     def claim(self, group: int, site: str) -> int:
         """The site is kept for the group from now on; returns the number of the round."""
         stays = self.only.get(group) == site
+        self.rests.leaves(group)
         self.wait_no_more(group)
         self.move(group, GroupCause.SITE_CLAIMED)
         self.sites[group] = site
@@ -349,13 +275,54 @@ class Groups(Feature):
         """Another request may give more."""
         self.changed = True
 
-    def got_further(self, group: int, done: int) -> bool:
-        """The group has so many nodes done at its site; whether that ends a rest of the site."""
-        all_done = done == len(self.groups[group].nodes)
-        if not self.rests.worked(self.sites[group], done, all_done=all_done):
+    def there(self) -> There:
+        """The groups that are at sites and do not leave them."""
+        found: dict[str, list[int]] = {}
+        claimed, staging = set(), set()
+        for group, site in self.claims.items():
+            state = self.group_states[group]
+            if state in (GroupState.CLAIMED, GroupState.MATCHED):
+                found.setdefault(site, []).append(group)
+                if state == GroupState.CLAIMED:
+                    claimed.add(site)
+                elif self.rests.is_on_trial(site) and self._is_staging(group):
+                    staging.add(group)
+        return There(found, claimed, staging)
+
+    def _is_staging(self, group: int) -> bool:
+        states, kinds = self.run.nodes.states, self.run.dag.kinds
+        nodes = self.groups[group].nodes
+        return any(states[one] == State.SUBMITTED and kinds[one] == NodeKind.DATA for one in nodes)
+
+    def got_further(self, group: int) -> bool:
+        """A node of the group is done at its site; whether more groups may come there now."""
+        site, states = self.sites[group], self.run.nodes.states
+        if self.rests.is_on_trial(site):
+            if not self._is_done(group):
+                return False
+            self.rests.trust(site)
+        elif self.rests.rests(site):
+            kinds, nodes = self.run.dag.kinds, self.groups[group].nodes
+            done = [kinds[node] for node in nodes if states[node] == State.DONE]
+            by_job = any(kind != NodeKind.DATA for kind in done) or all(
+                kinds[node] == NodeKind.DATA for node in nodes
+            )
+            all_done = len(done) == len(nodes)
+            if not self.rests.worked(site, len(done), all_done=all_done, by_job=by_job):
+                return False
+        else:
             return False
         self.changed = True
         return True
+
+    def _is_done(self, group: int) -> bool:
+        """Whether all its nodes are done; those that were when last asked are passed over."""
+        states, nodes = self.run.nodes.states, self.groups[group].nodes
+        at = self._passed.get(group, 0)
+        while at < len(nodes) and states[nodes[at]] == State.DONE:
+            at += 1
+        self._passed[group] = at
+        return at == len(nodes) and all(states[node] == State.DONE for node in nodes)
 
     @property
     def awaited(self) -> Container[object]:
@@ -408,6 +375,7 @@ class Groups(Feature):
         known.append(self.sites[group])
         self.failures.pop(group, None)
         self.force_at.pop(group, None)
+        self._passed.pop(group, None)
 
     def may_force(self, group: int, now: float) -> bool:
         """Whether the group's jobs are to be removed by force now, since their removal, of which

@@ -26,7 +26,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import WAKES, Clai
 from condor_pydagman.features.sites.adapters.description import macros, with_site
 from condor_pydagman.features.sites.adapters.evaluation import BadPolicy, group_ad
 from condor_pydagman.features.sites.adapters.matcher import Groups, Matcher, give_up
-from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.choice import Limits, Wanted
 from condor_pydagman.features.sites.commands import groups_of
 from condor_pydagman.features.sites.messages import (
     MatchSites,
@@ -70,7 +70,7 @@ class SiteHelper(Helper):
     purpose = "look for sites"
     died = "the process that looks for sites has died"
     late = "no answer within {seconds} s"
-    kinds = (MatchSites, Wanted, Made, SitesMatched, SiteClaim, SitesUnknown, KnownAd)
+    kinds = (MatchSites, Wanted, Limits, Made, SitesMatched, SiteClaim, SitesUnknown, KnownAd)
     timeout_s, stays_s = 90.0, 5.0
 
     def __init__(
@@ -121,7 +121,7 @@ class SiteHelper(Helper):
         try:
             if self._matcher is None:
                 self._matcher = self._make(self._waker.address if self._waker is not None else "")
-            found = self._matcher.round(*order[:3], dict(order.few))
+            found = self._matcher.round(*order)
         except Exception as error:  # whatever it is, it is told
             return Made(SitesUnknown(error_text(error)), {})
         claims = [SiteClaim(*match) for match in found.matches]

@@ -18,6 +18,7 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import ENDED, NOT_BEGUN, Cause, State
 from condor_pydagman.features.sites import matching
 from condor_pydagman.features.sites.groups import Groups
+from condor_pydagman.features.sites.rests import MAX_S, TRIALS
 from condor_pydagman.features.sites.states import GroupCause, GroupState
 from condor_pydagman.graph.model import USER_DONE
 from condor_pydagman.vocabulary import JournalRecord, NodeKind
@@ -52,6 +53,9 @@ def _let_rest(sites: Groups, group: int, when: float) -> None:
     delay_s = sites.rests.failed(group, site, when, done, run.config.sites_interval)
     if delay_s:
         run.say(f"Site {site} gets no group for {delay_s:.0f} s, and then one at a time")
+    if sites.rests.failures(site) == TRIALS:
+        least = f"{MAX_S:.0f} s at least, while others work"
+        run.say(f"Site {site} has failed {TRIALS} groups, and gets none for {least}")
 
 
 def leave(sites: Groups, group: int, reason: str) -> bool:

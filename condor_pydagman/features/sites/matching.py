@@ -12,7 +12,7 @@ from itertools import islice
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle
 from condor_pydagman.engine.inputs import LogEvent
-from condor_pydagman.engine.node_states import ENDED
+from condor_pydagman.engine.node_states import ENDED, State
 from condor_pydagman.features.sites.choice import Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.groups import OF_GROUP, Groups
@@ -36,6 +36,9 @@ def begin(sites: Groups) -> None:
     for number, group in enumerate(sites.groups):
         if group.matched:
             sites.keep(number, group.matched, group.round)
+            states = sites.run.nodes.states
+            if all(states[node] == State.DONE for node in group.nodes):
+                sites.rests.trust(group.matched)
 
 
 # Requests.
@@ -52,12 +55,11 @@ def ask_if_due(sites: Groups) -> None:
     wanted: list[Wanted] = []
     if not run.starts_nothing:
         wanted = [one for kind in range(len(sites.policies)) for one in _wanted(sites, kind)]
-    claimed = {sites.sites[group] for group in sites.in_state(GroupState.CLAIMED)}
-    few = sites.rests.few(run.now, claimed)
+    limits = sites.rests.limits(run.now, sites.there())
     watched = () if run.starts_nothing else _watched(sites)
     sites.begin_request(waits=bool(wanted))
     claims = tuple(sites.claims.items())
-    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), watched, few)))
+    run.emit(do.Ask(HELPER, MatchSites(claims, tuple(wanted), watched, limits)))
 
 
 def _is_due(sites: Groups) -> bool:
@@ -143,7 +145,7 @@ def _next_time(sites: Groups) -> float | None:
     if not (looked_at or waits):
         return None
     regular = run.now + run.config.sites_interval
-    rested = sites.rests.next_time(run.now) if waits else None
+    rested = sites.rests.next_time(run.now, sites.there()) if waits else None
     return regular if rested is None else min(regular, rested)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.choice import NO_LIMITS, Limits, Wanted
 from condor_pydagman.named_tuple import NamedTuple
 
 
@@ -17,13 +17,13 @@ class MatchSites(NamedTuple):
         claims: all groups that have a site, and which; all other claims of this DAG are given up.
         wanted: groups that need one.
         watched: groups whose policy has a REMATCH_IF, and their sites.
-        few: sites that may get only so many groups more now.
+        limits: how many groups more each site may get now.
     """
 
     claims: tuple[tuple[int, str], ...]
     wanted: tuple[Wanted, ...]
     watched: tuple[tuple[int, str], ...] = ()
-    few: tuple[tuple[str, int], ...] = ()
+    limits: Limits = NO_LIMITS
 
 
 class SiteClaim(NamedTuple):

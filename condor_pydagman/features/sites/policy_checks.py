@@ -15,6 +15,7 @@ from condor_pydagman.engine.queues import Clock
 from condor_pydagman.features.sites import leaving, matching
 from condor_pydagman.features.sites.groups import Groups
 from condor_pydagman.features.sites.states import GroupCause, GroupState
+from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import JournalRecord
 
 IDLE, HELD, RUNS = "idle", "on hold", "runs"
@@ -56,7 +57,8 @@ def check(sites: Groups) -> None:
     _check_clocks(sites)
     for group, failures in list(sites.failures.items()):
         if sites.has_failed_there(group):
-            leaving.take_back(sites, group, f"{failures} runs of its nodes failed there")
+            runs = number_of(failures, "run")
+            leaving.take_back(sites, group, f"{runs} of its nodes failed there")
     for group in sites.pop_unfit():
         expression = sites.groups[group].policy.rematch_if
         if not expression:

@@ -19,7 +19,7 @@ from condor_pydagman.features.sites.groups import Groups
 from condor_pydagman.features.sites.messages import PlaceFree, SitesMatched, SitesUnknown
 from condor_pydagman.features.sites.policy_checks import HELD, IDLE, RUNS
 from condor_pydagman.features.sites.states import CLAIMING, UNDER_WAY, GroupState
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.vocabulary import JournalRecord, NodeKind
 
 _DOES = {
     Change.SUBMITTED: IDLE,
@@ -64,6 +64,7 @@ class Sites(Groups):
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """Jobs that wait, or are on hold, are timed."""
+        self._stirs(node, event, change)
         if change is Change.ENDED:
             policy_checks.on_job_ended(self, event)
             return
@@ -74,6 +75,12 @@ class Sites(Groups):
                 policy_checks.on_adopted(self, node, event)
                 return
         policy_checks.on_job(self, node, event, _DOES[change])
+
+    def _stirs(self, node: int, event: LogEvent, change: Change) -> None:
+        group = self.group(node)
+        if group is not None and change in (Change.SUBMITTED, Change.ENDED):
+            by_job = change is Change.SUBMITTED and self.run.dag.kinds[node] != NodeKind.DATA
+            self.rests.stirs(group, self.run.happened(event.time), by_job=by_job)
 
     # The end of a run of a node.
 
@@ -113,13 +120,14 @@ class Sites(Groups):
     def done(self, node: int) -> None:
         """That may be the end of its group, and may show that its site works again."""
         self.touch(node)
-        group = self.group(node) if self.rests else None
+        group = self.group(node)
         if group is None or self.group_states[group] != GroupState.MATCHED:
             return
-        done = sum(self.run.nodes.states[one] == State.DONE for one in self.groups[group].nodes)
-        if self.got_further(group, done):
-            site, name = self.sites[group], self.groups[group].name
-            self.run.say(f"Site {site} works again: group {name} has got further there")
+        site, name = self.sites[group], self.groups[group].name
+        rested = self.rests.rests(site)
+        if self.got_further(group):
+            works = "works again" if rested else "works"
+            self.run.say(f"Site {site} {works}: group {name} has got further there")
 
     def done_unrun(self, node: int) -> None:
         """That may be the end of its group."""

@@ -43,7 +43,7 @@ class Matched(make.EngineHarness):
         rooms = {site: Room(most, taken[site]) for site, most in self.rooms.items()}
         kinds = {one.kind for one in request.wanted}
         offers = {kind: [Offer(site) for site in self.rooms] for kind in kinds}
-        found = choose(request.wanted, offers, rooms, dict(request.few))
+        found = choose(request.wanted, offers, rooms, request.limits.of(self.rooms))
         self.claims = {**kept, **dict(found)}
         for site, most in self.rooms.items():
             assert list(self.claims.values()).count(site) <= most
@@ -76,7 +76,8 @@ class Matched(make.EngineHarness):
                 assert mine.digests[group] == its.digests[group]
             assert mine.taken_back.get(group) == its.taken_back.get(group)
         assert mine.failures == its.failures
-        assert mine.rests.few(self.now, set()) == its.rests.few(self.now, set())
+        limits = mine.rests.limits(self.now, mine.there())
+        assert limits == its.rests.limits(self.now, its.there())
 
     def groups(self) -> str:
         """States of the groups, and their sites."""

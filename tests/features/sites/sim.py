@@ -224,7 +224,7 @@ class FakeSites(Part):
         rooms = {name: Room(self.most[name], self.others[name] + taken[name]) for name in there}
         kinds = {one.kind for one in action.wanted}
         offers = {kind: [*map(Offer, there)] for kind in kinds}
-        chosen = choose(action.wanted, offers, rooms, dict(action.few))
+        chosen = choose(action.wanted, offers, rooms, action.limits.of(there))
         self.claims = {**kept, **dict(chosen)}
         for name, count in Counter(site for _, site in chosen).items():
             over = self.others[name] + taken[name] + count > self.most[name]

@@ -18,7 +18,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Groups, Match, Matcher, give_up
-from condor_pydagman.features.sites.choice import Wanted
+from condor_pydagman.features.sites.choice import Limits, Wanted
 from condor_pydagman.features.sites.commands import NO_POLICY, SitePolicy
 from tests.features.sites.some_ads import site
 
@@ -199,9 +199,19 @@ def test_a_full_site_is_waited_for_if_it_will_fit(claims_directory: Path) -> Non
     assert match.site == "south"
 
 
+def test_sites_on_trial(claims_directory: Path) -> None:
+    bench = Bench(claims_directory)
+    limits = Limits(tried=(("north", 0),), untried=1)
+    told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], limits)
+    assert [one.site for one in told.matches] == ["south"]
+    why = "of 2 sites, 2 are on trial until one of the first groups there is done (north, south)"
+    assert [reason for _, reason in told.reasons] == [why]
+
+
 def test_sites_that_rest(claims_directory: Path) -> None:
     bench = Bench(claims_directory)
-    told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], {"north": 0, "south": 1})
+    limits = Limits(resting=(("north", 0), ("south", 1)))
+    told = bench.matcher.round([], [Wanted(n, 0) for n in range(3)], [], limits)
     assert [match.site for match in told.matches] == ["south"]
     why = "of 2 sites, 2 are resting, because groups had to leave it (north, south)"
     assert told.reasons == [(0, why)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.features.sites.adapters import evaluation
@@ -18,7 +18,7 @@ from condor_pydagman.features.sites.adapters.claims_directory import (
     ClaimsDirectory,
 )
 from condor_pydagman.features.sites.analysis import Obstacle, Verdict, analysis
-from condor_pydagman.features.sites.choice import Offer, Room, Wanted
+from condor_pydagman.features.sites.choice import NO_LIMITS, Limits, Offer, Room, Wanted
 from condor_pydagman.features.sites.commands import SitePolicy
 from condor_pydagman.features.sites.turns import (
     NOBODY,
@@ -123,9 +123,9 @@ class Matcher:
         claims: Sequence[tuple[int, str]],
         wanted: Sequence[Wanted],
         watched: Sequence[tuple[int, str]],
-        few: Mapping[str, int] = {},
+        limits: Limits = NO_LIMITS,
     ) -> Round:
-        """Keep these claims, find sites for these groups, look at these; `few` as in `choose`.
+        """Keep these claims, find sites for these groups, look at these.
 
         Raises:
             PoolError, FileError: that can't be done; nothing has changed.
@@ -134,6 +134,7 @@ class Matcher:
         proven = set(before.sites)
         new = [one for one in claims if (self._names[one[0]], one[1]) not in proven]
         sites = self._present() if wanted or watched or new else self._sites
+        few = limits.of(site.name for site in sites)
         with self._directory.locked():
             others = self._others(exactly=bool(wanted or new))
             taken = sum((one.has for one in others), Counter[str]())
@@ -149,7 +150,7 @@ class Matcher:
             self._write([*claims, *decided.chosen], decided.after)
         most = {one.name: one.most for one in sites if not one.problem}
         WAKES.wake(woken(decided.after, _side(before), others, most))
-        self._note_obstacles(judged, decided, few)
+        self._note_obstacles(judged, decided, few, dict(limits.resting))
         told = self._told(decided.chosen, wanted, watched, sites, judged)
         return told._replace(without_room=without_room)
 
@@ -211,7 +212,11 @@ class Matcher:
         return found
 
     def _note_obstacles(
-        self, judged: dict[int, list[Verdict]], decided: Decision, few: Mapping[str, int]
+        self,
+        judged: dict[int, list[Verdict]],
+        decided: Decision,
+        few: Mapping[str, int],
+        resting: Container[str],
     ) -> None:
         """Sites whose last place has been given away in this round are full; others rest."""
         given = Counter(site for _, site in decided.chosen)
@@ -224,7 +229,9 @@ class Matcher:
                 if taken >= room.most:
                     found[number] = one._replace(obstacle=Obstacle.FULL)
                 elif given[one.site] >= few.get(one.site, given[one.site] + 1):
-                    found[number] = one._replace(obstacle=Obstacle.RESTS)
+                    rests = one.site in resting
+                    obstacle = Obstacle.RESTS if rests else Obstacle.TRIED
+                    found[number] = one._replace(obstacle=obstacle)
                 elif taken + room.reserved >= room.most:
                     found[number] = one._replace(obstacle=Obstacle.RESERVED)
 
