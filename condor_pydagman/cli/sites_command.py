@@ -21,7 +21,7 @@ from condor_pydagman.cli.which_dag import running_dag
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.features.sites.adapters import ads as site_ads
 from condor_pydagman.features.sites.adapters import overview as site_overview
-from condor_pydagman.features.sites.adapters.files import read_sites
+from condor_pydagman.features.sites.adapters.files import lonely_probes, read_sites, with_probe
 from condor_pydagman.features.sites.adapters.monitor import (
     INTERVAL_S,
     PROBE_TIMEOUT_S,
@@ -29,7 +29,7 @@ from condor_pydagman.features.sites.adapters.monitor import (
     Monitor,
 )
 from condor_pydagman.features.sites.adapters.overview import SiteRow
-from condor_pydagman.printable import printable
+from condor_pydagman.printable import number_of, printable
 from condor_pydagman.words import duration
 
 _TRIES, _PAUSE_S = 5, 1.0  # to take the ads back in the end
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         monitor = Monitor(
             directory,
-            Collected(site_ads.publish, site_ads.take_back),
+            Collected(site_ads.publish, site_ads.take_back, site_ads.publishers),
             _counts,
             _say,
             interval_s=arguments.interval,
@@ -82,14 +82,15 @@ def _log_to(path: str) -> None:
 
 def _check(directory: Path) -> int:
     try:
-        sites = read_sites(directory)
+        sites = [with_probe(site) for site in read_sites(directory)]
+        lonely = lonely_probes(directory)
     except OSError as error:
         raise FileError(f"{directory}: {error.strerror}") from None
-    for site in sites:
-        for line in (*site.problems, *site.warnings):
-            print("\n".join(map(printable, line.split("\n"))))
+    told = [line for site in sites for line in (*site.problems, *site.warnings)]
+    for line in (*told, *lonely):
+        print("\n".join(map(printable, line.split("\n"))))
     wrong = sum(bool(site.problems) for site in sites)
-    print(f"{len(sites)} sites, {wrong} of them wrong")
+    print(f"{number_of(len(sites), 'site')}, {wrong} of them wrong")
     return int(wrong > 0)
 
 
@@ -102,7 +103,9 @@ def _go_on(monitor: Monitor, interval_s: float) -> int:
     try:
         while True:
             try:
-                monitor.round()
+                sites = monitor.round().published
+                if said:
+                    _say(f"all is well again: {number_of(len(sites), 'site')} published")
                 said = ""
             except PydagmanError as error:
                 if str(error) != said:

@@ -87,7 +87,7 @@ def test_ads_for_no_collector_are_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
         publish([classad2.ClassAd({"Name": "north"})])
     with pytest.raises(PoolError, match="COLLECTOR_HOST is not set"):
-        take_back(["north"])
+        take_back(["north"], "here:/sites")
 
 
 class Collector:
@@ -125,7 +125,7 @@ def test_a_collector_that_refuses_the_ads(
     use: Callable[[Collector], None], there: list[str]
 ) -> None:
     use(Collector(there, takes=False))
-    for act in (lambda: publish(NORTH), lambda: take_back(["north"])):
+    for act in (lambda: publish(NORTH), lambda: take_back(["north"], "here:/sites")):
         with pytest.raises(PoolError, match=r"does not accept ads of sites.*ALLOW_DAEMON"):
             act()
 

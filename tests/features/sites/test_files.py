@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.features.sites.adapters.files import MAX_BYTES, read_site, read_sites
+from condor_pydagman.features.sites.adapters.files import (
+    MAX_BYTES,
+    lonely_probes,
+    read_site,
+    read_sites,
+    with_probe,
+)
 from condor_pydagman.language.expression_text import MAX_EXPRESSION
 
 NORTH = """\
@@ -171,4 +177,58 @@ def test_what_is_no_description(tmp_path: Path) -> None:
         "folder.ad: Is a directory",
         "gone.ad: No such file or directory",
         "large.ad: more than 1,000,000 bytes",
+    ]
+
+
+def test_what_is_wrong_apart_from_a_line_that_can_not_be_read(tmp_path: Path) -> None:
+    text = 'Name "x"\nMaxMatches = -1\nRank = (1\nSiteEnvironment = 3'
+    site = read_site(described(tmp_path, text))
+    told = [problem.partition("\n")[0].partition(".ad:")[2] for problem in site.problems]
+    assert told == [
+        "1: expected: Attribute = expression",
+        "3: '(' is not closed",
+        "2: a site needs MaxMatches = N, a whole number that is not negative",
+        '4: SiteEnvironment must be text: "NAME=value;NAME=value"',
+    ]
+
+
+USELESS = [
+    ("Area = Aera", "submit files can't use $(MATCH_Area): its value is undefined"),
+    ("Area = 1 / 0", "submit files can't use $(MATCH_Area): its value is error"),
+    ("Area = {1, 2}", "submit files can't use $(MATCH_Area): it is no text, number or truth"),
+    (f'Area = "{"a" * 2001}"', "submit files can't use $(MATCH_Area): it has more than 2,000"),
+    ("Area = TARGET.Depth", ""),
+    ("Area = MaxMatches - CurMatches", ""),
+    ("Requirements = TARGET.Depth < 3\nRank = Depth", ""),
+]
+
+
+@pytest.mark.parametrize(("line", "warning"), USELESS)
+def test_an_attribute_that_submit_files_can_not_use(
+    tmp_path: Path, line: str, warning: str
+) -> None:
+    site = read_site(described(tmp_path, f'Name = "x"\nMaxMatches = 1\n{line}\n'))
+    assert not site.problems
+    assert len(site.warnings) == bool(warning)
+    assert all(f".ad:3: warning: {warning}" in one for one in site.warnings)
+
+
+def test_an_attribute_that_the_probe_may_define(tmp_path: Path) -> None:
+    path = described(tmp_path, 'Name = "x"\nMaxMatches = 1\nFull = QueueDepth > 9\n')
+    path.with_suffix(".probe").touch()
+    assert read_site(path).warnings == ()
+
+
+def test_a_probe_that_can_not_be_executed(tmp_path: Path) -> None:
+    path = described(tmp_path, NORTH)
+    probe = path.with_suffix(".probe")
+    assert not with_probe(read_site(path)).problems
+    probe.write_text("#!/bin/sh\n")
+    why = f"{probe}: it can't be executed (chmod +x {probe})"
+    assert with_probe(read_site(path)).problems == (why,)
+    probe.chmod(0o755)
+    assert not with_probe(read_site(path)).problems
+    (tmp_path / "south.probe").touch()
+    assert lonely_probes(tmp_path) == [
+        f"{tmp_path}/south.probe: warning: it is not used, as there is no south.ad"
     ]

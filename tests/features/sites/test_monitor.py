@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.features.sites.adapters.ads import PUBLISHER, Publisher
 from condor_pydagman.features.sites.adapters.monitor import Collected, Monitor
 
 
@@ -25,28 +27,33 @@ class Collector:
             raise PoolError("the collector: gone", transient=True)
         self.ads.update({ad.eval("Name"): ad for ad in ads})
 
-    def take_back(self, names: Sequence[str]) -> None:
+    def take_back(self, names: Sequence[str], monitor: str) -> None:
         if self.is_gone:
             raise PoolError("the collector: gone", transient=True)
         for name in names:
-            del self.ads[name]
+            if self.publishers()[name].monitor == monitor:
+                del self.ads[name]
+
+    def publishers(self) -> dict[str, Publisher]:
+        return {name: Publisher(ad.eval(PUBLISHER), 30.0) for name, ad in self.ads.items()}
 
 
 class Watched:
     """A monitor of the sites in a directory, and what it says."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, collector: Collector | None = None) -> None:
         self.directory = directory
-        self.collector = Collector()
+        self.collector = collector or Collector()
+        self.now = 1234.5
         self.counts: Counter[str] = Counter()
         self.said: list[str] = []
         self.monitor = Monitor(
             directory,
-            Collected(self.collector.publish, self.collector.take_back),
+            Collected(self.collector.publish, self.collector.take_back, self.collector.publishers),
             lambda: self.counts,
             self.said.append,
             interval_s=10,
-            clock=lambda: 1234.5,
+            clock=lambda: self.now,
         )
 
     def site(self, name: str, more: str = "MaxMatches = 3") -> Path:
@@ -75,6 +82,7 @@ def test_ads_have_what_the_collector_and_matchmaking_need(watched: Watched) -> N
         "Name": "north",
         "MaxMatches": 3,
         "CurMatches": 2,
+        "PydagmanMonitor": f"{socket.gethostname()}:{watched.directory}",
         "UpdateSequenceNumber": 1234,
         "ClassAdLifetime": 30,
     }
@@ -89,7 +97,8 @@ def test_a_site_whose_file_goes_or_becomes_wrong_is_taken_back(watched: Watched)
     paths[1].write_text("Name = ")
     assert watched.round() == ["west"]
     assert watched.said[0].startswith(f"{paths[1]}:1: there is no expression")
-    assert watched.said[1:] == ["removed: east, north"]
+    assert "MaxMatches" in watched.said[1]
+    assert watched.said[2:] == ["removed: east, north"]
     assert watched.round() == ["west"]
     assert watched.said == []
     watched.site("north")
@@ -131,6 +140,28 @@ def test_all_are_taken_back_at_the_end(watched: Watched) -> None:
     watched.monitor.end()
     assert not watched.collector.ads
     watched.monitor.end()
+
+
+def test_sites_that_another_monitor_publishes_as_well_stay(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    one = Watched(tmp_path / "one")
+    other = Watched(tmp_path / "other", one.collector)
+    for watched, names in ((one, ("north", "south")), (other, ("north", "west"))):
+        for name in names:
+            watched.site(name)
+        watched.round()
+    assert other.said[0].startswith("warning: another monitor (")
+    assert other.said[0].endswith("one) publishes sites with the same names: north")
+    other.monitor.end()
+    assert other.said[-2:] == ["removed: west", "left to another monitor: north"]
+    assert sorted(one.collector.ads) == ["north", "south"]
+    one.round()
+    assert one.said[0].endswith("other) publishes sites with the same names: north")
+    one.now += 30.0
+    one.monitor.end()
+    assert one.said[-1] == "removed: north, south", "the other one has ended"
+    assert not one.collector.ads
 
 
 def test_a_collector_that_is_gone_is_asked_again(watched: Watched) -> None:

@@ -23,6 +23,7 @@ from condor_pydagman.features.sites.environment import parse_environment
 from condor_pydagman.named_tuple import NamedTuple
 
 MY_TYPE = "PydagmanSite"
+PUBLISHER = "PydagmanMonitor"  # attribute: the monitor that the ad is from
 MAX_SITES = 10_000  # ads of sites that are looked at
 MAX_VALUE = 2_000  # characters of a value that submit descriptions can use
 _LOOKS, _PAUSE_S = 5, 0.5  # until a collector has what it was sent
@@ -38,6 +39,7 @@ VOLATILE = frozenset(
         *("curmatches", "updatesequencenumber", "lastheardfrom", "mytype", "targettype"),
         *("classadlifetime", "authenticatedidentity", "authenticationmethod", "daemonstarttime"),
         *("updatestotal", "updatessequenced", "updateslost", "updateshistory", "myaddress"),
+        PUBLISHER.lower(),
         *("requirements", "rank"),  # which are asked, and differ from round to round
     )
 )
@@ -165,18 +167,42 @@ def _names() -> set[Any] | None:
     return {value_of(ad, "Name") for ad in found}
 
 
-def take_back(names: Iterable[str]) -> None:
-    """Have the collector forget the ads of these sites.
+class Publisher(NamedTuple):
+    """Who publishes a site: a monitor, '' if its ad does not say, and for how long it counts."""
+
+    monitor: str
+    lifetime_s: float
+
+
+def publishers() -> dict[str, Publisher]:
+    """By name of a site, who has published it last; nothing if the collector does not say."""
+    wanted = ["Name", PUBLISHER, "ClassAdLifetime"]
+    try:
+        found = htcondor2.Collector().query(htcondor2.AdType.Any, f'MyType == "{MY_TYPE}"', wanted)
+    except BINDINGS:
+        return {}
+    return {
+        str(value_of(ad, "Name")): Publisher(
+            str(value_of(ad, PUBLISHER) or ""), float(value_of(ad, "ClassAdLifetime") or 0)
+        )
+        for ad in found
+    }
+
+
+def take_back(names: Iterable[str], monitor: str) -> None:
+    """Have the collector forget the ads of these sites, as far as they are from the monitor.
 
     Raises:
         PoolError: it does not.
     """
-    _advertise([_invalidation(name) for name in names], "INVALIDATE_ADS_GENERIC")
+    _advertise([_invalidation(name, monitor) for name in names], "INVALIDATE_ADS_GENERIC")
 
 
-def _invalidation(name: str) -> Any:
-    wanted = f'MyType == "{MY_TYPE}" && Name == {classad2.quote(name)}'
-    ad = classad2.ClassAd({"MyType": "Query", "TargetType": MY_TYPE, "Name": name})
+def _invalidation(name: str, monitor: str) -> Any:
+    """By its Requirements: of one with a Name the collector looks at that alone."""
+    own = f"{PUBLISHER} == {classad2.quote(monitor)}"
+    wanted = f'MyType == "{MY_TYPE}" && Name == {classad2.quote(name)} && {own}'
+    ad = classad2.ClassAd({"MyType": "Query", "TargetType": MY_TYPE})
     ad["Requirements"] = classad2.ExprTree(wanted)
     return ad
 

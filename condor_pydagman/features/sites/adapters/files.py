@@ -17,7 +17,13 @@ from typing import Any
 import classad2
 
 from condor_pydagman.adapters.descriptions import BINDINGS
-from condor_pydagman.features.sites.adapters.ads import MAX_SITES, is_usable, value_of
+from condor_pydagman.features.sites.adapters.ads import (
+    MAX_SITES,
+    MAX_VALUE,
+    PUBLISHER,
+    is_usable,
+    value_of,
+)
 from condor_pydagman.features.sites.adapters.claims_directory import MAX_NAME
 from condor_pydagman.features.sites.environment import left_out, parse_environment
 from condor_pydagman.language.expression_text import MAX_EXPRESSION, first_mistake
@@ -25,12 +31,15 @@ from condor_pydagman.language.hints import nearest
 from condor_pydagman.named_tuple import NamedTuple
 
 SUFFIX = ".ad"
+PROBE = ".probe"
 MAX_BYTES = 1_000_000  # of a file
 MAX_PROBLEMS = 20  # of a file
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a named pipe is not waited for
 _LINE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)\s*(.*?)\s*", re.DOTALL)
+_GIVEN_LATER = re.compile(r"\b(TARGET\s*\.|CurMatches\b)", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
 # What the monitor sets itself.  Ads of the old recipe, and programs for it, have that in them.
-OWN = ("MyType", "CurMatches", "UpdateSequenceNumber", "ClassAdLifetime")
+OWN = ("MyType", "CurMatches", "UpdateSequenceNumber", "ClassAdLifetime", PUBLISHER)
 _USED = ("Name", "MaxMatches", "Requirements", "Rank", "SiteEnvironment")
 
 
@@ -112,19 +121,65 @@ def read_site(path: Path) -> Described:
     return _checked(path, text)
 
 
+def probe_of(description: Path) -> Path | None:
+    """The probe beside a description; None if there is none."""
+    path = description.with_suffix(PROBE)
+    return path if path.exists() else None
+
+
+def with_probe(site: Described) -> Described:
+    """The site, with what is wrong with its probe as far as that is known before it runs."""
+    probe = probe_of(site.path)
+    if probe is None:
+        return site
+    if not probe.is_file():
+        why = "it is not a regular file"
+    elif not os.access(probe, os.X_OK):
+        why = f"it can't be executed (chmod +x {probe})"
+    else:
+        return site
+    return site._replace(problems=(*site.problems, f"{probe}: {why}"))
+
+
+def lonely_probes(directory: Path) -> list[str]:
+    """What is said of the probes of a directory that no description is beside.
+
+    Raises:
+        OSError: the directory can't be read.
+    """
+    found = [directory / name for name in sorted(os.listdir(directory)) if name.endswith(PROBE)]
+    return [
+        f"{path}: warning: it is not used, as there is no {path.with_suffix(SUFFIX).name}"
+        for path in found
+        if not path.name.startswith(".") and not path.with_suffix(SUFFIX).exists()
+    ]
+
+
 def _checked(path: Path, text: str) -> Described:
     found, problems = parse(text, str(path))
     attributes, ignored = without_own(found)
     lines = {name: number for name, (number, _) in attributes.items()}
     plain = {name: expression for name, (_, expression) in attributes.items()}
-    if not problems:
-        problems += [f"{path}:{lines.get(name, 1)}: {why}" for name, why in _mistakes(plain)]
+    unread = {name.lower() for name in _named(text)} - {name.lower() for name in plain}
+    for about, why in _mistakes(plain):
+        if about not in unread:
+            at = next((lines[name] for name in plain if name.lower() == about), 1)
+            problems.append(f"{path}:{at}: {why}")
     name = ""
     if not problems:
         name = value_of(ad_of(plain), "Name")
-    warnings = [f"{path}:{lines[name]}: {why}" for name, why in _doubts(plain)]
+    doubts = [*_doubts(plain), *_of_no_use(path, plain)]
+    warnings = [f"{path}:{lines[name]}: {why}" for name, why in doubts]
     warnings += [f"{path}:{found[name][0]}: {note(ignored)}" for name in ignored[:1]]
     return Described(path, name, plain, tuple(problems[:MAX_PROBLEMS]), tuple(warnings))
+
+
+def _named(text: str) -> Iterator[str]:
+    """The attributes that lines are about, whatever else is wrong with them."""
+    for line in _lines(text):
+        word = _FIRST_WORD.match(line.text)
+        if word is not None:
+            yield word[1]
 
 
 def without_own(
@@ -208,22 +263,22 @@ def _shown(where: str, line: _Line, column: int, reason: str) -> str:
 
 
 def _mistakes(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Attributes whose values can't be used, and why."""
+    """Attributes whose values can't be used, in lower case, and why."""
     ad = ad_of(attributes)
-    by_name = {name.lower(): name for name in attributes}
     name = value_of(ad, "Name")
     if not isinstance(name, str) or not name or not is_usable(name):
         expected = f'a site needs a Name = "..." of at most {MAX_NAME} printable characters'
-        yield by_name.get("name", ""), expected
+        yield "name", expected
     most = value_of(ad, "MaxMatches")
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         expected = "a site needs MaxMatches = N, a whole number that is not negative"
-        yield by_name.get("maxmatches", ""), expected
-    text = value_of(ad, "SiteEnvironment") if "siteenvironment" in by_name else ""
+        yield "maxmatches", expected
+    is_given = any(name.lower() == "siteenvironment" for name in attributes)
+    text = value_of(ad, "SiteEnvironment") if is_given else ""
     if not isinstance(text, str):
-        yield by_name["siteenvironment"], 'SiteEnvironment must be text: "NAME=value;NAME=value"'
+        yield "siteenvironment", 'SiteEnvironment must be text: "NAME=value;NAME=value"'
     elif text and not parse_environment(text):
-        yield by_name["siteenvironment"], 'SiteEnvironment must be "NAME=value;NAME=value"'
+        yield "siteenvironment", 'SiteEnvironment must be "NAME=value;NAME=value"'
 
 
 def _doubts(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -235,6 +290,27 @@ def _doubts(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
         near = nearest(name, _USED)
         if near and near.lower() != name.lower() and near.lower() not in there:
             yield name, f"warning: {name}: did you mean {near}?"
+
+
+def _of_no_use(path: Path, attributes: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Attributes of which groups get no $(MATCH_<attribute>).  What a probe prints may define what
+    an expression refers to, as the group's ad may."""
+    ad = ad_of(attributes)
+    used = {name.lower() for name in _USED}
+    has_probe = probe_of(path) is not None
+    for name, expression in attributes.items():
+        value = ad.eval(name) if name.lower() not in used else ""
+        if value is classad2.Value.Undefined and (has_probe or _GIVEN_LATER.search(expression)):
+            continue
+        if isinstance(value, classad2.Value):
+            why = f"its value is {value.name.lower()}"
+        elif not isinstance(value, (bool, int, float, str)):
+            why = "it is no text, number or truth value"
+        elif len(str(value)) > MAX_VALUE:
+            why = f"it has more than {MAX_VALUE:,} characters"
+        else:
+            continue
+        yield name, f"warning: submit files can't use $(MATCH_{name}): {why}"
 
 
 def _doubtful_values(attributes: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -15,10 +15,11 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,19 +27,25 @@ from typing import Any
 import classad2
 
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.features.sites.adapters.ads import MY_TYPE, value_of
+from condor_pydagman.features.sites.adapters.ads import (
+    MY_TYPE,
+    PUBLISHER,
+    Publisher,
+    value_of,
+)
 from condor_pydagman.features.sites.adapters.files import (
+    MAX_PROBLEMS,
     Described,
     ad_of,
     note,
     parse,
+    probe_of,
     read_sites,
     without_own,
 )
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
 
-SUFFIX = ".probe"
 MAX_OUTPUT = 100_000  # bytes of what a probe prints
 _LOOK_S = 0.05  # between looks whether a probe has ended
 _MAX_SHOWN = 200  # characters of what a probe says of its failure
@@ -58,12 +65,6 @@ class Probed(NamedTuple):
     attributes: dict[str, str]
     problem: str = ""
     remark: str = ""
-
-
-def probe_of(description: Path) -> Path | None:
-    """The probe beside a description; None if there is none."""
-    path = description.with_suffix(SUFFIX)
-    return path if path.exists() else None
 
 
 def ask(probe: Path, name: str, timeout_s: float) -> Probed:
@@ -138,7 +139,7 @@ def _read(probe: Path, code: int, data: bytes) -> Probed:
         return Probed({}, f"{probe}: {ended}{f': {said}' if said else ''}")
     attributes, problems = parse(text, f"output of {probe}")
     if problems:
-        return Probed({}, problems[0])
+        return Probed({}, "\n".join(problems[:MAX_PROBLEMS]))
     if any(name.lower() == "name" for name in attributes):
         return Probed({}, f"{probe} prints Name, which a probe can't set")
     found, ignored = without_own(attributes)
@@ -165,11 +166,12 @@ class Outcome(NamedTuple):
 
 
 class Collected(NamedTuple):
-    """Access to the collector: `publish` takes ads, `take_back` names of sites; both may raise
-    PoolError."""
+    """Access to the collector: `publish` takes ads, `take_back` names of sites and the monitor that
+    they are from; both may raise PoolError.  `publishers` says who has published each site last."""
 
     publish: Callable[[Sequence[Any]], None]
-    take_back: Callable[[Sequence[str]], None]
+    take_back: Callable[[Sequence[str], str], None]
+    publishers: Callable[[], Mapping[str, Publisher]] = dict
 
 
 class Monitor:
@@ -196,6 +198,8 @@ class Monitor:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._directory = directory
+        self._name = f"{socket.gethostname()}:{directory.resolve()}"
+        self._rivals: dict[str, float] = {}  # by site, until when another monitor has it as well
         self._collector = collector
         self._counts = counts
         self._say = say
@@ -220,13 +224,12 @@ class Monitor:
         failed = [one.problem for one in probed if one.problem]
         remarks = [text for site in sites for text in site.warnings]
         remarks += [one.remark for one in probed if one.remark]
-        self._tell([*problems, *failed, *remarks])
         names = {str(value_of(ad, "Name")) for ad in ads}
+        remarks += self._look_for_rivals(names | self._published)
+        self._tell([*problems, *failed, *remarks])
         gone = sorted(self._published - names)
         if gone:
-            self._collector.take_back(gone)
-            self._say(f"removed: {', '.join(gone)}")
-            self._published -= set(gone)
+            self._take_back(gone)
         if ads:
             self._collector.publish(ads)
         new = sorted(names - self._published)
@@ -242,9 +245,32 @@ class Monitor:
             PydagmanError: that can't be done; the ads vanish by themselves later.
         """
         if self._published:
-            self._collector.take_back(sorted(self._published))
-            self._say(f"removed: {', '.join(sorted(self._published))}")
-            self._published = set()
+            self._look_for_rivals(self._published)
+            self._take_back(sorted(self._published))
+
+    def _take_back(self, names: Sequence[str]) -> None:
+        """Those that another monitor publishes as well are left to it: it may not look for long."""
+        shared = [name for name in names if self._rivals.get(name, 0.0) > self._clock()]
+        own = [name for name in names if name not in shared]
+        if own:
+            self._collector.take_back(own, self._name)
+            self._say(f"removed: {', '.join(own)}")
+        if shared:
+            self._say(f"left to another monitor: {', '.join(shared)}")
+        self._published -= set(names)
+
+    def _look_for_rivals(self, names: Collection[str]) -> list[str]:
+        """Note which of these sites another monitor publishes; what is said of that."""
+        found: dict[str, list[str]] = {}
+        for site, by in self._collector.publishers().items():
+            if site in names and by.monitor not in ("", self._name):
+                self._rivals[site] = self._clock() + by.lifetime_s
+                found.setdefault(by.monitor, []).append(site)
+        return [
+            f"warning: another monitor ({monitor}) publishes sites with the same names:"
+            f" {', '.join(sorted(sites))}"
+            for monitor, sites in sorted(found.items())
+        ]
 
     def _ads(self, sites: Sequence[Described]) -> tuple[list[Any], list[Probed]]:
         """The ads of sites that can be used, and what the probes of all have come to."""
@@ -279,6 +305,7 @@ class Monitor:
         own = {name: text for name, text in site.attributes.items() if name.lower() not in known}
         ad = ad_of({**own, **more})
         ad["MyType"] = MY_TYPE
+        ad[PUBLISHER] = self._name
         ad["CurMatches"] = taken[site.name]
         ad["UpdateSequenceNumber"] = int(self._clock())
         ad["ClassAdLifetime"] = int(_LIFETIMES * self._interval_s)
