@@ -24,6 +24,7 @@ from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.follow.run_model import DagState, Hold, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.data_node_logs import data_waits
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad
@@ -79,7 +80,9 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     failures = [
         failure for group in failures_by_kind(run, facts.dag) for failure in _first(group, node)
     ]
+    waits = data_waits(found, facts.dag, run.in_queue.values()) if facts.is_live else []
     return facts._replace(
+        data_waits=waits,
         excerpts=_excerpts(failures, found, facts.dag),
         limit_places=limit_places(found, run.limits, _config_file(found)) if facts.is_live else {},
         inner=_inner(found, facts, node, depth),

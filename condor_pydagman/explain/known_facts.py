@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from condor_pydagman.follow.notices.known import QueuedJob
+from condor_pydagman.follow.notices.known import DataWait, QueuedJob
 from condor_pydagman.follow.run_model import DagState, Hold, Run
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -108,6 +108,7 @@ class Facts(NamedTuple):
         rescue: the newest rescue file, None if there is none.
         submit_command: what submits the DAG again; '' if another DAG does that.
         of: what features have asked of a DAG that runs, by their names (`monitor.outside_facts`).
+        data_waits: what DATA nodes wait for.
         inner: what is known of sub-DAGs, by the names of their nodes.
         unknown: what could not be found out, and why: sentences.
     """
@@ -132,6 +133,7 @@ class Facts(NamedTuple):
     rescue: RescueFile | None = None
     submit_command: str = ""
     of: Mapping[str, Any] = {}
+    data_waits: Sequence[DataWait] = ()
     inner: Mapping[str, Facts] = {}
     unknown: tuple[str, ...] = ()
 

@@ -6,17 +6,17 @@ import os
 import re
 
 from condor_pydagman.adapters.files import open_ordinary, working_directory
-from condor_pydagman.data_requests.work_order import file_stem
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.failed_nodes import Failure
 from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.data_node_logs import output_of_worker
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.printable import printable
-from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, ScriptKind
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, ScriptKind
 
 MAX_LINES = 5
 MAX_LINE_CHARS = 200
@@ -112,15 +112,6 @@ def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
             return os.path.abspath(path) if path and path != os.devnull else ""
     except (PydagmanError, OSError, ImportError):  # without the bindings
         return ""
-
-
-def output_of_worker(found: FoundDag, dag: Dag, node: int) -> str:
-    """What the worker of a DATA node, or of a FINAL node, has printed; '' if it has none."""
-    if dag.kinds[node] not in (NodeKind.DATA, NodeKind.FINAL):
-        return ""
-    directory = os.path.join(found.directory, found.paths.placements)
-    path = os.path.join(directory, file_stem(dag.names[node]) + ".out")
-    return path if os.path.exists(path) else ""
 
 
 def _expanded_error(text: str, cluster: int, proc: int) -> str:

@@ -43,6 +43,7 @@ def known_of(facts: Facts, state: GraphState | None) -> Known:
         state is not None and any(_are_to_start(state)),
         state is not None and all(status in _ENDED for status in state.status),
         facts.of,
+        facts.data_waits,
     )
 
 

@@ -44,6 +44,7 @@ CAUSES: Mapping[str, str] = {
     "group.leaving": "groups of nodes are leaving their sites",
     "throttle.full": "as many nodes, jobs or scripts are active as a throttle permits",
     "node.retry": "failed nodes are waiting for the delay of their next attempt",
+    "data.waiting": "DATA nodes are waiting for a server, a turn, space or another transfer",
     "dag.stalled": "no node has finished for longer than usual",
     "job.idle": "jobs are waiting in the queue",
     "script.running": "PRE or POST scripts are running",

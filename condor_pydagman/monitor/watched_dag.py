@@ -23,6 +23,7 @@ from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.dag_monitor import DagMonitor
+from condor_pydagman.monitor.data_node_logs import data_waits
 from condor_pydagman.monitor.file_facts import changed_at, shown, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag
 from condor_pydagman.monitor.found_state import state_of_ad, state_of_files
@@ -323,6 +324,7 @@ def known_run(
         retrying=Nodes(len(retries), [tally.name(node) for node in islice(retries, MAX_NAMES)]),
         next_retry=min(retries.values(), default=0.0),
         to_start=_are_to_start(counts, tally.dag),
+        data_waits=data_waits(found, tally.dag, tally.run.in_queue.values()),
         may_count=False,
         all_ended=bool(counts["total"]) and not any(counts[name] for name in _MORE_TO_COME),
     )

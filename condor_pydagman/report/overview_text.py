@@ -32,7 +32,7 @@ _WEIGHT_STYLES = {
     Weight.NOTE: "bright_black",
 }
 # Causes of which the sentence has all that the evidence says.
-_SAID_ALREADY = ("throttle.full", "limit.full", "enough.reached")
+_SAID_ALREADY = ("throttle.full", "limit.full", "enough.reached", "data.waiting")
 _COUNTED = [look for look in (LOOKS[state] for state in BAR) if look.key in COUNTED]
 _OF_PACE = "dag.stalled"  # it stands where the estimate does
 MIN_WIDTH = 10

@@ -34,6 +34,7 @@ from condor_pydagman.transfer.placement_directory import open_shared, private_di
 from condor_pydagman.transfer.rules import allocation_rules as rules
 from condor_pydagman.transfer.rules.allocation_rules import Allocation, DamagedLedger
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.waits import Wait
 from condor_pydagman.transfer.way import Outcome, Progress, Surroundings
 
 LEDGER = "ledger"
@@ -369,7 +370,8 @@ class _Waiter:
         Raises:
             Fault: see `Space.allocate`.
         """
-        said = False
+        wait = Wait(self._say)
+        said = ""
         try:
             while True:
                 ledgers = self._space.ledgers()
@@ -377,16 +379,14 @@ class _Waiter:
                     before, room = self._try(ledgers)
                 if before < 0:
                     return
-                if not said:
-                    said = True
-                    self._say(
-                        f"waits for {size_text(self._request.size)} of {self._destination}:"
-                        f" {size_text(max(room, 0))} are free"
-                        + f"; {before} before it"
-                        * bool(before)
-                    )
+                said = said or (
+                    f"{size_text(self._request.size)} of {self._destination}:"
+                    f" {size_text(max(room, 0))} are free" + f"; {before} before it" * bool(before)
+                )
+                wait.begins(said)
                 self._wait(ledgers, 1 + before / 4)
         finally:
+            wait.over()
             if self._file is not None:
                 self._file.remove()
 

@@ -27,6 +27,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.local_part import guarded
 from condor_pydagman.transfer.private_places import locked, make_private
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.waits import Wait
 from condor_pydagman.transfer.way import OneByOne, Outcome, Progress, Surroundings, Way
 
 DEFAULT_PLACE = "/var/tmp"  # keeps its files when the machine starts anew
@@ -73,13 +74,14 @@ class CacheEntry:
             raise Fault(
                 FaultKind.NO_SPACE, f"it has {size} bytes, and the cache for two steps {bound}"
             )
-        said = False
-        while not self._try(size, size):
-            self._set(0)  # two that wait must not keep each other waiting
-            if not said:
-                say(f"waits for {size} bytes in the cache {self._cache.path}")
-                said = True
-            progress.wait(WAIT_S)
+        wait = Wait(say)
+        try:
+            while not self._try(size, size):
+                self._set(0)  # two that wait must not keep each other waiting
+                wait.begins(f"{size} bytes in the cache {self._cache.path}")
+                progress.wait(WAIT_S)
+        finally:
+            wait.over()
 
     def grow(self, size: int) -> None:
         """Have room for so many bytes of a file of unknown size.

@@ -29,6 +29,7 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.checksums import new_hash, same_digits
 from condor_pydagman.transfer.endpoints.local_files import mode_of
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.waits import Wait
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 WAIT_S = 1.0  # between looks at whether another placement has ended
@@ -167,23 +168,31 @@ def _locked_directory(
 ) -> tuple[str, int]:
     """A directory beside `final`, and the descriptor that locks it."""
     usual = _part_name(source, final)
-    said = False
+    wait = Wait(surroundings.say)
+    try:
+        found = _locked(usual, final, wait, progress)
+    finally:
+        wait.over()
+    if found is not None:
+        return usual, found
+    other = f"{usual[:-5]}.{os.urandom(8).hex()}.part"
+    os.mkdir(other, 0o700)
+    return other, os.open(os.path.join(other, "lock"), _NEW_LOCK, 0o600)
+
+
+def _locked(usual: str, final: str, wait: Wait, progress: Progress) -> int | None:
+    """The descriptor that locks the usual directory; None if that can't be."""
     while True:
         try:
             lock = _lock_in(usual)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise
-            break  # somebody else's, or there are no locks
+            return None  # somebody else's, or there are no locks
         if lock is not None:
-            return usual, lock
-        if not said:
-            surroundings.say(f"{final}: waits for another placement of the same file")
-            said = True
+            return lock
+        wait.begins(f"another placement of the same file: {final}")
         progress.wait(WAIT_S)
-    other = f"{usual[:-5]}.{os.urandom(8).hex()}.part"
-    os.mkdir(other, 0o700)
-    return other, os.open(os.path.join(other, "lock"), _NEW_LOCK, 0o600)
 
 
 def _part_name(source: Url, final: str) -> str:

@@ -19,6 +19,7 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.printable import printable
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.waits import Wait
 from condor_pydagman.transfer.way import Progress, Surroundings
 
 DEFAULT = "/var/tmp/condor_pydagman-placement"  # noqa: S108 - checked, and never trusted
@@ -124,18 +125,18 @@ class DestinationLocks:
             Fault: the worker is to stop, or there is no place for locks.
         """
         name = _LOCKS + label(place)
-        said = False
+        wait = Wait(surroundings.say)
         try:
             directory = self._opened(surroundings)
             while (fd := directory.try_lock(name, make=True)) < 0:
-                if not said:
-                    surroundings.say("waits for another placement of the same file")
-                    said = True
+                wait.begins("another placement of the same file")
                 progress.wait(WAIT_S)
         except OSError as error:
             raise Fault(
                 FaultKind.NO_SPACE, f"can't lock a destination: {error.strerror}", transient=True
             ) from None
+        finally:
+            wait.over()
         try:
             yield
         finally:

@@ -49,6 +49,7 @@ from condor_pydagman.transfer.rules.turn_rules import (
     ticket_name,
     verdict,
 )
+from condor_pydagman.transfer.waits import Wait
 from condor_pydagman.transfer.way import Progress
 
 _LOCK_S = 20.0  # the lock of the directory is held for milliseconds
@@ -188,14 +189,14 @@ class Turns:
             self._own_until = time.monotonic() + _SHARED_AGAIN_S
             return self._board
 
-    def say_of_wait(self, what: str, line: str) -> None:
-        """A placement waits; not said of every one of thousands."""
+    def may_say(self, what: str) -> bool:
+        """Whether it is to be said that a placement waits: it is not of every one of thousands."""
         now = time.monotonic()
         with self._lock:
-            if now - self._said_of.get(what, -_SAY_AGAIN_S) < _SAY_AGAIN_S:
-                return
-            self._said_of[what] = now
-        self.say(line)
+            is_new = now - self._said_of.get(what, -_SAY_AGAIN_S) >= _SAY_AGAIN_S
+            if is_new:
+                self._said_of[what] = now
+            return is_new
 
     def _is_over(self, board: TicketBoard) -> bool:
         if self._own_until:
@@ -234,7 +235,14 @@ class Turn:
         Raises:
             Fault: the worker is to stop, or limits can't be kept.
         """
-        said: str | None = None
+        wait = Wait(self._turns.say)
+        try:
+            return self._start(progress, elsewhere, wait)
+        finally:
+            wait.over()
+
+    def _start(self, progress: Progress, elsewhere: Callable[[], bool], wait: Wait) -> bool:
+        said: tuple[str | None, int] | None = None
         while True:
             try:
                 board = self._turns.board()
@@ -245,9 +253,11 @@ class Turn:
                     return True
                 if view.resting and elsewhere():
                     return False
-                if view.verdict.full != said:
-                    said = view.verdict.full
-                    self._turns.say_of_wait(said, f"waits for {_reason(view, self._services)}")
+                about = view.verdict.full, round(_rested_at(view))
+                if about != said:
+                    said = about
+                    if self._turns.may_say("{} {}".format(*about)):
+                        wait.begins(_reason(view, self._services))
                 self._wait(board, view, progress)
             except Unusable as error:
                 self._leave_board()
@@ -668,8 +678,14 @@ def _reason(view: View, services: Sequence[Service]) -> str:
     if service is None:
         return f"one of the transfers by {full.partition('_')[2]}{before}"
     if label_of(service) in view.resting:
-        return f"{service}, which has failed and is left alone for now"
+        until = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(_rested_at(view)))
+        return f"{service}, which has failed and is left alone until {until}"
     return f"one of the transfers of {service}{before}"
+
+
+def _rested_at(view: View) -> float:
+    """When the last of the services has rested, seconds since 1970; 0 if none rests."""
+    return max((rest.until for rest in view.resting.values()), default=0.0)
 
 
 def _tickets(names: Iterable[str]) -> list[Ticket]:

@@ -12,9 +12,9 @@ from typing import Any
 
 from condor_pydagman.adapters.files import open_ordinary, rescue_numbers, working_directory
 from condor_pydagman.errors import FileError, PydagmanError
-from condor_pydagman.explain.last_lines import output_of_worker
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor.data_node_logs import output_of_worker
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of

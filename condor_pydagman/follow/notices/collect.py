@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from condor_pydagman import features
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
+from condor_pydagman.follow.notices.data_waits import data_wait_notices
 from condor_pydagman.follow.notices.halts import halt_notices
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.known import Known
@@ -31,6 +32,7 @@ def notices_of(known: Known) -> tuple[Notice, ...]:
             *halt_notices(known),
             *held_job_notices(known),
             *throttle_notices(known),
+            *data_wait_notices(known),
             *standstill_notices(known),
             *of_features,
         )

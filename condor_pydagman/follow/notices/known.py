@@ -32,6 +32,23 @@ class QueuedJob(NamedTuple):
     subcode: int = 0
 
 
+class DataWait(NamedTuple):
+    """What a DATA node that runs waits for.
+
+    Attributes:
+        text: that, as its worker says it; or which attempt has failed, if `is_again`: it is tried
+            again.
+        since: when its worker said it.
+        path: of the worker's log, as people know it.
+    """
+
+    node: str
+    text: str
+    since: float
+    path: str
+    is_again: bool = False
+
+
 class Nodes(NamedTuple):
     """Some nodes: how many, and their names, or those of the first few."""
 
@@ -103,6 +120,7 @@ class Known(NamedTuple):
         all_ended: whether no node is left that could go on.
         of: what features know beyond the run, by their names: as they have told an explanation
             (`monitor.outside_facts`), or a glance at the DAG (`Overview.of_features`).
+        data_waits: what DATA nodes wait for.
         may_count: whether there is time to look at all nodes one by one.
     """
 
@@ -129,6 +147,7 @@ class Known(NamedTuple):
     to_start: bool = False
     all_ended: bool = False
     of: Mapping[str, Any] = {}
+    data_waits: Sequence[DataWait] = ()
     may_count: bool = True
 
     @property
