@@ -132,7 +132,7 @@ class GroupReport(NamedTuple):
 
     `state` is a name of `GroupState`; `site` is '' if it has none; `round` counts the sites that it
     has been matched to; `done` how many of its `total` nodes are done; `since` is when it began to
-    wait for a site, 0 if it does not; `reason` why it has none.
+    wait for a site, 0 if it does not; `reason` why it has none, `found` when that was found last.
     """
 
     name: str
@@ -143,3 +143,4 @@ class GroupReport(NamedTuple):
     done: int
     since: float = 0.0
     reason: str = ""
+    found: float = 0.0

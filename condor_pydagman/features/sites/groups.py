@@ -42,7 +42,8 @@ class Groups(Feature):
         clocks: of jobs that are idle or on hold, where the policy limits that.
         claims: by group, the site that is kept for it.
         missing: by site that has no ad, since when.
-        reasons: by kind, why no site fits.
+        reasons: by kind, why no site fits; -1: why no sites could be asked for.
+        found: when each of these was found last (seconds since the epoch).
         cleaned: groups whose clean-up is over, by its end or by its time.
         clean_up_until: by group, when its clean-up must have ended.
         force_at: by group whose jobs are being removed, when they are to be removed by force.
@@ -86,6 +87,7 @@ class Groups(Feature):
         self.claims: dict[int, str] = {}
         self.missing: dict[str, float] = {}
         self.reasons: dict[int, str] = {}
+        self.found: dict[int, float] = {}
         self.cleaned: set[int] = set()
         self.clean_up_until: dict[int, float] = {}
         self.force_at: dict[int, float] = {}
@@ -339,6 +341,7 @@ class Groups(Feature):
         """Note why no site fits; whether that is another reason than before."""
         before = self.reasons.get(kind)
         self.reasons[kind] = reason
+        self.found[kind] = self.run.now
         return before != reason
 
     def note_ads(self, there: frozenset[str], now: float) -> list[str]:

@@ -216,7 +216,8 @@ class Sites(Groups):
         for number, group in enumerate(self.groups):
             kind = self.kinds[number]
             since = self.waiting[kind].get(number, 0.0)
-            reason = self.reasons.get(kind) or self.reasons.get(-1, "")
+            of = kind if self.reasons.get(kind) else -1
+            reason = self.reasons.get(of, "") if since else ""
             yield GroupReport(
                 name=group.name,
                 state=GroupState(self.group_states[number]).name,
@@ -225,7 +226,8 @@ class Sites(Groups):
                 total=len(group.nodes),
                 done=sum(states[node] == State.DONE and node not in anew for node in group.nodes),
                 since=since,
-                reason=self.why_siteless.get(number, reason if since else ""),
+                reason=self.why_siteless.get(number, reason),
+                found=self.found.get(of, 0.0) if reason else 0.0,
             )
 
     def validate(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.engine.report import GroupReport
+from condor_pydagman.features.sites.matching import look_at_ends
 from condor_pydagman.features.sites.states import GroupState
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
@@ -121,14 +122,15 @@ LINES = {OutKind.NO_SITE_YET: _no_site_yet}
 
 
 def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str, Any]:
-    """Groups of nodes that run at sites: how many are `at` each site or were when they ended, are
+    """Groups of nodes that run at sites: how many are `at` each, or were when the DAG ended, are
     `leaving`, are `waiting` for a site, are `without`, as others that have one no more; `first`, a
     few of those that wait, and `reason`, why, as DAGMan has last said.  Empty if none has begun."""
     seen = GroupSites.of(tally.run)
     waiting = _waiting(tally) if running else []
     if not (seen.groups or waiting):
         return {"sites": {}}
-    at = Counter(found.site for name, found in seen.groups.items() if name not in waiting)
+    elsewhere = {*waiting, *(_over(tally) if running else ())}
+    at = Counter(found.site for name, found in seen.groups.items() if name not in elsewhere)
     without = at.pop("", 0)
     return {
         "sites": {
@@ -148,6 +150,16 @@ def _waiting(tally: Tally) -> list[str]:
     if sites is None:
         return []
     return [sites.groups[number].name for number in sites.in_state(GroupState.WAITING)]
+
+
+def _over(tally: Tally) -> list[str]:
+    """Groups that have given up their places, since all their nodes have ended: the logs have no
+    record of that."""
+    sites = tally.feature("sites")
+    if sites is None:
+        return []
+    look_at_ends(sites)
+    return [sites.groups[number].name for number in sites.in_state(GroupState.OVER)]
 
 
 def why_no_site(seen: GroupSites, waiting: Sequence[str]) -> str:
@@ -212,11 +224,18 @@ def waiting_notices(groups: Iterable[GroupReport], now: float) -> Iterator[Notic
         since = min(group.since for group in alike)
         longest = f", the longest for {duration(max(0.0, now - since))}"
         names = [group.name for group in alike]
-        yield _waiting_words(Nodes(len(names), names), reason, "DAGMan", since, longest)
+        found = max(group.found for group in alike) or since
+        nodes = Nodes(len(names), names)
+        yield _waiting_words(nodes, reason, "DAGMan", since, longest, found)
 
 
 def _waiting_words(
-    groups: Nodes, reason: str, source: str, since: float = 0.0, longest: str = ""
+    groups: Nodes,
+    reason: str,
+    source: str,
+    since: float = 0.0,
+    longest: str = "",
+    found: float = 0.0,
 ) -> Notice:
     many = groups.number > 1
     names = names_of(groups.names)
@@ -224,7 +243,7 @@ def _waiting_words(
         more = f"{groups.number - len(groups.names):,} more"
         names = f"{', '.join(map(printable, groups.names))} and {more}"
     sentence = f"Group{'s' * many} {names} {does(groups.number, 'be')} waiting for a site{longest}."
-    evidence = (Evidence(source, message(reason), since),) if reason else ()
+    evidence = (Evidence(source, message(reason), found),) if reason else ()
     return Notice(
         "group.no_site",
         Weight.WAITING,

@@ -36,6 +36,20 @@ def test_groups_that_wait_for_the_same_reason_are_told_together() -> None:
     ]
 
 
+def test_a_reason_has_the_time_at_which_it_was_found() -> None:
+    alike = [
+        group(name, "WAITING", since=NOW - 3600, reason="of 1 site, 1 is full (s)", found=NOW - age)
+        for name, age in (("g1", 50), ("g2", 40))
+    ]
+    facts = facts_of(DAG, {}, state=DagState.RUNNING)
+    for groups, time in (
+        (alike, NOW - 40),
+        ([group("h", "WAITING", since=NOW - 5, reason="x")], NOW - 5),
+    ):
+        (notice,) = notices(known(facts._replace(of={"sites": groups})))
+        assert notice.evidence[0].time == time
+
+
 def test_groups_that_leave_and_groups_that_get_none() -> None:
     told = found(
         group("a", "LEAVING", site="s"),

@@ -170,6 +170,17 @@ def test_groups_that_wait_for_a_site(bench: Bench) -> None:
     assert seen(tally, running=False).of_features["sites"]["waiting"] == 0
 
 
+def test_a_group_whose_nodes_have_ended_is_at_no_site_any_more(bench: Bench) -> None:
+    for node, cluster in (("A1", 1), ("B", 2)):
+        bench.record(MATCHED, 1, text="d1 north", node=node)
+        bench.submit(node, cluster)
+        bench.execute(cluster)
+        bench.terminate(cluster)
+    tally = bench.tally(GROUPS)
+    assert seen(tally).of_features["sites"]["at"] == {"north": 1}
+    assert seen(tally, running=False).of_features["sites"]["at"] == {"north": 2}
+
+
 def test_what_was_said_before_a_group_had_a_site_is_no_reason(bench: Bench) -> None:
     for record, text in ((MATCHED, "d1 north"), (TAKEN_BACK, "IDLE 2h"), (LEFT, ""), (CLEANED, "")):
         bench.record(record, 1, text=text, node="C")
