@@ -25,6 +25,7 @@ TAIL_BYTES = 4096
 WORKER_TAIL_BYTES = 65536
 # See transfer/attempt_lines.py and transfer/progress_sum.py.
 _FAILED = re.compile(r"\S+ \S+ FAILED: ")
+_MORE = re.compile(r"\S+ \S+ {5}\S")
 _SUM = re.compile(r"\S+ \S+ \d+ placements? done\b")
 
 
@@ -65,11 +66,25 @@ def failed_placements(path: str) -> Excerpt:
     reasons; its last lines, if there is no such line."""
     name = shown(path)
     lines, problem = _tail(path, WORKER_TAIL_BYTES)
-    failed = [line for line in _of_the_last_worker(lines) if _FAILED.match(line)]
-    shown_lines = tuple(_shortened(printable(line)) for line in (failed or lines)[-MAX_LINES:])
-    if failed:
-        return Excerpt(name, shown_lines, what="what failed:")
-    return Excerpt(name, shown_lines, problem)
+    failed = _failures(_of_the_last_worker(lines))[-MAX_LINES:]
+    if not failed:
+        return Excerpt(name, tuple(map(_shortened, lines[-MAX_LINES:])), problem)
+    told = (_shortened(line) for one in failed for line in one)
+    return Excerpt(name, tuple(told), what="what failed:")
+
+
+def _failures(lines: list[str]) -> list[list[str]]:
+    """Those about placements that failed for good, with the lines that go on after each."""
+    found: list[list[str]] = []
+    is_part = False
+    for line in lines:
+        is_part = is_part and bool(_MORE.match(line))
+        if is_part:
+            found[-1].append(line)
+        elif _FAILED.match(line):
+            is_part = True
+            found.append([line])
+    return found
 
 
 def _of_the_last_worker(lines: list[str]) -> list[str]:
@@ -81,6 +96,7 @@ def _of_the_last_worker(lines: list[str]) -> list[str]:
 
 
 def _shortened(line: str) -> str:
+    line = printable(line)
     return line if len(line) <= MAX_REASON_CHARS else line[:MAX_REASON_CHARS] + " ..."
 
 

@@ -8,6 +8,7 @@ from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.printable import escaped_line, size_text
 from condor_pydagman.records.placement_event import COMPLETED, RESCHEDULED
 from condor_pydagman.transfer.rules.faults import FaultKind
+from condor_pydagman.transfer.rules.ways import obstacle_lines
 from condor_pydagman.transfer.worker import AttemptEnd
 
 WORTH_A_RATE = 1 << 20  # bytes; of fewer, the rate tells how long it takes to begin
@@ -29,8 +30,12 @@ def ends_of(placement: Placement) -> tuple[str, str]:
 
 
 def attempt_line(end: AttemptEnd) -> str:
-    """One line about the end of an attempt, whatever the names of files have in them."""
-    return escaped_line(_line(end))
+    """A line about the end of an attempt, whatever the names of files have in them; if there is no
+    way, more of them: why not, by way."""
+    lines = [_line(end)]
+    if end.fault is not None and end.fault.kind is FaultKind.NO_WAY:
+        lines += obstacle_lines(end.fault.reason)
+    return "\n    ".join(map(escaped_line, lines))
 
 
 def _line(end: AttemptEnd) -> str:
@@ -38,8 +43,12 @@ def _line(end: AttemptEnd) -> str:
     if end.state == COMPLETED:
         return f"done: {name}: {_result(end)}"
     assert end.fault is not None
-    stopped = end.fault.kind is FaultKind.STOPPED
-    why = end.fault.kind.meaning + (f": {end.fault.reason}" if not stopped else "")
+    kind, reason = end.fault.kind, end.fault.reason
+    why = f"{kind.meaning}: {reason}"
+    if kind is FaultKind.STOPPED:
+        why = kind.meaning
+    elif kind is FaultKind.NO_WAY:
+        why = f"{kind.meaning}:"
     if end.state != RESCHEDULED:
         return f"FAILED: {name} ({end.way}, attempt {end.attempt}): {why}"
     again = f"again in {duration_text(end.delay_s)}" if end.delay_s else "the next way is tried"

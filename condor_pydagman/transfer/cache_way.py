@@ -268,10 +268,9 @@ class CacheWay(OneByOne):
             return "it is switched off"
         whys = []
         for what, step in zip(("first", "second"), _steps(transfer, _NOWHERE)):
-            obstacles = [(way.name, way.obstacle(step, surroundings)) for way in self._ways]
-            if all(obstacle for _, obstacle in obstacles):
-                reasons = ", ".join(f"{name}: {obstacle}" for name, obstacle in obstacles)
-                whys.append(f"no way for the {what} step ({reasons})")
+            if all(way.obstacle(step, surroundings) for way in self._ways):
+                schemes = f"{step.source.scheme}-{step.destination.scheme}"
+                whys.append(f"no way for the {what} step, {schemes}")
         return "; ".join(whys)
 
     def perform(

@@ -7,6 +7,7 @@ know who wonders where a module or a package is missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from condor_pydagman.data_requests.requests import Transfer
@@ -75,6 +76,13 @@ def ways_to_try(transfer: Transfer, looked_at: Iterable[tuple[str, str]]) -> tup
     raise Fault(
         FaultKind.NO_WAY, f"no way from {transfer.source} to {transfer.destination}: {whys}"
     )
+
+
+def obstacle_lines(reason: str) -> list[str]:
+    """The reason of such a Fault, without the URLs, as a line for each way."""
+    named = "|".join(WAYS)
+    begin = re.search(f"(?<=: )(?:{named}): ", reason)
+    return re.split(f"; (?=(?:{named}): )", reason[begin.start() :]) if begin else [reason]
 
 
 def alternatives(transfer: Transfer) -> list[Transfer]:

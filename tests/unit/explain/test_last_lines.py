@@ -126,6 +126,14 @@ def test_failed_placements_with_their_reasons() -> None:
     assert found == Excerpt("t.dag.placements/A.out", expected, what="what failed:")
 
 
+def test_a_failed_placement_with_a_line_for_each_way() -> None:
+    failed = ["FAILED: foo://h/a -> /b: there is no way between the two URLs:"]
+    failed += ["    module: none", "    direct: fsspec does not know foo"]
+    found = of_a_worker([*failed, "    done: no", "waits", "    x", "0 placements done; 1 failed"])
+    assert found is not None
+    assert [line[18:] for line in found.lines] == [*failed, "    done: no"]
+
+
 def test_a_worker_that_did_not_come_to_its_end() -> None:
     found = of_a_worker(["FAILED: old: no", "0 placements done; 1 failed; 0 s", "ERROR: a.dap:1"])
     assert found is not None

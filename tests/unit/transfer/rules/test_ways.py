@@ -41,6 +41,7 @@ def test_the_fault_tells_of_each_way_why_not() -> None:
     assert caught.value.reason == (
         "no way from http://***@h/a to /b: module: none in /m; plugin: no http"
     )
+    assert ways.obstacle_lines(caught.value.reason) == ["module: none in /m", "plugin: no http"]
     with pytest.raises(Fault, match="all ways are switched off"):
         ways.ways_to_try(PLAIN, [])
 
@@ -67,3 +68,14 @@ def test_a_protocol_that_needs_a_host_is_refused_beforehand() -> None:
     with pytest.raises(Fault, match="ftp needs a host, which /c does not have") as caught:
         ways.alternatives(transfer("http://h/a", "/c", ("http", "ftp")))
     assert caught.value.kind is FaultKind.REQUEST
+
+
+def test_why_there_is_no_way_has_a_line_for_each() -> None:
+    seen = [("direct", "fsspec does not know a: it has b; nor c"), ("cache", "it is switched off")]
+    with pytest.raises(Fault) as caught:
+        ways.ways_to_try(PLAIN, seen)
+    assert ways.obstacle_lines(caught.value.reason) == [
+        "direct: fsspec does not know a: it has b; nor c",
+        "cache: it is switched off",
+    ]
+    assert ways.obstacle_lines("another reason") == ["another reason"]
