@@ -162,7 +162,8 @@ class FtpFiles(Closing):
                 raise
             if code == _BAD_PARAMETER and of_path:
                 code = 550
-            raise _fault_of_answer(code, self._session.head[-1], url, is_made=is_made) from None
+            last = self._session.head.splitlines()[-1]
+            raise _fault_of_answer(code, last, url, is_made=is_made) from None
 
     def _begin(self, url: Url, options: Mapping[int, Any]) -> None:
         _word(url.path)
@@ -222,7 +223,7 @@ class FtpFiles(Closing):
     def _refuse_unsized(self, url: Url) -> None:
         """libcurl takes an answer that may pass, or a path that is not there, for one that tells no
         size."""
-        for line in self._session.head:
+        for line in self._session.head.splitlines():
             if line[:1] == b"4" and line[:3].isdigit():
                 raise _fault_of_answer(int(line[:3]), line, url, is_made=False)
             if line.startswith(b"%d " % _BAD_PARAMETER):

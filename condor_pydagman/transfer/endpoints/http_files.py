@@ -83,6 +83,7 @@ class _Service(NamedTuple):
         lines: headers.
         options: of libcurl, by number.
         is_proxied: whether a proxy leads there.
+        plain: the options of requests that have none of their own, by method.
     """
 
     root: str
@@ -90,6 +91,7 @@ class _Service(NamedTuple):
     lines: tuple[bytes, ...]
     options: Mapping[int, Any]
     is_proxied: bool
+    plain: dict[str, Mapping[int, Any]]
 
 
 class _Elsewhere(NamedTuple):
@@ -434,13 +436,11 @@ class HttpFiles(Closing):
         if service.is_proxied:
             self._reach.check(service.host, service.host)
         self._target = url
-        lines = [*service.lines, *(_line(name, value) for name, value in headers.items())]
-        all_options = {
-            **service.options,
-            **_METHODS.get(method, {pycurl.CUSTOMREQUEST: method}),
-            **options,
-            pycurl.HTTPHEADER: lines,
-        }
+        all_options = None if headers or options else service.plain.get(method)
+        if all_options is None:
+            all_options = _options(service, method, headers, options)
+            if not headers and not options:
+                service.plain[method] = all_options
         self._session.begin(self._absolute(url), url.server, all_options)
 
     def _answer(self) -> Answer:
@@ -483,6 +483,7 @@ class HttpFiles(Closing):
                 tuple(lines),
                 {pycurl.USERAGENT: f"condor_pydagman/{__version__}", **proxy, **tls},
                 bool(proxy),
+                {},
             )
         return service
 
@@ -612,6 +613,15 @@ class HttpWriter:
     def abort(self) -> None:
         """See `endpoint.Writer`."""
         self._session.end()
+
+
+def _options(
+    service: _Service, method: str, headers: Mapping[str, str], options: Mapping[int, Any]
+) -> Mapping[int, Any]:
+    """All options of a request; `headers`, `options`: its own."""
+    lines = [*service.lines, *(_line(name, value) for name, value in headers.items())]
+    of_method = _METHODS.get(method, {pycurl.CUSTOMREQUEST: method})
+    return {**service.options, **of_method, **options, pycurl.HTTPHEADER: lines}
 
 
 def _line(name: str, value: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.named_tuple import NamedTuple
@@ -84,12 +84,12 @@ def range_of(headers: Mapping[str, str], offset: int) -> Range | None:
     return Range(begin, size)
 
 
-def fields_of(head: Sequence[bytes]) -> dict[str, str]:
+def fields_of(head: bytes) -> dict[str, str]:
     """Fields of the head of an answer, by name in lower case; of several of a name the first one
     counts."""
     fields: dict[str, str] = {}
-    for line in head[1:]:
-        name, _, value = line.decode("latin-1").partition(":")
+    for line in head.decode("latin-1").split("\n")[1:]:
+        name, _, value = line.partition(":")
         fields.setdefault(name.strip().lower(), value.strip())
     return fields
 

@@ -47,6 +47,7 @@ _TO_SEND = getattr(pycurl, "CONTENT_LENGTH_UPLOAD_T", pycurl.CONTENT_LENGTH_UPLO
 MAX_BLOCKS = 4  # of 16 kB each, that are kept until they are wanted
 _NOTHING = memoryview(bytearray())
 _FINAL = re.compile(rb"HTTP/\S+ [^1]")
+_BLANK_LINE = re.compile(rb"\n\r?\n")
 
 # A libcurl that was built without ftp, proxies or directories of authorities does without these.
 _DISPENSABLE = (
@@ -167,7 +168,6 @@ class Session:
         check: is asked before a connection to an address is made; raises a `Fault` if none may be.
 
     Attributes:
-        head: lines of the answer so far: of an http answer, or all that an ftp server has said.
         has_head: whether the head of an http answer is whole.
         is_early: whether an http server has answered before all that it was to get was sent.
         number: of the present request, from 1.
@@ -190,16 +190,22 @@ class Session:
         self._server = ""
         self._fault: Fault | None = None
         self._refusal: Fault | None = None
-        self._head_bytes = 0
+        self._said = bytearray()  # lines of the server's, before and behind a body
+        self._seen = 0  # bytes of them
+        self._head = slice(0)  # the last answer in them
         self.has_head = self.is_early = False
         self._lent: list[socket.socket] = []
-        self.head: list[bytes] = []
         self.number = 0
 
     @property
     def status(self) -> int:
         """Code of the last answer; 0 if there is none."""
-        return int(self._easy.getinfo(pycurl.RESPONSE_CODE)) if self.head else 0
+        return int(self._easy.getinfo(pycurl.RESPONSE_CODE)) if self._said else 0
+
+    @property
+    def head(self) -> bytes:
+        """The answer so far: the head of an http answer, or all that an ftp server has said."""
+        return bytes(self._said[self._head])
 
     def begin(self, url: str, server: str, options: Mapping[int, Any]) -> None:
         """Begin a request.
@@ -209,11 +215,11 @@ class Session:
             options: of libcurl, by number.
         """
         self.end()
-        if options != self._options:
+        if options is not self._options and options != self._options:
             self._set(options)
         self._easy.setopt(pycurl.URL, url)
         self._server, self._fault, self._refusal = server, None, None
-        self.head, self.has_head, self._head_bytes = [], False, 0
+        self._forget_head()
         self.is_early = False
         self._output, self._wants_output, self._has_sent = _NOTHING, False, False
         self._is_paused = False
@@ -363,7 +369,7 @@ class Session:
             pycurl.PROXY: "",
             pycurl.NOPROXY: "",
             _SUPPRESS_CONNECT_HEADERS: 1,
-            pycurl.HEADERFUNCTION: self._on_header,
+            pycurl.HEADERFUNCTION: self._said.extend,
             pycurl.WRITEFUNCTION: self._on_write,
             pycurl.READFUNCTION: self._on_read,
             pycurl.SEEKFUNCTION: self._on_seek,
@@ -401,7 +407,9 @@ class Session:
         _, running = self._multi.perform()
         while self._lent:
             self._lent.pop().close()  # libcurl has its own descriptor
-        if not running:
+        if len(self._said) != self._seen:
+            self._look_at_head()
+        if self._is_open and not running:
             self._take_result()
 
     def _wait(self) -> None:
@@ -436,7 +444,7 @@ class Session:
         if text.startswith("Unsupported proxy"):  # what follows may be a password
             text = "the variable that names its proxy is no URL of a kind that libcurl knows"
         text = message(masked_text(text))
-        if number == pycurl.E_SSL_CERTPROBLEM and self.head:
+        if number == pycurl.E_SSL_CERTPROBLEM and self._said:
             number = pycurl.E_RECV_ERROR
         reason = f"{self._server}: {_WORDS.get(number, '')}{text}"
         kind = _KINDS.get(number)
@@ -444,25 +452,26 @@ class Session:
             return Fault(kind, reason)
         if self._easy.getinfo(pycurl.HTTP_CONNECTCODE) == 407:
             reason += ": the proxy wants credentials"
-        is_of_file = bool(self.head) and number != pycurl.E_OPERATION_TIMEDOUT
+        is_of_file = bool(self._said) and number != pycurl.E_OPERATION_TIMEDOUT
         return Fault(FaultKind.SERVER, reason, host="" if is_of_file else self._server)
 
-    def _on_header(self, line: bytes) -> int:
-        """A line of an answer; -1 ends the request."""
-        self._head_bytes += len(line)
-        if self._head_bytes > MAX_HEAD_BYTES:
+    def _look_at_head(self) -> None:
+        """There are more lines of the server's."""
+        said = self._said
+        self._seen = len(said)
+        if self._seen > MAX_HEAD_BYTES:
             reason = f"{self._server}: it sends an answer without end"
             self._fault = Fault(FaultKind.SERVER, reason, host=self._server)
-            return -1
-        if line.startswith(b"HTTP/"):
-            self.head, self.has_head = [line], False
-        elif self.has_head:
-            pass  # behind the body
-        elif line in (b"\r\n", b"\n"):
-            self.has_head = bool(self.head and _FINAL.match(self.head[0]))
-        else:
-            self.head.append(line)
-        return len(line)
+            self.end()
+            return
+        begin = said.rfind(b"\nHTTP/") + 1
+        blank = _BLANK_LINE.search(said, begin) if _FINAL.match(said, begin) else None
+        self.has_head = blank is not None
+        self._head = slice(begin, blank.start() if blank is not None else None)
+
+    def _forget_head(self) -> None:
+        self._said.clear()
+        self._seen, self.has_head = 0, False
 
     def _on_write(self, data: bytes) -> int:
         """A part of a body.  What is kept stays small: to get memory from the system, and to give
@@ -489,7 +498,7 @@ class Session:
         if not self._output:
             self._wants_output = True
             if not self._has_sent:  # what it has said before was not its last word
-                self.head, self.has_head = [], False
+                self._forget_head()
             return int(pycurl.READFUNC_PAUSE)
         data = bytes(self._output[:size])
         self._has_sent = True
