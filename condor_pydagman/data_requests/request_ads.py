@@ -21,13 +21,15 @@ MAX_LENGTH = 64 * 1024**2  # characters of a request file
 TYPE_KEY = "dap_type"
 EXPECTED = 'a request begins with dap_type = "transfer", "allocate" or "release"'
 
-_SPACE = re.compile(r"(?:\s+|#[^\n]*|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
-_KEY = re.compile(r"[A-Za-z_][\w.]*")
-_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_COMMENT = r"#[^\n]*|//[^\n]*|/\*.*?\*/"
+_SPACE = re.compile(rf"(?:\s+|{_COMMENT})*", re.DOTALL)
+_BETWEEN_PAIRS = re.compile(rf"(?:[\s;]+|{_COMMENT})*", re.DOTALL)
+_KEY = re.compile(r"([A-Za-z_][\w.]*)[ \t\r]*(=?)[ \t\r]*")
+_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"[ \t\r]*')
 _BARE = re.compile(r'[^\s";\[\]{},][^";\n]*')
 _BARE_IN_BRACKETS = re.compile(r'[^\s";\[\]{},][^";\n\]]*')
-_BLANKS = re.compile(r"[ \t\r]*")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ENDS_VALUE = frozenset(("", ";", "\n", "]", "}", ",", "#", "/"))
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _REQUEST = re.compile(r"(?:^|[;\[])[ \t]*dap_type\s*=", re.IGNORECASE | re.MULTILINE)
 _SUBMIT_FILE = re.compile(r"^[ \t]*(?:queue\b(?![ \t]*=)|executable[ \t]*=)", re.I | re.M)
@@ -135,20 +137,20 @@ class _Reader:
         self.text = source.text
         self.at = 1 if self.text[:1] == "\ufeff" else 0
 
-    def at_end(self) -> bool:
-        self.skip()
+    def at_end(self, space: re.Pattern[str] = _SPACE) -> bool:
+        self.skip(space)
         return self.at >= len(self.text)
 
-    def skip(self) -> None:
-        found = _SPACE.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
-        if self.text.startswith("/*", self.at):
+    def skip(self, space: re.Pattern[str] = _SPACE) -> None:
+        found = space.match(self.text, self.at)
+        assert found is not None
+        self.at = found.end()
+        if self.text[self.at : self.at + 2] == "/*":
             self.source.fail(self.at, "this comment does not end", "end it with */")
 
     def take(self, mark: str) -> bool:
-        if self.text.startswith(mark, self.at):
-            self.at += len(mark)
+        if self.text[self.at : self.at + 1] == mark:
+            self.at += 1
             return True
         return False
 
@@ -156,10 +158,8 @@ class _Reader:
         """What follows a `[`, with its `]`."""
         opened, ad = self.at - 1, Ad()
         while True:
-            if self.at_end():
+            if self.at_end(_BETWEEN_PAIRS):
                 self.source.fail(opened, "this [ is not closed", "end the request with ]")
-            if self.take(";"):
-                continue
             if self.take("]"):
                 self.skip()
                 self.take(",") or self.take(";")
@@ -172,9 +172,7 @@ class _Reader:
     def bare(self) -> Iterator[Ad]:
         """Requests without brackets, up to a `[` or the end."""
         ad = Ad()
-        while not self.at_end() and self.text[self.at] != "[":
-            if self.take(";"):
-                continue
+        while not self.at_end(_BETWEEN_PAIRS) and self.text[self.at] != "[":
             key, value = self.pair(_BARE)
             if key in ad:
                 if not _ends_before(ad, key):
@@ -190,27 +188,20 @@ class _Reader:
             yield ad
 
     def pair(self, bare: re.Pattern[str]) -> tuple[str, Value]:
+        hint = 'a request has lines like src_url = "http://host/file";'
         found = _KEY.match(self.text, self.at)
         if found is None:
-            hint = 'a request has lines like src_url = "http://host/file";'
             self.source.fail(self.at, "a key is expected here", hint)
+        key, equals = found.groups()
+        if not equals:
+            self.source.fail(found.end(), f"= is expected after {key}", hint)
         key_at, self.at = self.at, found.end()
-        self.blanks()
-        if not self.take("="):
-            hint = 'a request has lines like src_url = "http://host/file";'
-            self.source.fail(self.at, f"= is expected after {found[0]}", hint)
-        self.blanks()
         begin = self.at
-        value: str | list[str] = self.listed() if self.take("{") else self.single(found[0], bare)
-        return found[0].lower(), Value(value, begin, key_at)
-
-    def blanks(self) -> None:
-        found = _BLANKS.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
+        value: str | list[str] = self.listed() if self.take("{") else self.single(key, bare)
+        return key.lower(), Value(value, begin, key_at)
 
     def single(self, key: str, bare: re.Pattern[str]) -> str:
-        if self.text.startswith('"', self.at):
+        if self.text[self.at : self.at + 1] == '"':
             return self.string()
         found = bare.match(self.text, self.at)
         if found is None:
@@ -224,13 +215,15 @@ class _Reader:
             hint = 'end the value with "; a " in it is written \\"'
             self.source.fail(self.at, "this quote is not closed on its line", hint)
         self.at = found.end()
-        rest = _BLANKS.match(self.text, self.at)
-        assert rest is not None
-        if rest.end() < len(self.text) and self.text[rest.end()] not in ';\n]},#/"':
-            self.source.fail(rest.end(), "; or the end of the line is expected after the value")
-        if self.text.startswith('"', rest.end()):
-            self.source.fail(rest.end(), 'a second value; write \\" for a quote in a value')
-        return _ESCAPE.sub(lambda one: _ESCAPED.get(one[1], one[1]), found[1])
+        following = self.text[self.at : self.at + 1]
+        if following == '"':
+            self.source.fail(self.at, 'a second value; write \\" for a quote in a value')
+        if following not in _ENDS_VALUE:
+            self.source.fail(self.at, "; or the end of the line is expected after the value")
+        value = found[1]
+        if "\\" in value:
+            value = _ESCAPE.sub(lambda one: _ESCAPED.get(one[1], one[1]), value)
+        return value
 
     def listed(self) -> list[str]:
         opened = self.at - 1
@@ -242,7 +235,7 @@ class _Reader:
                 return values
             if self.take(","):
                 continue
-            if not self.text.startswith('"', self.at):
+            if self.text[self.at : self.at + 1] != '"':
                 self.source.fail(self.at, "a string in quotes is expected in a list")
             values.append(self.string())
 

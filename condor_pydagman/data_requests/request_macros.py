@@ -49,7 +49,9 @@ class Macros:
             ValueError: macros refer to each other in a circle.
         """
         for _ in range(MAX_DEPTH):
-            if "$" not in text or not _MACRO.search(text):
+            if "$" not in text:
+                return text
+            if not _MACRO.search(text):
                 return _DOLLAR.sub("$", text)
             text = _MACRO.sub(self._value, text)
             if len(text) > MAX_VALUE_LENGTH:

@@ -33,6 +33,10 @@ from condor_pydagman.named_tuple import NamedTuple
 
 MAX_ERRORS = 20  # of a file that are told
 _PATTERN = frozenset("*?[")
+_FIELDS = {key.name: key.field for key in KEYS if key.field}
+_REQUIRED = {
+    kind: [key for key in KEYS if key.required and kind in key.types] for kind in TYPES.values()
+}
 
 
 class RequestFile(NamedTuple):
@@ -89,9 +93,9 @@ class _RequestReader:
     def placement(self, ad: Ad) -> Placement:
         kind = self.kind(ad)
         given = self.values(ad, kind)
-        line = self.source.line_of(min(value.key_at for value in ad.values()))
+        line = self.source.line_of(_begin(ad))
         self.log = self.log or given.get("log", "")
-        fields = {key.field: given[key.name] for key in KEYS if key.field and key.name in given}
+        fields = {_FIELDS[name]: value for name, value in given.items() if name in _FIELDS}
         if kind == TRANSFER:
             return self.transfer(ad, given, fields, line)
         fields.setdefault("allocation_id", "1")
@@ -99,14 +103,13 @@ class _RequestReader:
 
     def kind(self, ad: Ad) -> str:
         value = ad.get(TYPE_KEY)
-        begin = min(one.key_at for one in ad.values()) if ad else 0
         if value is None:
             keys = [BY_NAME[key].name for key in ad if key in BY_NAME]
             wrong = [key for key in ad if key not in BY_NAME]
             if wrong and nearest(wrong[0], BY_NAME):
                 self.unknown_key(ad[wrong[0]], wrong[0], BY_NAME)
             hint = "transfer" if "src_url" in keys else "transfer, allocate or release"
-            self.source.fail(begin, "the request has no dap_type", f"expected {hint}")
+            self.source.fail(_begin(ad), "the request has no dap_type", f"expected {hint}")
         word = self.expanded(TYPE_KEY, value)
         if word.lower() not in TYPES:
             meant = nearest(word, TYPES)
@@ -116,12 +119,11 @@ class _RequestReader:
 
     def values(self, ad: Ad, kind: str) -> dict[str, Any]:
         """Values of all keys, by their documented names."""
-        valid = [name for name, key in BY_NAME.items() if kind in key.types]
         given: dict[str, Any] = {}
         errors: list[DagFileError] = []
         for name, value in ad.items():
             try:
-                key = self.known_key(name, value, kind, valid)
+                key = self.known_key(name, value, kind)
                 if key.name in given:
                     same = f"{name} is the same as {key.name}, which is there"
                     self.source.fail(value.key_at, same)
@@ -130,22 +132,21 @@ class _RequestReader:
                 errors.append(error)
         if errors:
             raise _together(errors)
-        for key in KEYS:
-            if key.required and kind in key.types and key.name not in given:
-                begin = min(one.key_at for one in ad.values())
-                self.source.fail(begin, f"the {kind} has no {key.name}", f"it is the {key.summary}")
+        for key in _REQUIRED[kind]:
+            if key.name not in given:
+                missing = f"the {kind} has no {key.name}"
+                self.source.fail(_begin(ad), missing, f"it is the {key.summary}")
         return given
 
-    def known_key(self, name: str, value: Value, kind: str, valid: list[str]) -> Key:
+    def known_key(self, name: str, value: Value, kind: str) -> Key:
         """The key of a name, which requests of that kind have."""
         key = BY_NAME.get(name)
+        if key is not None and kind in key.types:
+            return key
+        valid = [known for known, one in BY_NAME.items() if kind in one.types]
         if key is None:
             self.unknown_key(value, name, valid)
-        if kind not in key.types:
-            self.source.fail(
-                value.key_at, f"a request of type {kind} has no {name}", _list_of(valid)
-            )
-        return key
+        self.source.fail(value.key_at, f"a request of type {kind} has no {name}", _list_of(valid))
 
     def unknown_key(self, value: Value, name: str, valid: Iterable[str]) -> NoReturn:
         valid = list(valid)
@@ -210,6 +211,11 @@ def is_pattern_to_file(transfer: Transfer) -> bool:
     source, destination = transfer.source, transfer.destination
     pattern = not _PATTERN.isdisjoint(source.name) and not destination.is_directory
     return pattern and source.name != destination.name
+
+
+def _begin(ad: Ad) -> int:
+    """Index of the first key of an ad; 0 if it has none."""
+    return next((value.key_at for value in ad.values()), 0)
 
 
 def _list_of(valid: list[str]) -> str:

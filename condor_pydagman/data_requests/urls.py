@@ -8,6 +8,7 @@ queries (`QUERY_SCHEMES`); elsewhere it is a character of the path.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, quote_from_bytes, unquote
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -20,6 +21,7 @@ LOCAL = "file"
 # A path that begins like `http:/` is a mistake rather than a file.
 _REMOTE_SCHEMES = QUERY_SCHEMES | {"ftp", "ftps", "gsiftp", "s3", "sftp", "srm"}
 MASK = "***"
+KEPT_HOSTS = 64  # that need not be looked at again: most URLs of a request file have the same one
 # Parameters of a query that grant access: signatures and tokens.
 _ACCESS_WORDS = (
     r"(?:[\w-]*(?:token|signature|secret|password|passwd|credential|key|authz?|jwt|pwd|pass|sig))"
@@ -158,6 +160,7 @@ def parse_url(text: str, directory: str = "/") -> Url:
     return Url(scheme, decoded, host, port, unquote(name), unquote(password), query)
 
 
+@lru_cache(KEPT_HOSTS)
 def is_host(text: str) -> bool:
     """Whether all programs take the whole of it for a host."""
     return not any(c in _NOT_IN_HOST or c.isspace() or not c.isprintable() for c in text)
@@ -212,6 +215,7 @@ def _cut(text: str, mark: str) -> tuple[str, str]:
     return (text, "") if at < 0 else (text[:at], text[at:])
 
 
+@lru_cache(KEPT_HOSTS)
 def _host_and_port(server: str) -> tuple[str, int]:
     found = re.fullmatch(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:]*))(?::(\d*))?", server)
     if found is None and not server.startswith("[") and ":" in server:
