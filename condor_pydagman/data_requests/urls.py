@@ -39,6 +39,8 @@ _SECRET_HEADER = re.compile(
 )
 _HERE = re.compile(r"/(?:\./)+")  # parts of a path that mean nothing
 _NOT_IN_HOST = frozenset('#?%\\/@<>^|"{}')  # programs differ in where they end a host
+_SAFE = "/~!$&'()*+,;=:@"
+_PLAIN = re.compile(rf"[A-Za-z0-9_.{_SAFE}-]*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?(.*)", re.DOTALL)
 
 
@@ -87,11 +89,12 @@ class Url(NamedTuple):
         """The whole URL, encoded, for the one that performs the transfer; never to be shown."""
         if self.is_local:
             return "file://" + _encoded(self.path)
-        user = quote(self.user, safe="") + (
-            f":{quote(self.password, safe='')}" * bool(self.password)
-        )
+        user = ""
+        if self.user or self.password:
+            password = f":{quote(self.password, safe='')}" * bool(self.password)
+            user = f"{quote(self.user, safe='')}{password}@"
         query = f"?{self.query}" if self.query else ""
-        return f"{self.scheme}://{user}{'@' * bool(user)}{self.server}{self.encoded_path}{query}"
+        return f"{self.scheme}://{user}{self.server}{self.encoded_path}{query}"
 
     @property
     def encoded_path(self) -> str:
@@ -180,7 +183,9 @@ def unquote_path(text: str) -> str:
 
 
 def _encoded(path: str) -> str:
-    return quote_from_bytes(path.encode("utf-8", "surrogateescape"), safe="/~!$&'()*+,;=:@")
+    if _PLAIN.fullmatch(path):
+        return path
+    return quote_from_bytes(path.encode("utf-8", "surrogateescape"), safe=_SAFE)
 
 
 def _local(path: str, directory: str) -> Url:

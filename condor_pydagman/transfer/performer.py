@@ -44,6 +44,7 @@ class Performer:
         self._turns = turns
         self._space = space
         self._first: dict[_Ends, tuple[str, ...]] = {}
+        self._services: dict[tuple[str, str, int, str], Service] = {}
         self._streams = 0
         self._count = threading.Lock()
         self._again = threading.Lock()
@@ -191,15 +192,22 @@ class Performer:
 
     def services(self, candidate: Candidate) -> tuple[Service, ...]:
         """Those of both ends, without this machine."""
-        return tuple(
-            self._service(url, candidate.transfer)
-            for url in candidate.transfer[:2]
-            if not url.is_local
-        )
+        return tuple(filter(None, self._ends(candidate.transfer)))
 
-    def _service(self, url: Url, transfer: Transfer) -> Service:
-        store = store_of(url, self.surroundings.environment, transfer.credential)
-        return service_of(url, store)
+    def _ends(self, transfer: Transfer) -> tuple[Service | None, Service | None]:
+        """The services of the source and of the destination; None for this machine."""
+        source, destination = transfer[:2]
+        return self._service(source, transfer), self._service(destination, transfer)
+
+    def _service(self, url: Url, transfer: Transfer) -> Service | None:
+        if url.is_local:
+            return None
+        key = url.scheme, url.host, url.port, transfer.credential
+        service = self._services.get(key)
+        if service is None:
+            store = store_of(url, self.surroundings.environment, transfer.credential)
+            service = self._services[key] = service_of(url, store)
+        return service
 
     def perform(self, work: Work) -> Outcome:
         """One attempt, during a turn.
@@ -251,8 +259,9 @@ class Performer:
     def _transfer(self, work: Work, placement: Transfer) -> Outcome:
         candidate = work.candidates[work.current]
         way = self._ways[candidate.way]
-        services = self.services(candidate)
-        working = _Working(*self._ends(candidate.transfer), self._turns)
+        source, destination = self._ends(candidate.transfer)
+        services = tuple(filter(None, (source, destination)))
+        working = _Working(source, destination, self._turns)
         work.progress.on_data = working.note if services else None
         try:
             if not placement.allocation_id:
@@ -279,13 +288,6 @@ class Performer:
         if failed is not None:
             self._turns.service_failed(failed, fault.retry_after_s)
         return failed is not None
-
-    def _ends(self, transfer: Transfer) -> tuple[Service | None, Service | None]:
-        """The services of the source and of the destination; None for this machine."""
-        source, destination = (
-            None if url.is_local else self._service(url, transfer) for url in transfer[:2]
-        )
-        return source, destination
 
 
 def _failed(
@@ -340,7 +342,7 @@ class _Ends(NamedTuple):
 
     schemes: tuple[str, str]
     directories: tuple[bool, bool]
-    servers: tuple[str, str]
+    servers: tuple[str, int, str, int]
     has_user: bool
     ways: tuple[str, ...]
 
@@ -351,7 +353,7 @@ class _Ends(NamedTuple):
         return cls(
             (source.scheme, destination.scheme),
             (source.is_directory, destination.is_directory),
-            (source.server, destination.server),
+            (*source[2:4], *destination[2:4]),
             bool(source.user or destination.user),
             transfer.ways,
         )

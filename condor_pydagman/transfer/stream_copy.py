@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from condor_pydagman.data_requests.requests import FAIL, Transfer
 from condor_pydagman.data_requests.urls import Url
@@ -27,6 +27,7 @@ from condor_pydagman.transfer.way import Progress, Surroundings
 
 _NAME_BYTES = 255  # of one name in most file systems
 _END = ".part"
+_ROOM = _NAME_BYTES - len(f"...{_END}") - 2 * 8  # what the other parts of the name leave
 
 
 def partial_name(source: Url, version: str, name: str) -> str:
@@ -41,9 +42,8 @@ def is_older_part(candidate: str, source: Url, version: str, name: str) -> bool:
 
 
 def _beginning(source: Url, name: str) -> str:
-    room = _NAME_BYTES - len(f"...{_END}") - 16
-    if len(name) * 4 > room:  # a character may have four bytes; none is cut in two
-        while len(os.fsencode(name)) > room:
+    if len(name) * 4 > _ROOM:  # a character may have four bytes; none is cut in two
+        while len(os.fsencode(name)) > _ROOM:
             name = name[:-1]
     return f".{name}.{_hash(source.with_secrets())}"
 
@@ -59,15 +59,19 @@ SMALL_LOCAL_BYTES = 1 << 16
 WAIT_S = 0.2  # between looks at what another placement writes
 
 
-@contextlib.contextmanager
-def _of_destination() -> Iterator[None]:
-    """What is missing where a file is to be is not its source: a bucket, a directory."""
-    try:
-        yield
-    except Fault as fault:
-        if fault.kind is not FaultKind.MISSING:
-            raise
-        raise Fault(FaultKind.DESTINATION, fault.reason, transient=False) from None
+class _OfDestination:
+    """A context: what is missing where a file is to be is not its source, but a bucket or a
+    directory.  There are several for each small file, so this is no generator."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Fault) and error.kind is FaultKind.MISSING:
+            raise Fault(FaultKind.DESTINATION, error.reason, transient=False) from None
+
+
+_of_destination = _OfDestination()
 
 
 class Digest(NamedTuple):
@@ -195,7 +199,7 @@ class StreamCopy:
         if digest is None or reader.offset != offset:
             digest = self._digest_of_part(reader, temporary, reader.offset)
         self._progress.begin(reader.offset, reader.size)
-        with _of_destination():
+        with _of_destination:
             writer = self._open(reader, temporary)
         try:
             self._move(reader, writer, digest.hash if digest is not None else None)
@@ -221,7 +225,7 @@ class StreamCopy:
         while count := reader.readinto(buffer):
             data = buffer[:count]
             self._progress.add(count)
-            with _of_destination():
+            with _of_destination:
                 writer.write(data)
             if digest is not None:
                 digest.update(data)
@@ -243,7 +247,7 @@ class StreamCopy:
             finally:
                 writer.commit()
             return
-        with _of_destination():
+        with _of_destination:
             writer.commit()
             self._check_what_is_there(temporary, size, digest)
             if temporary != destination:
@@ -307,13 +311,12 @@ class StreamCopy:
 
     def _remove_older_parts(self, reader: Reader) -> None:
         destination = self._transfer.destination
-        if not destination.is_local:
+        # A small file leaves no parts that matter, and a directory may have many files.
+        is_small = reader.size is not None and reader.size <= SMALL_BYTES
+        if is_small or not destination.is_local:
             return
         directory, name = os.path.split(destination.path)
         source, version = self._transfer.source, reader.version
-        # A small file leaves no parts that matter, and a directory may have many files.
-        if reader.size is not None and reader.size <= SMALL_BYTES:
-            return
         with contextlib.suppress(OSError):
             for candidate in os.listdir(directory):
                 if is_older_part(candidate, source, version, name):
@@ -359,7 +362,7 @@ class StreamCopy:
         if self._writes.can_rename:
             target = destination.sibling(partial_name(source, found.version, destination.name))
         try:
-            with _of_destination():
+            with _of_destination:
                 if not self._writes.copy(source, target):
                     return None
         except Fault as fault:

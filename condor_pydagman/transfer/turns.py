@@ -10,6 +10,7 @@ has failed is left alone by all for a while: its rest.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import select
 import socket
@@ -644,6 +645,7 @@ class Rests:
             self._known[rest.label] = (time.monotonic(), rest if rest.failures else None)
 
 
+@functools.lru_cache(maxsize=256)
 def label_of(service: Service) -> str:
     """What stands for a service in names of files."""
     return service_label(label(service.server), service.scheme)

@@ -479,9 +479,9 @@ class Session:
         if not self._into and len(self._blocks) >= MAX_BLOCKS:
             self._is_paused = True
             return int(pycurl.WRITEFUNC_PAUSE)
-        count = self._fill(data)
+        count = self._fill(data) if self._into else 0
         if count < len(data):
-            self._blocks.append(data[count:])
+            self._blocks.append(data[count:] if count else data)
         return len(data)
 
     def _fill(self, data: bytes) -> int:

@@ -178,6 +178,7 @@ class LocalWriter:
     def __init__(self, path: str, offset: int, mode: int) -> None:
         self.path = path
         self._mode = mode
+        self._made_with = 0
         # Its owner can write to it until it is whole: else nobody but root could go on with it.
         self.fd = os.open(path, _WRITE, mode | _OWNER)
         try:
@@ -217,10 +218,9 @@ class LocalWriter:
     def commit(self) -> None:
         """See `endpoint.Writer`; the lock ends here."""
         with writing(self.path):
-            with contextlib.suppress(OSError):  # not every file system knows modes
-                found = stat.S_IMODE(os.fstat(self.fd).st_mode)
-                if found & ~self._mode:  # the umask took its share when the file was made
-                    os.fchmod(self.fd, found & self._mode)
+            if self._made_with & ~self._mode:  # the umask took its share when the file was made
+                with contextlib.suppress(OSError):  # not every file system knows modes
+                    os.fchmod(self.fd, self._made_with & self._mode)
             self._close()
 
     def abort(self) -> None:
@@ -237,27 +237,33 @@ class LocalWriter:
             os.close(fd)
 
     def _take(self, offset: int) -> None:
+        is_locked = _lock(self.fd)
+        # Whoever had the lock may have changed it, or given it its final name.
         found = os.fstat(self.fd)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             raise OSError(errno.EPERM, "somebody else has put a file there; move it away")
         if found.st_nlink > 1:  # it has its final name too, or is another file of the user's
             os.unlink(self.path)
             raise BusyFault(self.path)
-        try:
-            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BusyFault(self.path, found) from None
-        except OSError as error:
-            if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
-                raise
-        # Whoever had the lock may have changed it, or given it its final name meanwhile.
-        found = os.fstat(self.fd)
-        if not _has_name(found, self.path) or found.st_size < offset:
+        if not is_locked or not _has_name(found, self.path) or found.st_size < offset:
             raise BusyFault(self.path, found)
+        self._made_with = stat.S_IMODE(found.st_mode)
         if found.st_size > offset:
             os.ftruncate(self.fd, offset)
         if offset:
             os.lseek(self.fd, offset, os.SEEK_SET)
+
+
+def _lock(fd: int) -> bool:
+    """Lock a file, if the file system has locks; False if another placement has it."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+    return True
 
 
 def _has_name(found: os.stat_result, path: str) -> bool:

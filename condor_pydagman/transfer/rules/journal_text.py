@@ -28,7 +28,10 @@ def key_of(placement: Placement) -> str:
     A user or a query may name another file; of a password that can't be said.
     """
     if isinstance(placement, Transfer):
-        ends = (url._replace(password="").with_secrets() for url in placement[:2])
+        ends = (
+            (url._replace(password="") if url.password else url).with_secrets()
+            for url in placement[:2]
+        )
         parts = [*ends, placement.checksum]
     else:
         parts = [type(placement).__name__, *map(str, placement._replace(line=0))]
