@@ -35,7 +35,8 @@ class Progress:
         self.room = room
         self.grow: Callable[[int], int] | None = None
         self.on_data: Callable[[int], bool] | None = None
-        self.begin(0, None)
+        self.moved = self.offset = 0
+        self.total: int | None = None
 
     def begin(self, offset: int, total: int | None) -> None:
         """An attempt begins to move data.
