@@ -44,7 +44,7 @@ class Performer:
         self._turns = turns
         self._space = space
         self._first: dict[_Ends, tuple[str, ...]] = {}
-        self._services: dict[tuple[str, str, int, str], Service] = {}
+        self._services: dict[tuple[object, ...], _Services] = {}
         self._streams = 0
         self._count = threading.Lock()
         self._again = threading.Lock()
@@ -192,22 +192,26 @@ class Performer:
 
     def services(self, candidate: Candidate) -> tuple[Service, ...]:
         """Those of both ends, without this machine."""
-        return tuple(filter(None, self._ends(candidate.transfer)))
+        return self._services_of(candidate.transfer).there
 
-    def _ends(self, transfer: Transfer) -> tuple[Service | None, Service | None]:
-        """The services of the source and of the destination; None for this machine."""
+    def _services_of(self, transfer: Transfer) -> _Services:
         source, destination = transfer[:2]
-        return self._service(source, transfer), self._service(destination, transfer)
+        key = (
+            *(source.scheme, source.host, source.port),
+            *(destination.scheme, destination.host, destination.port),
+            transfer.credential,
+        )
+        found = self._services.get(key)
+        if found is None:
+            ends = self._service(source, transfer), self._service(destination, transfer)
+            found = self._services[key] = _Services(*ends, tuple(filter(None, ends)))
+        return found
 
     def _service(self, url: Url, transfer: Transfer) -> Service | None:
         if url.is_local:
             return None
-        key = url.scheme, url.host, url.port, transfer.credential
-        service = self._services.get(key)
-        if service is None:
-            store = store_of(url, self.surroundings.environment, transfer.credential)
-            service = self._services[key] = service_of(url, store)
-        return service
+        store = store_of(url, self.surroundings.environment, transfer.credential)
+        return service_of(url, store)
 
     def perform(self, work: Work) -> Outcome:
         """One attempt, during a turn.
@@ -259,8 +263,7 @@ class Performer:
     def _transfer(self, work: Work, placement: Transfer) -> Outcome:
         candidate = work.candidates[work.current]
         way = self._ways[candidate.way]
-        source, destination = self._ends(candidate.transfer)
-        services = tuple(filter(None, (source, destination)))
+        source, destination, services = self._services_of(candidate.transfer)
         working = _Working(source, destination, self._turns)
         work.progress.on_data = working.note if services else None
         try:
@@ -335,6 +338,19 @@ class _Working:
                 self.services.append(service)
                 self._turns.service_worked(service)
         return not self._signs
+
+
+class _Services(NamedTuple):
+    """The services of a transfer.
+
+    Attributes:
+        source, destination: None for this machine.
+        there: both, without this machine.
+    """
+
+    source: Service | None
+    destination: Service | None
+    there: tuple[Service, ...]
 
 
 class _Ends(NamedTuple):

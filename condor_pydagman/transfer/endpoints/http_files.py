@@ -94,6 +94,9 @@ class _Service(NamedTuple):
     plain: dict[str, Mapping[int, Any]]
 
 
+_NO_SERVICE = _Service("", "", (), {}, False, {})
+
+
 class _Elsewhere(NamedTuple):
     """Where a file is to be written that a server has sent on after it had seen the data.
 
@@ -126,6 +129,7 @@ class HttpFiles(Closing):
         self._services: dict[tuple[object, ...], _Service] = {}
         self._kinds: dict[str, set[str]] = {}  # of addresses that there may be connections to
         self._target = self._root = url._replace(path="/", query="")
+        self._of_target = _NO_SERVICE
         self._moves: bool | None = True if self._is_dav else None
         self._reached = "", ""  # host and address of the last answer
         self._kind = ""  # of that address
@@ -435,20 +439,20 @@ class HttpFiles(Closing):
             self._reach.check_kind(service.host, kind)
         if service.is_proxied:
             self._reach.check(service.host, service.host)
-        self._target = url
+        self._target, self._of_target = url, service
         all_options = None if headers or options else service.plain.get(method)
         if all_options is None:
             all_options = _options(service, method, headers, options)
             if not headers and not options:
                 service.plain[method] = all_options
-        self._session.begin(self._absolute(url), url.server, all_options)
+        self._session.begin(_absolute(url, service), url.server, all_options)
 
     def _answer(self) -> Answer:
         target, session = self._target, self._session
         if not session.has_head:
             reason = f"{target.server} broke off in the middle of its answer"
             raise Fault(FaultKind.SERVER, reason, host=target.server)
-        service = self._service(target)
+        service = self._of_target
         host = service.host
         address = host if service.is_proxied else session.known(pycurl.PRIMARY_IP)
         if (host, address) != self._reached:
@@ -459,7 +463,7 @@ class HttpFiles(Closing):
 
     def _check_address(self, address: str) -> None:
         """Whether there may be a connection to an address, for the present request."""
-        service = self._service(self._target)
+        service = self._of_target
         if not service.is_proxied:
             self._reach.check(service.host, address)
 
@@ -500,9 +504,7 @@ class HttpFiles(Closing):
         return authorization(url, self._surroundings.environment)
 
     def _absolute(self, url: Url) -> str:
-        """The URL without user, encoded, as http servers know it."""
-        query = f"?{quote(url.query, safe=_QUERY_SAFE)}" if url.query else ""
-        return f"{self._service(url).root}{url.encoded_path}{query}"
+        return _absolute(url, self._service(url))
 
 
 class HttpReader:
@@ -613,6 +615,12 @@ class HttpWriter:
     def abort(self) -> None:
         """See `endpoint.Writer`."""
         self._session.end()
+
+
+def _absolute(url: Url, service: _Service) -> str:
+    """The URL without user, encoded, as http servers know it."""
+    query = f"?{quote(url.query, safe=_QUERY_SAFE)}" if url.query else ""
+    return f"{service.root}{url.encoded_path}{query}"
 
 
 def _options(

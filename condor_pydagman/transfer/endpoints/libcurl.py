@@ -262,7 +262,8 @@ class Session:
             count = self._fill(block)
             if count < len(block):
                 self._blocks.appendleft(block[count:])
-        self._run(lambda: len(self._into) < room)
+        if self._is_open and len(self._into) == room:
+            self._run(lambda: len(self._into) < room)
         left = room
         while self._is_open and 0 < len(self._into) < left:  # large pieces are written faster
             left = len(self._into)
