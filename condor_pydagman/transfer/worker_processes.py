@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import Url
+from condor_pydagman.transfer.endpoints import choose
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.shared_files import SharedFiles
@@ -86,6 +87,8 @@ class WorkerProcesses:
         self._stopped = False
         settings = performer.surroundings.settings
         shared = SharedFiles() if _have_directories(placements) else None
+        transfers = (one for one in placements if isinstance(one, Transfer))
+        choose.load_http({url.scheme for one in transfers for url in one[:2]})
         for number in range(count):
             streams = 1
             if not _waits_for_none(placements):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from condor_pydagman.data_requests.urls import LOCAL, Url
 from condor_pydagman.transfer.endpoints import curl_names
 from condor_pydagman.transfer.endpoints.endpoint import Endpoint
@@ -60,6 +62,13 @@ def endpoint_for(
     from condor_pydagman.transfer.endpoints import fsspec_files
 
     return fsspec_files.open_endpoint(url, surroundings, credential, proxy)
+
+
+def load_http(schemes: Collection[str]) -> None:
+    """Load what transfers by http need, if these schemes have it: processes that are forked
+    afterwards share it."""
+    if any(one in HTTP_SCHEMES and not why_unknown(one) for one in schemes):
+        import condor_pydagman.transfer.endpoints.http_files  # noqa: F401
 
 
 def _why_no_curl(scheme: str) -> str:
