@@ -21,18 +21,26 @@ _CANT = (errno.ENOSYS, errno.ENOTSUP, errno.EPROTONOSUPPORT, errno.EOPNOTSUPP)
 REQUEST, PROGRESS, RESULT = "request", "progress", "result"
 
 
-class Failure(Exception):
-    """It failed at one end ("source", "destination") or between ('')."""
+_LONGEST_S = 30  # beyond twice the time that gfal2 itself allows for an answer
 
-    def __init__(self, end: str, code: int, text: str) -> None:
+
+class Failure(Exception):
+    """It failed at one end ("source", "destination") or between ('').
+
+    Attributes:
+        code: a number of errno(3); 0 if it is none of a server's, but gfal2's own.
+    """
+
+    def __init__(self, end: str, code: object, text: object) -> None:
         super().__init__(text)
         self.end = end
-        self.code = code
+        self.code = code if isinstance(code, int) else 0
 
 
 def main(module_directory: str, directory: str) -> None:
     """Do what the request in a directory says; the result tells how it went."""
     sys.path.append(module_directory)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     with open(os.path.join(directory, REQUEST), encoding="ascii") as file:
         asked = json.load(file)
     answer: dict[str, Any]
@@ -90,7 +98,7 @@ class _Copy:
         """The result: `size` in bytes, whether the file was `skipped`, and `renames`."""
         asked = self._asked
         final, part = asked["destination"], asked["part"]
-        self._total = self._ask("source", "stat", asked["source"]).st_size
+        self._total = int(self._question("source", "stat", asked["source"]).st_size)
         if asked["if_exists"] != "overwrite":
             there = self._look(final)
             if there is not None and asked["if_exists"] == "fail":
@@ -110,11 +118,21 @@ class _Copy:
         try:
             return getattr(self._context, method)(*arguments)
         except self._gfal2.GError as error:
-            raise Failure(end, error.code, error.message) from None
+            raise Failure(end, error.code, error.message or "an error without a text") from None
+        except Exception as error:  # gfal2 is another one than this program knows
+            raise Failure("", 0, f"{type(error).__name__}: {error}") from None
+
+    def _question(self, end: str, method: str, *arguments: object) -> Any:
+        """Ask what is answered soon: a library that hangs is ended, by the kernel."""
+        signal.alarm(2 * self._asked["answer_timeout"] + _LONGEST_S)
+        try:
+            return self._ask(end, method, *arguments)
+        finally:
+            signal.alarm(0)
 
     def _look(self, url: str) -> int | None:
         try:
-            return int(self._ask("destination", "stat", url).st_size)
+            return int(self._question("destination", "stat", url).st_size)
         except Failure as failure:
             if failure.code == errno.ENOENT:
                 return None
@@ -143,13 +161,14 @@ class _Copy:
     def _transfer(self, to: str) -> None:
         """Copy in a thread, so that this one sees a signal to stop."""
         parameters = self._parameters(to)
-        failures: list[Failure] = []
+        ends: list[Failure | None] = []
 
         def work() -> None:
             try:
                 self._ask("", "filecopy", parameters, self._asked["source"], to)
+                ends.append(None)
             except Failure as failure:
-                failures.append(failure)
+                ends.append(failure)
 
         def stop(number: int, frame: object) -> None:
             self._stopped = True
@@ -163,8 +182,9 @@ class _Copy:
         signal.signal(signal.SIGTERM, before)
         if self._stopped:
             raise Failure("", errno.ECANCELED, "stopped")
-        if failures:
-            raise failures[0]
+        failure = ends[0] if ends else Failure("", 0, "the copy has ended in an unknown way")
+        if failure is not None:
+            raise failure
 
     def _parameters(self, to: str) -> Any:
         asked = self._asked
@@ -187,12 +207,12 @@ class _Copy:
         """Whether the service can; the file that had the name is replaced."""
         try:
             try:
-                self._ask("destination", "rename", part, final)
+                self._question("destination", "rename", part, final)
             except Failure as failure:
                 if failure.code != errno.EEXIST or self._asked["if_exists"] == "fail":
                     raise
                 self._remove(final)
-                self._ask("destination", "rename", part, final)
+                self._question("destination", "rename", part, final)
         except Failure as failure:
             if failure.code in _CANT:
                 return False
@@ -202,7 +222,7 @@ class _Copy:
 
     def _remove(self, url: str) -> None:
         with contextlib.suppress(Failure):
-            self._ask("destination", "unlink", url)
+            self._question("destination", "unlink", url)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import json
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -24,7 +25,7 @@ from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import DIRECT, GFAL
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer import child_process, gfal_copy, local_part, site_modules
-from condor_pydagman.transfer.local_part import LocalPart, grown
+from condor_pydagman.transfer.local_part import grown
 from condor_pydagman.transfer.placement_directory import DestinationLocks
 from condor_pydagman.transfer.private_places import scratch_directory
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
@@ -102,8 +103,9 @@ class GfalWay(OneByOne):
         destination = transfer.destination
         place = f"gfal {destination.scheme} {destination.server} {destination.path}"
         try:
-            with self._locks.held(place, surroundings, progress):
-                outcome, renames = run.to_server(part=destination.server not in self._no_rename)
+            with self._locks.held(place, surroundings, progress) as lock:
+                part = destination.server not in self._no_rename
+                outcome, renames = run.to_server(lock, part=part)
         except Fault as fault:
             raise self._judged(fault, transfer, surroundings, progress) from None
         if not renames:
@@ -134,12 +136,18 @@ class GfalWay(OneByOne):
         """What its plugins know; asked once, in a process of its own."""
         with self._lock:
             if self._known is None:
-                try:
-                    told = _call({}, surroundings, Progress(threading.Event()), ASK_TIMEOUT_S)
-                    self._known = schemes(told["plugins"])
-                except Fault as fault:
-                    self._known = fault
+                self._known = _asked(surroundings)
+                if isinstance(self._known, Fault):  # something may have killed the process
+                    self._known = _asked(surroundings)
         return self._known
+
+
+def _asked(surroundings: Surroundings) -> frozenset[str] | Fault:
+    try:
+        told = _call({}, surroundings, Progress(threading.Event()), ASK_TIMEOUT_S)
+    except Fault as fault:
+        return fault
+    return schemes(told["plugins"])
 
 
 @functools.lru_cache(maxsize=1)
@@ -172,18 +180,21 @@ class _Run:
         progress.begin(0, None)
         with local_part.local_part(transfer.source, final, self._surroundings, progress) as part:
             to = transfer.destination.at(part.path)
-            self._call(self._request(to, "", checked=False), part)
+            self._call(self._request(to, "", checked=False), part.lock)
             grown(progress, part.size())
             size = part.finish(transfer, self._surroundings, progress)
         return Outcome(self._label, size, size)
 
-    def to_server(self, *, part: bool) -> tuple[Outcome, bool]:
-        """Copy to a server, first under a temporary name if it renames; whether it does."""
+    def to_server(self, lock: int, *, part: bool) -> tuple[Outcome, bool]:
+        """Copy to a server, first under a temporary name if it renames; whether it does.
+
+        `lock`: descriptor of the lock of the destination.
+        """
         total = local_part.local_size(self._transfer.source)
         self._progress.begin(0, total)
         final = self._transfer.destination
         beside = _temporary(self._transfer).with_secrets() if part else ""
-        told = self._call(self._request(final, beside, checked=True))
+        told = self._call(self._request(final, beside, checked=True), lock)
         size = int(told["size"])
         if told["skipped"]:
             return Outcome(self._label, size, 0, skipped=True), part
@@ -215,7 +226,7 @@ class _Run:
         token = bearer_token(self._surroundings.environment)
         return [(f"{url.scheme}://{url.server}/", token) for url in ends if token]
 
-    def _call(self, request: dict[str, Any], part: LocalPart | None = None) -> dict[str, Any]:
+    def _call(self, request: dict[str, Any], lock: int) -> dict[str, Any]:
         settings = self._surroundings.settings
         told = _call(
             request,
@@ -223,7 +234,7 @@ class _Run:
             self._progress,
             settings.module_timeout_s,
             proxy=site_modules.proxy_path(self._transfer.proxy, self._surroundings),
-            keeps=(part.lock,) if part is not None else (),
+            keeps=(lock,),
         )
         if "code" not in told:
             return told
@@ -243,16 +254,22 @@ def _temporary(transfer: Transfer) -> Url:
 
 
 class _Watch:
-    """Tells the worker of bytes, and notices that no more come."""
+    """Tells the worker of bytes, and notices that no more come, or that it takes too long."""
 
-    def __init__(self, progress: Progress, path: str, stall_timeout_s: float) -> None:
+    def __init__(
+        self, progress: Progress, path: str, stall_timeout_s: float, timeout_s: float
+    ) -> None:
         self._progress = progress
         self._path = path
         self._stall_timeout_s = stall_timeout_s
-        self._seen, self._at = 0, time.monotonic()
+        self._timeout_s = timeout_s
+        self._seen, self._begun = 0, time.monotonic()
+        self._at = self._begun
 
     def __call__(self) -> None:
         total = self.look()
+        if self._timeout_s and time.monotonic() > self._begun + self._timeout_s:
+            raise Fault(FaultKind.MODULE, f"gfal2 took longer than {self._timeout_s:g} s")
         # Before the first byte a file may be on a tape; after the last one a sum may be made.
         if 0 < self._seen < total and time.monotonic() > self._at + self._stall_timeout_s:
             raise Fault(FaultKind.SERVER, f"no data for {self._stall_timeout_s:g} s")
@@ -290,13 +307,13 @@ def _call(
             with open(os.path.join(directory, gfal_copy.REQUEST), "x", encoding="ascii") as file:
                 json.dump(request, file)
         told = os.path.join(directory, gfal_copy.PROGRESS)
-        watch = _Watch(progress, told, max(surroundings.settings.stall_timeout_s, MIN_STALL_S))
+        stall_s = max(surroundings.settings.stall_timeout_s, MIN_STALL_S)
+        watch = _Watch(progress, told, stall_s, timeout_s)
         ended = child_process.run(
             [sys.executable, "-I", "-S", gfal_copy.__file__, module_directory(), directory],
             _environment(request, surroundings, proxy),
             surroundings.directory,
             progress,
-            timeout_s=timeout_s,
             tick=watch,
             keeps=keeps,
         )
@@ -306,7 +323,8 @@ def _call(
                 answer: dict[str, Any] = json.load(file)
         except (OSError, ValueError):
             line = site_modules.said(ended)
-            raise Fault(FaultKind.MODULE, f"gfal2 {ended.how}" + f": {line}" * bool(line)) from None
+            how = "did not answer" if ended.code == -signal.SIGALRM else ended.how
+            raise Fault(FaultKind.MODULE, f"gfal2 {how}" + f": {line}" * bool(line)) from None
     return answer
 
 

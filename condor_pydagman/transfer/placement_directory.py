@@ -118,8 +118,10 @@ class DestinationLocks:
         self._directory: SharedDirectory | None = None
 
     @contextlib.contextmanager
-    def held(self, place: str, surroundings: Surroundings, progress: Progress) -> Iterator[None]:
+    def held(self, place: str, surroundings: Surroundings, progress: Progress) -> Iterator[int]:
         """Nobody else writes to `place`, which tells a file from all others, within the block.
+
+        Yields a descriptor: the lock lasts as long as any process has that.
 
         Raises:
             Fault: the worker is to stop, or there is no place for locks.
@@ -138,7 +140,7 @@ class DestinationLocks:
         finally:
             wait.over()
         try:
-            yield
+            yield fd
         finally:
             directory.remove(name)
             os.close(fd)

@@ -54,7 +54,7 @@ def fault_of(end: str, code: int, text: str, source: Url, destination: Url) -> F
 
     Args:
         end: "source" or "destination" if it is known to be there, else ''.
-        code: a number of errno(3).
+        code: a number of errno(3), 0 if gfal2 has failed itself.
         text: of gfal2 or the server; secrets are masked.
     """
     lower = text.lower()
@@ -64,7 +64,7 @@ def fault_of(end: str, code: int, text: str, source: Url, destination: Url) -> F
     if kind is None and code == errno.ENOENT:
         kind = FaultKind.DESTINATION if end == "destination" else FaultKind.MISSING
     if kind is None:
-        kind = FaultKind.SERVER
+        kind = FaultKind.SERVER if code else FaultKind.MODULE
     if kind is FaultKind.DESTINATION and end == "source":
         kind = FaultKind.REQUEST  # a directory
     host = {"source": source.server, "destination": destination.server}.get(end, "")

@@ -3,7 +3,10 @@
 import errno
 import os
 import shutil
+import signal
+import sys
 import threading
+import time
 import zlib
 
 SERVERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "servers")
@@ -76,7 +79,14 @@ class Context:
         self.cancelled.set()
 
     def stat(self, url):
-        return Stat(self.size(url))
+        self.note("stat", url, signal.getitimer(signal.ITIMER_REAL)[0] > 0)
+        if "no-answer" in url:
+            os.kill(os.getpid(), signal.SIGALRM)  # as the kernel does some time later
+        if "odd-stat" in url:
+            raise RuntimeError("no such thing")
+        if "no-size" in url:
+            return Stat(None)
+        return Stat(self.size(url) + ("lies" in url))
 
     def size(self, url):
         try:
@@ -103,6 +113,30 @@ class Context:
             raise GError("it is there", errno.EEXIST)
         os.rename(path_of(url), path_of(to))
 
+    def attack(self, parameters, source, to):
+        if "exits" in to:
+            os._exit(0)
+        if "odd-copy" in to:
+            raise RuntimeError("no such thing")
+        if "leaves" in to:
+            sys.exit(0)
+        if "no-code" in to:
+            raise GError(None, None)
+        if "huge-code" in to:
+            raise GError("a" * 1_000_000 + "\0\udcff", 10**30)
+        if "floods" in to:
+            os.write(2, b"x" * 300_000 + b"\n")
+        if "wild" in to:
+            for count in (-5, 10**15):
+                parameters.monitor_callback(source, to, 1, 1, count, 1)
+        if "callback" in to:
+            parameters.monitor_callback()
+        if "hangs" in to:
+            self.note("waits")
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+            while True:
+                time.sleep(600)
+
     def filecopy(self, parameters, source, to):
         self.note("copy", source, to, parameters.local_transfers, parameters.overwrite)
         path = path_of(to)
@@ -112,6 +146,7 @@ class Context:
             raise GError("can't " + source + " geheimnis", errno.EIO)
         if "crash" in to:
             os.abort()
+        self.attack(parameters, source, to)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         if os.path.exists(path) and not parameters.overwrite:
             raise GError("it is there", errno.EEXIST)

@@ -7,11 +7,12 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from condor_pydagman.data_requests.settings import WAYS, Settings
-from condor_pydagman.transfer import gfal_way
+from condor_pydagman.transfer import child_process, gfal_way
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.gfal_way import GfalWay
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
@@ -114,6 +115,97 @@ def test_failures(
         way.perform(asked, around, progress())
     assert (caught.value.kind, caught.value.transient) == (kind, kind.transient)
     assert not (servers / "b").exists() or not os.listdir(servers / "b")
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "kind", "words"),
+    [
+        ("x", "exits", FaultKind.MODULE, "gfal2 exited with code 0"),
+        ("x", "odd-copy", FaultKind.MODULE, "gfal2: RuntimeError: no such thing"),
+        ("x", "odd-stat", FaultKind.MODULE, "gfal2: RuntimeError: no such thing"),
+        ("x", "leaves", FaultKind.MODULE, "gfal2: the copy has ended in an unknown way"),
+        ("x", "no-code", FaultKind.MODULE, "gfal2: an error without a text"),
+        ("x", "huge-code", FaultKind.SERVER, "gfal2: aaa"),
+        ("x", "callback", FaultKind.MODULE, "gfal2: IndexError"),
+        ("x", "no-answer", FaultKind.MODULE, "gfal2 did not answer"),
+        ("no-size", "y", FaultKind.MODULE, "gfal2 exited with code 1: TypeError"),
+        ("lies", "y", FaultKind.MISMATCH, "10 bytes were made of 11"),
+        ("x", "lies", FaultKind.MISMATCH, "11 bytes were made of 10"),
+    ],
+)
+@pytest.mark.parametrize("server", ["b", "norename"])
+def test_a_library_that_is_broken(
+    way: GfalWay,
+    around: Surroundings,
+    servers: Path,
+    server: str,
+    source: str,
+    name: str,
+    kind: FaultKind,
+    words: str,
+) -> None:
+    """What was there before has the right size, and is not taken for what was to come."""
+    (servers / server).mkdir()
+    for one in ("no-size", "lies"):
+        (servers / "a" / one).write_bytes(DATA)
+    if server == "norename":
+        way.perform(transfer("root://a//x", f"root://{server}//first"), around, progress())
+    (servers / server / name).write_bytes(b"other dat\n")
+    asked = transfer(f"root://a//{source}", f"root://{server}//{name}", ways=("gfal",))
+    with pytest.raises(Fault, match=words) as caught:
+        way.perform(asked, around, progress())
+    assert (caught.value.kind, caught.value.transient) == (kind, True)
+    if name != "no-answer":  # which comes after the copy, and leaves no time to remove anything
+        if (servers / server / name).exists():
+            assert (servers / server / name).read_bytes() == b"other dat\n"
+        assert not [one for one in os.listdir(servers / server) if one.endswith(".part")]
+
+
+@pytest.mark.parametrize("name", ["floods", "wild"])
+def test_a_library_that_talks(way: GfalWay, around: Surroundings, servers: Path, name: str) -> None:
+    told = progress()
+    asked = transfer("root://a//x", f"root://b//{name}")
+    assert way.perform(asked, around, told) == ("gfal root-root", 10, 10, False)
+    assert told.moved == 10
+    assert (servers / "b" / name).read_bytes() == DATA
+
+
+def test_each_question_has_an_end(way: GfalWay, around: Surroundings, servers: Path) -> None:
+    way.perform(transfer("root://a//x", "root://b//y"), around, progress())
+    asked = seen(servers, "stat")
+    assert len(asked) == 2
+    assert all(line.endswith(" True") for line in asked)
+
+
+def test_a_copy_that_hangs(
+    way: GfalWay, around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is killed, and keeps nothing from the next attempt."""
+    monkeypatch.setattr(child_process, "GRACE_S", 0.1)
+    around = around._replace(settings=around.settings._replace(module_timeout_s=0.5))
+    asked = transfer("root://a//x", "root://b//hangs", ways=("gfal",))
+    for _ in range(2):
+        with pytest.raises(Fault, match=r"gfal2 took longer than 0.5 s") as caught:
+            way.perform(asked, around, progress())
+        assert (caught.value.kind, caught.value.transient) == (FaultKind.MODULE, True)
+    assert not list((Path(around.directory) / "placement").rglob("write.*"))
+
+
+def test_who_copies_to_a_server_has_the_lock_of_the_destination(
+    way: GfalWay, around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a worker that is killed lets no other begin before its copy is gone."""
+    held: list[str] = []
+    run = child_process.run
+
+    def noted(*words: Any, **more: Any) -> Any:
+        held.extend(os.readlink(f"/proc/self/fd/{one}") for one in more["keeps"])
+        return run(*words, **more)
+
+    monkeypatch.setattr(child_process, "run", noted)
+    way.perform(transfer("root://a//x", "root://b//y"), around, progress())
+    (lock,) = held
+    assert os.path.basename(lock).startswith("write.")
 
 
 def test_without_direct_a_fault_stays_what_it_is(way: GfalWay, around: Surroundings) -> None:
@@ -222,3 +314,13 @@ def test_a_module_that_does_not_load(way: GfalWay, around: Surroundings, tmp_pat
     (tmp_path / "module/gfal2.py").write_text("raise ImportError('libgfal2.so.2: not there')")
     why = way.obstacle(transfer("root://a//x", "root://b//y"), around)
     assert why == "gfal2 exited with code 1: ImportError: libgfal2.so.2: not there"
+
+
+def test_a_module_whose_process_is_killed_once(
+    way: GfalWay, around: Surroundings, tmp_path: Path
+) -> None:
+    """Nobody is told that there is no way."""
+    module = tmp_path / "module/gfal2.py"
+    killed = "import os\nif not os.path.exists('was'): open('was', 'w'); os.kill(os.getpid(), 9)\n"
+    module.write_text(killed + module.read_text())
+    assert way.obstacle(transfer("root://a//x", "root://b//y"), around) == ""
