@@ -13,7 +13,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from condor_pydagman.adapters.shared_directory import (
@@ -31,6 +31,8 @@ BY_HAND = "processes"  # stands for a queue, if a DAGMan has no job: its number 
 # Claims that can't be read because of these must not count as none; other reasons, as a lease on a
 # file, are its owner's doing.
 _FAULTS = frozenset((errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE))
+_UNFINISHED = ".new"  # the end of a name, see `SharedDirectory.replace`
+_UNFINISHED_S = 3600.0  # nobody takes so long to write a file
 MAX_KNOWN, MAX_KNOWN_BYTES = 2000, 64_000  # files whose contents are remembered, and of each
 
 
@@ -186,6 +188,7 @@ class JobClaims:
         except OSError as error:
             raise FileError(failure(self.directory.path, error), transient=True) from None
         there = {name for name in names if name.startswith(f"{self.kind.prefix}.")}
+        self._remove_unfinished(name for name in there if name.endswith(_UNFINISHED))
         for known in (self._known, self._parsed):
             for gone in known.keys() - there:
                 del known[gone]
@@ -203,6 +206,14 @@ class JobClaims:
                 files = f"{self.kind.prefix} files of user {found.now.user}"
                 raise FileError(f"{self.directory.path}: {files} have more than {most}")
             yield found
+
+    def _remove_unfinished(self, names: Iterable[str]) -> None:
+        """Remove what processes of this user were killed while they wrote it."""
+        for name in names:
+            with contextlib.suppress(OSError):
+                now = self.directory.read(name, None)
+                if now.user == os.geteuid() and time.time() - now.changed > _UNFINISHED_S:
+                    self.directory.remove(name)
 
     def _file(self, name: str) -> _File | None:
         parts = self._form.fullmatch(name)

@@ -137,7 +137,7 @@ class LimitHelper(Helper):
     def serve(self, order: Round) -> Made:
         """In the process."""
         try:
-            if self._shared is None:
+            if self._shared is None or not self._shared.directory.directory.is_in_place():
                 self._shared = self._share()
             self._shared.directory.own_name = order.own_name
             return make_round(self._shared, self.address, order.demands)

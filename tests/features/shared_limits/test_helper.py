@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,6 +145,15 @@ def test_a_directory_that_has_been_replaced_is_opened_anew(side: Side) -> None:
     side.path.chmod(0o1777)
     side.own.keep()
     assert (side.path / side.own.name).exists()
+
+
+def test_a_round_follows_a_directory_that_has_been_replaced(side: Side) -> None:
+    """Also in a process that lives on."""
+    assert isinstance(side.take(TAPE), PlacesGiven)
+    shutil.rmtree(side.path)
+    for _ in range(2):
+        assert isinstance(side.take(TAPE), PlacesGiven)
+    assert [path.name for path in side.path.iterdir()] == [side.own.name]
 
 
 def test_definitions_are_read_again(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:

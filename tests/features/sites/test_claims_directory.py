@@ -69,6 +69,18 @@ def test_a_dagman_that_is_killed_keeps_its_claims_until_its_job_leaves_the_queue
     assert not os.listdir(pool.path)
 
 
+def test_what_a_process_was_killed_with_while_it_wrote_is_removed(pool: Pool) -> None:
+    one = pool.of(1)
+    left = [pool.path / f"{one.name}{middle}.new" for middle in ("", f".{'a' * 16}")]
+    for path in left:
+        path.write_text("half")
+        os.utime(path, (1e9, 1e9))
+    fresh = pool.path / f"{pool.of(3).name}.new"
+    fresh.touch()
+    assert not taken_by_others(pool.of(2))
+    assert os.listdir(pool.path) == [fresh.name]
+
+
 def test_claims_are_removed_at_the_end(pool: Pool) -> None:
     one = pool.of(1)
     one.write("a.dag", [("g", "north")])

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 
+from condor_pydagman.adapters import shared_directory
 from condor_pydagman.adapters.shared_directory import label
 from condor_pydagman.adapters.wakes import Waker
-from condor_pydagman.errors import PoolError
+from condor_pydagman.errors import FileError, PoolError
 from condor_pydagman.features.sites.adapters.ads import SiteAd, known
 from condor_pydagman.features.sites.adapters.claims_directory import WAKES, ClaimsDirectory
 from condor_pydagman.features.sites.adapters.matcher import Groups, Match, Matcher, give_up
@@ -174,6 +179,84 @@ def test_no_site_is_over_its_limit_whoever_asks_at_once(claims_directory: Path) 
     assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 8
     claims = ClaimsDirectory(str(claims_directory), "here", 99, set, print).everything()
     assert sum((one.counts() for one in claims), Counter()) == {"north": 5, "south": 4}
+
+
+def everything(claims_directory: Path) -> Counter[str]:
+    claims = ClaimsDirectory(str(claims_directory), "here", 99, set, print).everything()
+    return sum((one.counts() for one in claims), Counter())
+
+
+def test_a_directory_that_is_removed_is_made_again(claims_directory: Path) -> None:
+    """Claims are in the new one then, and those that others have got there meanwhile count."""
+    one, two = Bench(claims_directory, 1), Bench(claims_directory, 2)
+    assert len(one.round(wanted=[0, 1, 2]).matches) == 3
+    assert two.round(wanted=[0]).matches == []
+    shutil.rmtree(claims_directory)
+    (match,) = two.round(wanted=[3]).matches
+    has = [(0, "north"), (1, "south"), (2, "south")]
+    told = one.round(has)
+    assert told.without_room == [number for number, site in has if site == match.site][-1:]
+    assert everything(claims_directory) == {"north": 1, "south": 2}
+    assert claims_directory.stat().st_mode & 0o7777 == 0o1777
+
+
+def test_a_directory_that_has_too_much_in_it(
+    claims_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(claims_directory)
+    bench.round(wanted=[0])
+    for number in range(3):
+        (claims_directory / f"{number}").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(shared_directory, "MAX_ENTRIES", 3)
+        with pytest.raises(FileError, match="has more than 3 files"):
+            bench.round([(0, "north")], [1])
+    assert bench.round([(0, "north")], [1]).matches[0].site == "south"
+
+
+STEPS_IN = ("shared_directory.py", "job_claims.py", "claims_directory.py")
+
+
+def kill_at(step: int) -> None:
+    """Let this process be killed when it comes to so many lines that are about the directory."""
+    left = step
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.endswith(STEPS_IN):
+            return None
+        left -= event == "line"
+        if left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return trace
+
+    sys.settrace(trace)
+
+
+def test_a_kill_at_any_step_of_a_round(claims_directory: Path) -> None:
+    """The lock is free at once, no place is lost, and none is given away twice."""
+    other = Bench(claims_directory, 2)
+    step, killed = 1, True
+    while killed:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                bench = Bench(claims_directory)
+                kill_at(step)
+                bench.round(wanted=[0, 1])
+            finally:
+                os._exit(0)
+        killed = os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+        has = [(one.group, one.site) for one in other.round(wanted=[0]).matches]
+        assert all(count <= {"north": 1, "south": 2}[site]
+                   for site, count in everything(claims_directory).items())  # fmt: skip
+        other.round([])
+        mine = Bench(claims_directory)
+        assert len(mine.round(wanted=[0, 1]).matches) == 2, f"after step {step}, {has}"
+        mine.round([])
+        assert len(os.listdir(claims_directory)) == 2, f"after step {step}"
+        step += 5
+    assert step > 50
 
 
 def test_a_full_site_is_waited_for_if_it_will_fit(claims_directory: Path) -> None:

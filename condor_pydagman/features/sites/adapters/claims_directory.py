@@ -13,7 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from condor_pydagman.adapters.job_claims import FileKind, JobClaims, usual_name
-from condor_pydagman.adapters.shared_directory import Usual, failure, open_this
+from condor_pydagman.adapters.shared_directory import (
+    SharedDirectory,
+    Usual,
+    failure,
+    open_this,
+)
 from condor_pydagman.adapters.wakes import Line
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.sites.turns import NOBODY, Side, Waits
@@ -122,11 +127,25 @@ class ClaimsDirectory(JobClaims):
         in_queue: Callable[[list[int]], set[int]],
         say: Callable[[str], None],
     ) -> None:
-        directory = open_this(path, say, Usual(DEFAULT, KNOB, "claims of sites"))
+        usual = Usual(DEFAULT, KNOB, "claims of sites")
+        self._open: Callable[[], SharedDirectory] = lambda: open_this(path, say, usual)
         super().__init__(
-            directory, FILES, schedd, lambda asked: dict.fromkeys(in_queue(asked), True)
+            self._open(), FILES, schedd, lambda asked: dict.fromkeys(in_queue(asked), True)
         )
         self._usual = usual_name(FILES, schedd, cluster)
+
+    def follow(self) -> bool:
+        """Whether it is another directory from now on: somebody has removed the one before.
+
+        Raises:
+            FileError: it can't be used.
+        """
+        if self.directory.is_in_place():
+            return False
+        found = self._open()
+        self.directory.close()
+        self.directory = found
+        return True
 
     @property
     def name(self) -> str:

@@ -155,7 +155,12 @@ class Matcher:
         return told._replace(without_room=without_room)
 
     def _before(self) -> Claims:
-        """What the own file says: nobody else has got what it claims."""
+        """What the own file says: nobody else has got what it claims.
+
+        Where the directory was removed, others may have.
+        """
+        if self._directory.follow():
+            self._written = None
         if self._written is None:
             self._written = self._directory.own() or Claims(self._dag, ())
         return self._written
