@@ -213,7 +213,7 @@ class _Run:
             "streams": self._streams,
             "tokens": self._tokens(),
             "timeout": min(int(settings.module_timeout_s) or MAX_TIMEOUT_S, MAX_TIMEOUT_S),
-            "answer_timeout": max(int(settings.stall_timeout_s), 1),
+            "answer_timeout": min(max(int(settings.stall_timeout_s), 1), MAX_TIMEOUT_S),
         }
 
     def _tokens(self) -> list[tuple[str, str]]:

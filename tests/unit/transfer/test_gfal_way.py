@@ -171,6 +171,7 @@ def test_a_library_that_talks(way: GfalWay, around: Surroundings, servers: Path,
 
 
 def test_each_question_has_an_end(way: GfalWay, around: Surroundings, servers: Path) -> None:
+    around = around._replace(settings=around.settings._replace(stall_timeout_s=1e12))
     way.perform(transfer("root://a//x", "root://b//y"), around, progress())
     asked = seen(servers, "stat")
     assert len(asked) == 2
