@@ -67,6 +67,7 @@ _SHORT_S = 0.01
 _TICK_NS = 100_000_000
 _SAY_AGAIN_S = 60.0
 _SHARED_AGAIN_S = 300.0  # after the shared directory could not be used
+_OLD_S = 3600.0  # after which a turn is looked at whose worker may have been killed
 
 
 class Turns:
@@ -344,6 +345,7 @@ class TicketBoard:
         self._files: dict[str, LiveFile] = {}
         self._sockets: dict[str, socket.socket] = {}
         self._startable: dict[str, float] = {}  # of others: since when they could have started
+        self._is_swept = False
 
     def try_to_start(
         self, ticket: Ticket, labels: Sequence[str], rests: Rests, progress: Progress
@@ -359,6 +361,7 @@ class TicketBoard:
             now = time.time()
             names = self.directory.names()
             tickets = _tickets(names)
+            self._sweep(tickets, now)
             resting = rests.limits(names, self.directory, now, labels)
             view = self._decide(ticket, tickets, resting, now)
             view = view._replace(resting={of: resting[of] for of in labels if of in resting})
@@ -431,6 +434,16 @@ class TicketBoard:
                 not self.directory.is_alive(name) for name in view.watched
             ):
                 return
+
+    def _sweep(self, tickets: Iterable[Ticket], now: float) -> None:
+        """Once, remove what workers were killed with long ago: where no limit is ever reached,
+        nobody else looks whether they live."""
+        if self._is_swept:
+            return
+        self._is_swept = True
+        for one in tickets:
+            if one.running and one.since < now - _OLD_S and not self._lives(one):
+                self.directory.remove_own(ticket_name(one))
 
     def _decide(
         self, ticket: Ticket, tickets: list[Ticket], resting: Mapping[str, Rest], now: float

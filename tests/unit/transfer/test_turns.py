@@ -132,6 +132,24 @@ def test_a_ticket_that_was_removed_is_made_again(bench: Bench) -> None:
     turn.close()
 
 
+def test_without_a_limit_what_killed_workers_have_left_goes_after_a_while(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "shared", max_transfers=0)
+    turn = bench.take("a")
+    (name,) = os.listdir(bench.path)
+    words = name.split(".")
+    others = []
+    for ago_s, number in ((4000, "a"), (10, "b"), (4000, "c")):
+        words[4:6] = str(int(name.split(".")[4]) - ago_s * 1000), number * 16
+        others.append(".".join(words))
+        (bench.path / others[-1]).touch()
+    _, fresh, lives = others
+    with open(bench.path / lives, "r+b") as file:
+        prove_life(file.fileno())
+        Bench(bench.path, max_transfers=0).take("a").close()
+        assert sorted(os.listdir(bench.path)) == sorted((name, fresh, lives))
+    turn.close()
+
+
 def test_workers_of_the_version_before_count_and_see_who_lives(bench: Bench) -> None:
     path = bench.path / f"turn.r.0.-.{int(time.time() * 1000)}.{1:016x}.1."
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o000)
