@@ -64,10 +64,11 @@ class _Copy:
     """One copy.
 
     Args:
-        asked: `source`, `destination`: URLs; `part`: one to write to first, '' for none;
-            `if_exists`; `checksum`: [algorithm, digits]; `streams`: whether data may pass through
-            this machine; `tokens`: pairs of a URL's beginning and its bearer token; `timeout`:
-            seconds, of the whole, and `answer_timeout`, of a single question.
+        asked: `source`, `destination`: URLs; `part`: one to write to first, '' for none, if the
+            service `renames`, as far as known; `if_exists`; `checksum`: [algorithm, digits];
+            `streams`: whether data may pass through this machine; `tokens`: pairs of a URL's
+            beginning and its bearer token; `timeout`: seconds, of the whole, and `answer_timeout`,
+            of a single question.
         directory: where it tells of its progress.
     """
 
@@ -104,9 +105,10 @@ class _Copy:
             if there is not None and asked["if_exists"] == "fail":
                 raise Failure("destination", errno.EEXIST, f"{final} is there already")
             if there is not None and self._is_right(there):
-                return {"size": self._total, "skipped": True, "renames": bool(part)}
+                return {"size": self._total, "skipped": True, "renames": asked["renames"]}
         if part:
             self._remove(part)  # what a killed attempt has left
+        if part and asked["renames"]:
             self._copy(part)
             if self._rename(part, final):
                 return {"size": self._total, "skipped": False, "renames": True}

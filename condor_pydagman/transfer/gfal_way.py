@@ -104,8 +104,8 @@ class GfalWay(OneByOne):
         place = f"gfal {destination.scheme} {destination.server} {destination.path}"
         try:
             with self._locks.held(place, surroundings, progress) as lock:
-                part = destination.server not in self._no_rename
-                outcome, renames = run.to_server(lock, part=part)
+                renames = destination.server not in self._no_rename
+                outcome, renames = run.to_server(lock, renames=renames)
         except Fault as fault:
             raise self._judged(fault, transfer, surroundings, progress) from None
         if not renames:
@@ -180,12 +180,12 @@ class _Run:
         progress.begin(0, None)
         with local_part.local_part(transfer.source, final, self._surroundings, progress) as part:
             to = transfer.destination.at(part.path)
-            self._call(self._request(to, "", checked=False), part.lock)
+            self._call(self._request(to), part.lock)
             grown(progress, part.size())
             size = part.finish(transfer, self._surroundings, progress)
         return Outcome(self._label, size, size)
 
-    def to_server(self, lock: int, *, part: bool) -> tuple[Outcome, bool]:
+    def to_server(self, lock: int, *, renames: bool) -> tuple[Outcome, bool]:
         """Copy to a server, first under a temporary name if it renames; whether it does.
 
         `lock`: descriptor of the lock of the destination.
@@ -193,23 +193,27 @@ class _Run:
         total = local_part.local_size(self._transfer.source)
         self._progress.begin(0, total)
         final = self._transfer.destination
-        beside = _temporary(self._transfer).with_secrets() if part else ""
-        told = self._call(self._request(final, beside, checked=True), lock)
+        beside = _temporary(self._transfer).with_secrets()
+        told = self._call(self._request(final, beside, renames=renames), lock)
         size = int(told["size"])
         if told["skipped"]:
-            return Outcome(self._label, size, 0, skipped=True), part
+            return Outcome(self._label, size, 0, skipped=True), renames
         grown(self._progress, size)
         return Outcome(self._label, size, size), bool(told["renames"])
 
-    def _request(self, destination: Url, part: str, *, checked: bool) -> dict[str, Any]:
+    def _request(
+        self, destination: Url, part: str = "", *, renames: bool = False
+    ) -> dict[str, Any]:
+        """What `gfal_copy` is asked; without `part`, what it makes is checked by others."""
         transfer, settings = self._transfer, self._surroundings.settings
         algorithm, _, digits = transfer.checksum.partition(":")
         return {
             "source": transfer.source.with_secrets(),
             "destination": destination.with_secrets(),
             "part": part,
-            "if_exists": transfer.if_exists if checked else "overwrite",
-            "checksum": [algorithm, digits] if digits and checked else [],
+            "renames": renames,
+            "if_exists": transfer.if_exists if part else "overwrite",
+            "checksum": [algorithm, digits] if digits and part else [],
             "streams": self._streams,
             "tokens": self._tokens(),
             "timeout": min(int(settings.module_timeout_s) or MAX_TIMEOUT_S, MAX_TIMEOUT_S),

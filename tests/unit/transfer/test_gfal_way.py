@@ -161,6 +161,18 @@ def test_a_library_that_is_broken(
         assert not [one for one in os.listdir(servers / server) if one.endswith(".part")]
 
 
+def test_what_a_killed_attempt_left_at_a_server_that_can_t_rename(
+    way: GfalWay, around: Surroundings, servers: Path
+) -> None:
+    """It is removed, though this worker makes no part there any more."""
+    asked = transfer("root://a//x", "root://norename//y")
+    way.perform(transfer("root://a//x", "root://norename//first"), around, progress())
+    part = servers / "norename" / os.path.basename(gfal_way._temporary(asked).path)
+    part.write_bytes(b"so")
+    way.perform(asked, around, progress())
+    assert sorted(os.listdir(servers / "norename")) == ["first", "y"]
+
+
 @pytest.mark.parametrize("name", ["floods", "wild"])
 def test_a_library_that_talks(way: GfalWay, around: Surroundings, servers: Path, name: str) -> None:
     told = progress()
