@@ -227,6 +227,10 @@ CLAIMS_LOCK_TIMEOUT_S = 20.0
 """For other DAGMans to decide in a directory of claims.  A round takes milliseconds; a queue of
 hundreds of DAGMans has its turn."""
 
+CLAIMS_UNFINISHED_S = 3600.0
+"""Before a file in a directory of claims is removed that a killed process had begun to write.  To
+write one takes milliseconds."""
+
 FIRST_LOCK_LOOK_S = 0.001
 """Between the first looks at a lock of a directory that users share; then longer each time.  Who
 holds it does so for milliseconds."""

@@ -25,14 +25,13 @@ from condor_pydagman.adapters.shared_directory import (
 )
 from condor_pydagman.errors import FileError
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.timers import CLAIMS_LOCK_TIMEOUT_S
+from condor_pydagman.timers import CLAIMS_LOCK_TIMEOUT_S, CLAIMS_UNFINISHED_S
 
 BY_HAND = "processes"  # stands for a queue, if a DAGMan has no job: its number is its process's
 # Claims that can't be read because of these must not count as none; other reasons, as a lease on a
 # file, are its owner's doing.
 _FAULTS = frozenset((errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE))
 _UNFINISHED = ".new"  # the end of a name, see `SharedDirectory.replace`
-_UNFINISHED_S = 3600.0  # nobody takes so long to write a file
 MAX_KNOWN, MAX_KNOWN_BYTES = 2000, 64_000  # files whose contents are remembered, and of each
 
 
@@ -212,7 +211,7 @@ class JobClaims:
         for name in names:
             with contextlib.suppress(OSError):
                 now = self.directory.read(name, None)
-                if now.user == os.geteuid() and time.time() - now.changed > _UNFINISHED_S:
+                if now.user == os.geteuid() and time.time() - now.changed > CLAIMS_UNFINISHED_S:
                     self.directory.remove(name)
 
     def _file(self, name: str) -> _File | None:
