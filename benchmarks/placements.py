@@ -126,6 +126,8 @@ def rows(place: Path, url: str, tls_url: str, arguments: argparse.Namespace) -> 
               ["curl", "-so", "out/x", f"{url}/nginx.conf"])  # fmt: skip
     yield row(f"{size}, disk to disk; cp", place, rounds,
               [*copy, "big", "out/big"], ["cp", "big", "out/big"])  # fmt: skip
+    yield row("1 kB, disk to disk, the start of the interpreter alone; cp", place, rounds,
+              [*copy, "nginx.conf", "out/x"], ["cp", "nginx.conf", "out/x"])  # fmt: skip
     if not arguments.files:
         return
     many = f"{arguments.files} files of 1 to 10 kB"
