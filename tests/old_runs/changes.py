@@ -125,6 +125,13 @@ CHANGES: dict[str, list[Change]] = {
             r'\1, "ways": ["module", "direct", "plugin", "cache"]},',
             "data",
         ),
+        # A new or failing site gets few groups until one is done there.
+        Change(
+            "bf295983",
+            r'"few": \[\["north-old", 1\]\], ',
+            '"limits": {"resting": [["north-old", 0]], "trusted": ["south-old"], "untried": 3}, ',
+            "sites",
+        ),
         _reason("A", "nothing has changed since it was last done", "cached"),
         _reason("small", "RUN_IF is false: Parents.A.size is 150", "conditions"),
         _reason("more", "all its parents are skipped", "conditions"),
