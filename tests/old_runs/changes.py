@@ -132,6 +132,12 @@ CHANGES: dict[str, list[Change]] = {
             '"limits": {"resting": [["north-old", 0]], "trusted": ["south-old"], "untried": 3}, ',
             "sites",
         ),
+        Change(
+            "bf295983",
+            r'(\["MatchSites", \{"claims": \[(?:(?:, )?\[\d, "\w+-old"\])*\], )"wanted"',
+            r'\1"limits": {"trusted": ["north-old", "south-old"], "untried": 3}, "wanted"',
+            "sites",
+        ),
         _reason("A", "nothing has changed since it was last done", "cached"),
         _reason("small", "RUN_IF is false: Parents.A.size is 150", "conditions"),
         _reason("more", "all its parents are skipped", "conditions"),
