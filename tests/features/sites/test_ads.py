@@ -14,6 +14,7 @@ from condor_pydagman.features.sites.adapters import ads
 from condor_pydagman.features.sites.adapters.ads import (
     known,
     publish,
+    publishers,
     sites_of,
     take_back,
     value_of,
@@ -148,3 +149,18 @@ def test_a_collector_that_has_the_ads_or_does_not_say(use: Callable[[Collector],
         use(collector)
         publish(NORTH)
         assert collector.asked == 1
+
+
+@pytest.mark.parametrize("lifetime", ["long", "={1}", "=[a = 1]", '=real("INF")', 10**18, -1])
+def test_what_others_have_in_their_ads_harms_no_monitor(
+    use: Callable[[Collector], None], lifetime: Any
+) -> None:
+    class Hostile(Collector):
+        def query(self, *_: Any) -> list[Any]:
+            odd = ad("odd", Name="={1}", ClassAdLifetime=lifetime, PydagmanMonitor="={1}")
+            return [*super().query(), odd, ad("north", ClassAdLifetime=lifetime)]
+
+    use(Hostile(["north"], takes=True))
+    publish(NORTH)
+    assert publishers()["north"].monitor == ""
+    assert 0 <= publishers()["north"].lifetime_s <= ads.MAX_LIFETIME_S

@@ -25,6 +25,7 @@ from condor_pydagman.named_tuple import NamedTuple
 MY_TYPE = "PydagmanSite"
 PUBLISHER = "PydagmanMonitor"  # attribute: the monitor that the ad is from
 MAX_SITES = 10_000  # ads of sites that are looked at
+MAX_LIFETIME_S = 86_400.0  # for which an ad of another monitor counts at most
 MAX_VALUE = 2_000  # characters of a value that submit descriptions can use
 _LOOKS, _PAUSE_S = 5, 0.5  # until a collector has what it was sent
 _REFUSED = (
@@ -156,7 +157,7 @@ def publish(ads: Sequence[Any]) -> None:
     raise PoolError(_REFUSED, transient=True)
 
 
-def _names() -> set[Any] | None:
+def _names() -> set[str] | None:
     """The sites that the collector has; None if it does not say."""
     try:
         found = htcondor2.Collector().query(
@@ -164,7 +165,7 @@ def _names() -> set[Any] | None:
         )
     except BINDINGS:
         return None
-    return {value_of(ad, "Name") for ad in found}
+    return {str(value_of(ad, "Name")) for ad in found}  # a list is nothing for a set
 
 
 class Publisher(NamedTuple):
@@ -182,11 +183,16 @@ def publishers() -> dict[str, Publisher]:
     except BINDINGS:
         return {}
     return {
-        str(value_of(ad, "Name")): Publisher(
-            str(value_of(ad, PUBLISHER) or ""), float(value_of(ad, "ClassAdLifetime") or 0)
-        )
+        str(value_of(ad, "Name")): Publisher(str(value_of(ad, PUBLISHER) or ""), _lifetime_s(ad))
         for ad in found
     }
+
+
+def _lifetime_s(ad: Any) -> float:
+    """For how long an ad counts: anybody's may have anything there, and the collector does not
+    mind."""
+    value = value_of(ad, "ClassAdLifetime")
+    return min(max(value, 0.0), MAX_LIFETIME_S) if isinstance(value, (int, float)) else 0.0
 
 
 def take_back(names: Iterable[str], monitor: str) -> None:
