@@ -16,7 +16,7 @@ import selectors
 import signal
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from condor_pydagman.data_requests.request_text import is_several
@@ -38,6 +38,7 @@ UNTOLD_S = 0.1
 MAX_UNTOLD = 50
 GARBAGE_OBJECTS = 20_000  # between looks for cycles, of which a transfer makes hardly any
 _PR_SET_PDEATHSIG = 1
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def processes_for(placements: Sequence[Placement], streams: int) -> int:
@@ -98,7 +99,7 @@ class WorkerProcesses:
             made = lambda told, number=number, share=share, own_stop=own_stop: Worker(  # noqa: E731
                 placements, share, told, own_stop, done, Share(number, count), shared
             )
-            child = _Child(made, placements)
+            child = _Child(made, placements, own_stop)
             self._children[child.fd] = child
             self._selector.register(child.fd, selectors.EVENT_READ)
         if shared is not None:
@@ -155,12 +156,18 @@ class WorkerProcesses:
 class _Child:
     """A process, and the pipe from it: a line of JSON for each message."""
 
-    def __init__(self, make: Any, placements: Sequence[Placement]) -> None:
+    def __init__(self, make: Any, placements: Sequence[Placement], stop: threading.Event) -> None:
         self.fd, write = os.pipe()
         parent = os.getpid()
-        self.pid = os.fork()
-        if not self.pid:
-            _be_child(make, _Told(write, placements), parent)
+        # A signal that comes now waits for the process's own handlers: those of this one would take
+        # it, and it is not sent again.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            self.pid = os.fork()
+            if not self.pid:
+                _be_child(make, _Told(write, placements), parent, stop, before)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(write)
         os.set_blocking(self.fd, False)
         self.running: list[Work] = []
@@ -284,17 +291,20 @@ def _fault(kind: str, reason: str, transient: bool, host: str, retry_after_s: fl
     )
 
 
-def _be_child(make: Any, told: _Told, parent: int) -> NoReturn:
+def _be_child(
+    make: Any, told: _Told, parent: int, stop: threading.Event, mask: Iterable[int]
+) -> NoReturn:
     code = 1
     try:
+        for number in _SIGNALS:
+            signal.signal(number, lambda *_: stop.set())
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)
         gc.freeze()  # what all processes share is not looked at again, so it stays shared
         gc.set_threshold(GARBAGE_OBJECTS)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         worker: Worker = make(told)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: worker.stop())
         worker.start()
         next_tell = time.monotonic() + TELL_S
         while not worker.join(UNTOLD_S):

@@ -22,7 +22,9 @@ from condor_pydagman.data_requests.request_macros import Macros
 from condor_pydagman.data_requests.request_text import read_requests
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.transfer.make_worker import make_worker
+from condor_pydagman.transfer import worker_processes
 from condor_pydagman.transfer.way import Surroundings
+from condor_pydagman.transfer.worker import Worker
 from condor_pydagman.transfer.worker_processes import WorkerProcesses
 
 directory, text = sys.argv[1:]
@@ -36,12 +38,23 @@ class Listener:
             for child in worker._children.values():
                 os.kill(child.pid, signal.SIGKILL)
 
+early = os.environ.get("EARLY", "")  # a signal that comes before the worker is made
+stop = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: stop.set())
+
+def make_early(*given):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return Worker(*given)
+
+if early:
+    worker_processes.Worker = make_early
+
 settings = Settings(
     directory=directory + "/shared", max_retries=0, module_directories=(modules,) * bool(modules)
 )
 around = Surroundings(settings, {}, directory, lambda text: None)
 placements = read_requests(text, "x", Macros(), directory).placements
-worker = make_worker(placements, around, Listener(), threading.Event(), may_fork=True)
+worker = make_worker(placements, around, Listener(), stop, may_fork=True)
 assert isinstance(worker, WorkerProcesses)
 worker.start()
 while not worker.join(30):
@@ -113,6 +126,16 @@ def test_a_process_that_is_killed_leaves_its_share_undone(tmp_path: Path) -> Non
     said = run(tmp_path, 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n', KILL="1")
     assert said[0].endswith("STOPPED")
     assert all(path.read_text() == "x" for path in (tmp_path / "to").glob("[0-9]*"))
+
+
+def test_a_stop_that_comes_while_a_process_begins_is_not_lost(tmp_path: Path) -> None:
+    """The handler of the first process would take it, and nobody would send it again."""
+    (tmp_path / "from").mkdir()
+    for number in range(10):
+        (tmp_path / "from" / f"{number}").write_text("x")
+    said = run(tmp_path, 'dap_type = transfer\nsrc_url = "from/"\ndest_url = "to/"\n', EARLY="1")
+    assert said[0].endswith(" STOPPED")
+    assert not list((tmp_path / "to").glob("*"))
 
 
 def test_what_fails_for_a_whole_directory_is_told_once(tmp_path: Path) -> None:
