@@ -312,13 +312,20 @@ class HttpFiles(Closing):
         """What is directly in a directory."""
         if self._is_dav:
             found = self._list(directory, "1")
-            if found is not None:
-                yield from (one for one in found if one.path != directory.path)
+            if found is None:  # what its server has listed just before is not left out
+                raise Fault(FaultKind.MISSING, f"{directory} is not there")
+            yield from (one for one in found if one.path != directory.path)
             return
         answer = self._ask("GET", directory)
         if answer.status != 200:
             self._session.drain()
             raise fault_of_status(answer.status, answer.headers, directory, "GET")
+        try:
+            refuse_encoding(answer.headers, directory)
+            _refuse_no_page(answer, directory)
+        except Fault:
+            self._session.end()
+            raise
         yield from links_of(self._session.blocks(), self._absolute(directory), directory.path)
 
     def _list(self, url: Url, depth: str) -> Iterator[Listed] | None:
@@ -688,6 +695,14 @@ def _refuse_index(answer: Answer, url: Url) -> None:
     kind = answer.headers.get("content-type", "")
     if kind.startswith("text/html") and answer.target.path == url.path + "/":
         raise no_file(url)
+
+
+def _refuse_no_page(answer: Answer, directory: Url) -> None:
+    """Refuse as a list what can't have links: it would be taken for an empty directory."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("", "text/html", "application/xhtml+xml"):
+        reason = f"{directory.server} gives no list of {directory}, but {kind}"
+        raise Fault(FaultKind.REFUSED, reason)
 
 
 def _entry(listed: Listed | None) -> Entry | None:

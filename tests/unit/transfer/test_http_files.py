@@ -344,6 +344,28 @@ def test_a_listing_does_not_lead_outside(surroundings: Surroundings, server: Fau
         list(DirectWay().expand(transfer(hostile.url("/d/"), "/tmp/x/"), surroundings))
 
 
+@pytest.mark.parametrize(
+    "said", ["Content-Encoding: gzip", "Content-Type: application/xml", "Content-Type: text/plain"]
+)
+def test_what_is_no_list_is_not_taken_for_an_empty_directory(
+    surroundings: Surroundings, said: str
+) -> None:
+    body = answer(said, "Content-Length: 3", body=b"\x1f\x8bx")
+    with scripted(body) as server, pytest.raises(Fault) as error:
+        list(DirectWay().expand(transfer(server.url("/d/"), "/tmp/x/"), surroundings))
+    assert error.value.kind is FaultKind.REFUSED
+
+
+def test_a_listed_directory_that_is_not_there_is_told(
+    surroundings: Surroundings, server: FaultyServer
+) -> None:
+    server.files["/d/a"] = server.files["/d/e/b"] = b"x"
+    server.fail("/d/e/", Wrong(status=404))
+    with pytest.raises(Fault, match="/d/e/ is not there") as error:
+        list(DirectWay().expand(transfer(server.url("/d/", "dav"), "/tmp/x/"), surroundings))
+    assert error.value.kind is FaultKind.MISSING
+
+
 def test_small_uploads_follow_redirections(
     move: Moves, server: FaultyServer, tmp_path: Path
 ) -> None:
