@@ -28,7 +28,7 @@ from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.checksums import new_hash, same_digits
 from condor_pydagman.transfer.endpoints.local_files import mode_of
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 from condor_pydagman.transfer.waits import Wait
 from condor_pydagman.transfer.way import Progress, Surroundings
 
@@ -335,9 +335,7 @@ def local_size(source: Url) -> int | None:
     except OSError as error:
         raise Fault(FaultKind.DENIED, f"{source}: {error.strerror}") from None
     if stat.S_ISDIR(found.st_mode):
-        raise Fault(
-            FaultKind.REQUEST, f"{source} is a directory; end it in / to transfer what is in it"
-        )
+        raise no_file(source)
     if not stat.S_ISREG(found.st_mode):
         raise Fault(FaultKind.REQUEST, f"{source} is not a regular file")
     return found.st_size

@@ -186,11 +186,6 @@ class Closing:
         self.close()
 
 
-def no_file(name: object) -> Fault:
-    """The fault of a directory that is to be read as a file."""
-    return Fault(FaultKind.REQUEST, f"{name} is a directory; end it in / to transfer what is in it")
-
-
 def check_depth(relative: str, root: Url) -> None:
     """Refuse directories without end; `relative` is the path of one, with a `/` at its end.
 

@@ -16,7 +16,7 @@ from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.endpoints.endpoint import Closing, Endpoint, Entry
 from condor_pydagman.transfer.endpoints.fsspec_options import file_system
 from condor_pydagman.transfer.endpoints.library_faults import Mapped
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 from condor_pydagman.transfer.way import Surroundings
 
 INSTALL = "pip install 'condor_pydagman[transfer]'"
@@ -133,10 +133,7 @@ class FsspecFiles(Closing):
             path = self._path(url)
             info = self._fs.info(path)
             if info.get("type") == "directory":
-                raise Fault(
-                    FaultKind.REQUEST,
-                    f"{url} is a directory; end it in / to transfer what is in it",
-                )
+                raise no_file(url)
             file = self._fs.open(path, "rb", block_size=READ_BYTES, cache_type="none")
             if offset:
                 file.seek(offset)

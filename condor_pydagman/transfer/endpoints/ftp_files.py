@@ -20,12 +20,11 @@ from condor_pydagman.transfer.endpoints.endpoint import (
     Entry,
     check_count,
     check_depth,
-    no_file,
     whole_number,
 )
 from condor_pydagman.transfer.endpoints.libcurl import Session, ascii_host, tls_options
 from condor_pydagman.transfer.endpoints.proxies import proxy_options
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 from condor_pydagman.transfer.way import Surroundings
 
 # Answers that mean something lasting; other 5xx as well, all 4xx may pass.

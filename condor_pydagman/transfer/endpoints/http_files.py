@@ -22,7 +22,6 @@ from condor_pydagman.transfer.endpoints.endpoint import (
     SendAgain,
     check_count,
     check_depth,
-    no_file,
     whole_number,
 )
 from condor_pydagman.transfer.endpoints.http_credentials import authorization, basic
@@ -43,7 +42,7 @@ from condor_pydagman.transfer.endpoints.http_listing import (
 from condor_pydagman.transfer.endpoints.libcurl import Session, ascii_host, idna, tls_options
 from condor_pydagman.transfer.endpoints.proxies import proxy_options
 from condor_pydagman.transfer.endpoints.reach import Reach
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 from condor_pydagman.transfer.way import Surroundings
 
 MAX_REDIRECTS = 5
@@ -326,7 +325,8 @@ class HttpFiles(Closing):
         except Fault:
             self._session.end()
             raise
-        yield from links_of(self._session.blocks(), self._absolute(directory), directory.path)
+        page = self._absolute(answer.target)  # which its links are relative to
+        yield from links_of(self._session.blocks(), page, directory.path)
 
     def _list(self, url: Url, depth: str) -> Iterator[Listed] | None:
         headers = {"Depth": depth, "Content-Type": "application/xml", "Expect": ""}

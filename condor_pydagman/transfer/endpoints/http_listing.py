@@ -54,18 +54,19 @@ def links_of(blocks: Iterable[bytes], url: str, path: str) -> Iterator[Listed]:
 
     Args:
         blocks: of the page.
-        url: of the page.
-        path: of the directory, decoded.
+        url: of the page, which may be elsewhere, if the server has said so.
+        path: of the directory that was asked for, decoded.
 
     Raises:
         Fault: there are too many.
     """
     names: dict[str, None] = {}  # in order
+    there = unquote_path(urlsplit(url).path)
     for text in _pieces(blocks):
         for found in _LINK.finditer(text):
             link = found[1] or found[2] or found[3] or ""
             # What most links are needs no decoding, which takes 30 times as long.
-            name = link if _PLAIN.fullmatch(link) else _name(unescape(link), url, path)
+            name = link if _PLAIN.fullmatch(link) else _name(unescape(link), url, there)
             if name:
                 names[name] = None
         check_count(len(names), urlsplit(url).netloc)

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.endpoints.disk_faults import reading, writing
-from condor_pydagman.transfer.endpoints.endpoint import Closing, Entry, no_file
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.endpoints.endpoint import Closing, Entry
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _WRITE = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOCTTY

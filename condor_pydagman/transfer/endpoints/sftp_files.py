@@ -17,7 +17,7 @@ from typing import Any
 from condor_pydagman.data_requests.urls import Url, masked_text
 from condor_pydagman.transfer.endpoints.endpoint import Closing, Entry, check_depth
 from condor_pydagman.transfer.endpoints.library_faults import fault_of
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 from condor_pydagman.transfer.way import Surroundings
 
 INSTALL = "pip install 'condor_pydagman[transfer]'"
@@ -87,10 +87,7 @@ class SftpFiles(Closing):
             entry = _entry("", file.stat())
             if entry.is_directory:
                 file.close()
-                raise Fault(
-                    FaultKind.REQUEST,
-                    f"{url} is a directory; end it in / to transfer what is in it",
-                )
+                raise no_file(url)
             file.seek(offset)
         return SftpReader(self, file, entry, offset, url)
 

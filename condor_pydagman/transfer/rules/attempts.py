@@ -73,7 +73,7 @@ def follow_up(fault: Fault, retries: int, of: Policy, *, has_next: bool) -> Next
 def ruled_out(candidates: Sequence[Candidate], current: int, fault: Fault) -> set[int]:
     """Numbers of the candidates that are not worth a try after a fault of the `current` one."""
     here = candidates[current]
-    if fault.transient or fault.kind in OF_THE_WAY:
+    if fault.transient or (fault.kind in OF_THE_WAY and not fault.of_source):
         return {current}
     return {number for number, one in enumerate(candidates) if one.pair == here.pair}
 

@@ -47,6 +47,7 @@ class Fault(Exception):
         transient: whether another attempt may succeed; that of the kind unless given.
         host: whose fault it is, '' if no host's; a host that fails is rested.
         retry_after_s: how long the server asks to wait, in seconds; 0 if it does not say.
+        of_source: what is there is not what was asked for: no other way may take it.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Fault(Exception):
         transient: bool | None = None,
         host: str = "",
         retry_after_s: float = 0,
+        of_source: bool = False,
     ) -> None:
         if len(reason) > MAX_REASON:  # what a server says may be in it
             reason = reason[:MAX_REASON] + "..."
@@ -66,6 +68,14 @@ class Fault(Exception):
         self.transient = kind.transient if transient is None else transient
         self.host = host
         self.retry_after_s = retry_after_s
+        self.of_source = of_source
+
+
+def no_file(name: object) -> Fault:
+    """The fault of a directory that is to be read as a file: a program that takes what it gets
+    would save the server's list of its files."""
+    reason = f"{name} is a directory; end it in / to transfer what is in it"
+    return Fault(FaultKind.REQUEST, reason, of_source=True)
 
 
 def exit_code(kinds: set[FaultKind]) -> int:

@@ -18,6 +18,7 @@ _TRANSIENT_STATUS = frozenset((408, 421, 425, 429))
 _STATUS = {
     **dict.fromkeys((404, 410), FaultKind.MISSING),
     **dict.fromkeys((401, 403, 407), FaultKind.DENIED),
+    **dict.fromkeys((501, 505), FaultKind.REFUSED),
     507: FaultKind.NO_SPACE,
 }
 # Codes of libcurl's (libcurl-errors(3)) that do not just mean that the server fails.

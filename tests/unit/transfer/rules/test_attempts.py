@@ -15,7 +15,7 @@ from condor_pydagman.transfer.rules.attempts import (
     policy,
     ruled_out,
 )
-from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind, no_file
 
 POLICY = Policy(3, 1, 60)
 TRANSFER = Transfer(parse_url("http://h/a"), parse_url("/b"))
@@ -70,3 +70,13 @@ def test_a_request_has_its_own_numbers() -> None:
     assert policy(TRANSFER, Settings()) == Policy(10, 1, 600)
     assert policy(TRANSFER._replace(max_retries=0, max_delay_s=5), Settings()) == Policy(0, 1, 5)
     assert policy(Release("h", "1", max_retries=2), Settings()).max_retries == 2
+
+
+def test_no_other_way_takes_what_is_no_file() -> None:
+    candidates = [
+        Candidate(TRANSFER, 0, "direct"),
+        Candidate(TRANSFER, 0, "plugin"),
+        Candidate(TRANSFER, 1, "direct"),
+    ]
+    assert ruled_out(candidates, 0, no_file("http://a/b")) == {0, 1}
+    assert ruled_out(candidates, 0, Fault(FaultKind.REQUEST, "odd")) == {0}

@@ -33,7 +33,7 @@ def test_ability() -> None:
         ("TransferHTTPStatusCode = 429", FaultKind.SERVER, True),
         ("TransferHTTPStatusCode = 507", FaultKind.NO_SPACE, False),
         ('TransferError = "HTTP error 404"', FaultKind.MISSING, False),
-        ('TransferError = "The requested URL returned error: 501"', FaultKind.SERVER, True),
+        ('TransferError = "The requested URL returned error: 501"', FaultKind.REFUSED, False),
         ("DeveloperData = [ LibcurlReturnCode = 7 ]", FaultKind.SERVER, True),
         ("DeveloperData = [ LibcurlReturnCode = 60 ]", FaultKind.DENIED, False),
         ('LibcurlReturnCode = 23; TransferError = "No space left"', FaultKind.NO_SPACE, False),
