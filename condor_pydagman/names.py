@@ -104,6 +104,11 @@ class DagPaths(NamedTuple):
         return self.primary + ".sites"
 
     @property
+    def bundles(self) -> str:
+        """Directory for what DAGMan and the jobs of bundles tell each other."""
+        return self.primary + ".bundles"
+
+    @property
     def placements(self) -> str:
         """Directory, of the user's alone, for what DAGMan and the workers of DATA nodes tell each
         other."""

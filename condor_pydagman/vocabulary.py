@@ -162,6 +162,8 @@ class JournalRecord(Enum):
     NOT_NEEDED = "NOT_NEEDED"  # an ENOUGH is reached, and nothing of the node has begun
     GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
     FEEDER_FAILED = "FEEDER_FAILED"  # text: why the FEEDER of the DAG is asked no more
+    BUNDLED = "BUNDLED"  # value: number of a bundle; text: names of nodes that are in it
+    UNBUNDLED = "UNBUNDLED"  # value: number of a bundle; text: why it has ended, who was running
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 

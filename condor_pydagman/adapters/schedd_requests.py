@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Union, get_args
 
 from condor_pydagman.adapters.descriptions import Unreadable
-from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
+from condor_pydagman.engine.actions import SubmitJob, SubmitNode, SubmitTogether
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
@@ -59,7 +59,7 @@ class Submit(NamedTuple):
         environment: variables that $ENV() in the description finds besides DAGMan's own.
     """
 
-    action: SubmitNode | SubmitTogether
+    action: SubmitNode | SubmitTogether | SubmitJob
     text: str
     directory: str
     checks: Checks

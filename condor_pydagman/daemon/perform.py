@@ -25,7 +25,7 @@ from condor_pydagman.daemon.end_notice import EndNotice, Leaving, Outcome
 from condor_pydagman.daemon.nodes_log import NodesLogWriter
 from condor_pydagman.daemon.publish import Publisher
 from condor_pydagman.daemon.run import DagRun
-from condor_pydagman.daemon.submit import Submission, Submitter, single_submissions
+from condor_pydagman.daemon.submit import Submission, Submitter, refused
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.errors import FileError, PoolError
@@ -90,6 +90,7 @@ class Performer:
         self._do: dict[type, Callable[[Any], None]] = {
             do.SubmitNode: self._submit,
             do.SubmitTogether: self._submit,
+            do.SubmitJob: self._submit,
             do.RemoveJobs: self._remove,
             do.HoldJobs: self._hold,
             do.SetJobPriorities: self._prioritize,
@@ -101,6 +102,7 @@ class Performer:
             do.AppendPreSkip: lambda a: self._append(own_events.pre_skip, a, a.subproc),
             do.AppendNoop: lambda a: self._append(own_events.noop, a, a.subproc),
             do.AppendJournalRecord: lambda a: self._append(own_events.record_event, a, a),
+            do.AppendEvents: lambda a: self.writer.append(a, a.text),
             do.QueryQueue: self._query,
             do.QueryProvisioner: self._ask_provisioner,
             do.ForgetPlacements: lambda a: self._submitter.forget_placements(a.nodes),
@@ -176,11 +178,8 @@ class Performer:
         self._behind_removal.clear()
         unsent, self._unsent = self._unsent, []
         reason = "the DAG's jobs were removed before it could be submitted"
-        self._answers.extend(
-            inputs.SubmitFailed(one.node, reason, permanent=False)
-            for action in unsent
-            for one in single_submissions(action)
-        )
+        for action in unsent:
+            self._answers.extend(refused(action, reason))
 
     def _request_submit(self, action: Submission) -> None:
         self._unsent.remove(action)

@@ -48,14 +48,17 @@ MAX_SAID_ALONE = 20  # submit files of which `.dagman.out` says why their nodes 
 MORE = 4  # times as many nodes as went together are tried next, if others had to be left out
 FEWER = 8  # a cluster that was refused is tried again with so many times fewer nodes
 
-Submission = Union[do.SubmitNode, do.SubmitTogether]
+Submission = Union[do.SubmitNode, do.SubmitTogether, do.SubmitJob]
 # Called with the engine's inputs that report the outcome of a submission.
 ReportOutcome = Callable[[Sequence[inputs.Input]], None]
 
 
-def single_submissions(action: Submission) -> Sequence[do.SubmitNode]:
-    """The submissions of single nodes that an action asks for."""
-    return action.nodes if isinstance(action, do.SubmitTogether) else (action,)
+def refused(action: Submission, reason: str) -> Sequence[inputs.Input]:
+    """What the engine is told if nothing has come of an action, for now."""
+    if isinstance(action, do.SubmitJob):
+        return [inputs.Answered(action.asker, inputs.JobSubmitted(action.number, 0, reason))]
+    nodes = action.nodes if isinstance(action, do.SubmitTogether) else (action,)
+    return [inputs.SubmitFailed(one.node, reason, permanent=False) for one in nodes]
 
 
 class _Outcomes:
@@ -99,6 +102,8 @@ class Submitter:
         report = self._outcomes.await_one(report)
         if isinstance(action, do.SubmitTogether):
             self._submit_together(action, report)
+        elif isinstance(action, do.SubmitJob):
+            self._submit_job(action, report)
         else:
             self._submit_one(action, report)
 
@@ -119,6 +124,12 @@ class Submitter:
         else:
             request = self._request(action, text, action)
             self._ask(request, lambda result: report([self._answered(action, text, result)]))
+
+    def _submit_job(self, action: do.SubmitJob, report: ReportOutcome) -> None:
+        def tell(result: SubmitResult) -> None:  # no person has written it: warnings help nobody
+            report([inputs.Answered(action.asker, _submitted_job(action, result.outcome))])
+
+        self._ask(Submit(action, action.text, "", Checks()), tell)
 
     def _submit_together(self, action: do.SubmitTogether, report: ReportOutcome) -> None:
         try:
@@ -399,6 +410,19 @@ def _refusal(result: SubmitResult) -> str:
     if isinstance(outcome, PoolError) and not isinstance(outcome, LostReply):
         return outcome.reason
     return ""
+
+
+def _submitted_job(
+    action: do.SubmitJob, outcome: Accepted | FirstCommonInput | PoolError
+) -> inputs.JobSubmitted:
+    if isinstance(outcome, Accepted):
+        return inputs.JobSubmitted(action.number, outcome.cluster)
+    if isinstance(outcome, FirstCommonInput):
+        reason = "it has a list of common input files"
+        return inputs.JobSubmitted(action.number, 0, reason, permanent=True)
+    lost = isinstance(outcome, LostReply)
+    permanent = not (lost or outcome.transient)
+    return inputs.JobSubmitted(action.number, 0, outcome.reason, permanent, lost)
 
 
 def _not_together(

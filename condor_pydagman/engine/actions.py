@@ -42,6 +42,20 @@ class SubmitTogether(NamedTuple):
     nodes: tuple[SubmitNode, ...]
 
 
+class SubmitJob(NamedTuple):
+    """Submit a job that is no node's, for a feature.  Answered by Answered, with JobSubmitted.
+
+    Attributes:
+        asker: the helper of the feature.
+        number: by which the feature knows it.
+        text: its description.
+    """
+
+    asker: str
+    number: int
+    text: str
+
+
 class RemoveJobs(NamedTuple):
     """Remove one cluster or one proc of it, or (cluster 0) every job of this DAG.
 
@@ -144,6 +158,12 @@ class AppendJournalRecord(NamedTuple):
     cluster: int = -1
     proc: int = -1
     text: str = ""
+
+
+class AppendEvents(NamedTuple):
+    """Write events into the nodes log that a helper has found out, all by one write."""
+
+    text: str
 
 
 class QueryQueue(NamedTuple):
@@ -279,6 +299,7 @@ class Exit(NamedTuple):
 Action = Union[
     SubmitNode,
     SubmitTogether,
+    SubmitJob,
     RemoveJobs,
     HoldJobs,
     Steered,
@@ -288,6 +309,7 @@ Action = Union[
     AppendPreSkip,
     AppendNoop,
     AppendJournalRecord,
+    AppendEvents,
     QueryQueue,
     QueryProvisioner,
     Ask,

@@ -43,6 +43,8 @@ _OF_NO_NODE = (  # mostly, or always
     JournalRecord.GROWN,
     JournalRecord.LET_GO,
     JournalRecord.FEEDER_FAILED,
+    JournalRecord.BUNDLED,
+    JournalRecord.UNBUNDLED,
 )
 _OWN = frozenset((EventKind.PRESKIP, EventKind.POST_SCRIPT_TERMINATED))  # written by DAGMan
 _WITHOUT_PROC = _OWN | {
@@ -59,6 +61,9 @@ def on_event(run: RunState, event: LogEvent) -> None:
     run.log.last_event_at = run.now
     kind, cluster, proc, subproc = event[:4]
     record = event.record
+    for takes_event in run.hooks.takes_event:
+        if takes_event(event):
+            return
     if kind == EventKind.GENERIC and record is None:
         return  # of other jobs
     node = NO_NODE if record in _OF_NO_NODE and not event.node else _node_of(run, event)

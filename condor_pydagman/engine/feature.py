@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from condor_pydagman import features
 from condor_pydagman.engine.hooks import Hooks
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob, QueueListed
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import GroupReport, Shown
 from condor_pydagman.engine.state import RunState
@@ -75,6 +75,12 @@ class Feature:
         name in counts of what had to wait.  The first text counts."""
         raise NotImplementedError
 
+    def submits(self, node: int) -> bool:
+        """Its turn to be submitted has come, and no throttle of the whole DAG forbids it.  True:
+        the feature submits it, perhaps later and with others; until then it is READY, and in no
+        queue.  What comes later in the order is not asked."""
+        raise NotImplementedError
+
     def blocks_pre_scripts(self) -> bool:
         """Whether no PRE script may start now."""
         raise NotImplementedError
@@ -89,6 +95,19 @@ class Feature:
         raise NotImplementedError
 
     # Its jobs.
+
+    def takes_event(self, event: LogEvent) -> bool:
+        """Whether the event is of a job of the feature's own, which is no node's: then nobody else
+        is told of it."""
+        raise NotImplementedError
+
+    def listed(self, answer: QueueListed) -> None:
+        """The schedd has told which jobs of the DAG it has; those of nodes have been compared."""
+        raise NotImplementedError
+
+    def places_shared(self) -> int:
+        """How many nodes are in the queue in the places of others, under -MaxJobs."""
+        raise NotImplementedError
 
     def node_of(self, event: LogEvent) -> int | None:
         """Whose the event is, if it is of no jobs in the queue; None if that is not known."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from condor_pydagman.engine.inputs import LogEvent, QueuedJob
+from condor_pydagman.engine.inputs import LogEvent, QueuedJob, QueueListed
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.report import GroupReport, Shown
 from condor_pydagman.graph.grow import Growth
@@ -66,11 +66,13 @@ class Hooks:
     job_event: tuple[Callable[[int, LogEvent, Change], None], ...]
     jobs_seen: tuple[Callable[[int, Jobs], None], ...]
     keeps_halted_dag: tuple[Callable[[], bool], ...]
+    listed: tuple[Callable[[QueueListed], None], ...]
     may_leave: tuple[Callable[[int], bool], ...]
     node_left: tuple[Callable[[int], None], ...]
     node_moved: tuple[Callable[[int, int, int], None], ...]
     node_of: tuple[Callable[[LogEvent], int | None], ...]
     obstacle_to_steer: tuple[Callable[[int], str], ...]
+    places_shared: tuple[Callable[[], int], ...]
     pop_hopeless: tuple[Callable[[], list[int]], ...]
     replayed: tuple[Callable[[], None], ...]
     rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...]
@@ -81,6 +83,8 @@ class Hooks:
     run_excused: tuple[Callable[[int], None], ...]
     shown: tuple[Callable[[], Iterable[Shown]], ...]
     started: tuple[Callable[[], None], ...]
+    submits: tuple[Callable[[int], bool], ...]
+    takes_event: tuple[Callable[[LogEvent], bool], ...]
     under_way: tuple[Callable[[], bool], ...]
     validate: tuple[Callable[[], None], ...]
     was_done: tuple[Callable[[int], None], ...]
@@ -140,11 +144,13 @@ class Hooks:
         "job_event",
         "jobs_seen",
         "keeps_halted_dag",
+        "listed",
         "may_leave",
         "node_left",
         "node_moved",
         "node_of",
         "obstacle_to_steer",
+        "places_shared",
         "pop_hopeless",
         "records",
         "replayed",
@@ -160,6 +166,8 @@ class Hooks:
         "shown",
         "started",
         "starts_over",
+        "submits",
+        "takes_event",
         "under_way",
         "validate",
         "waits_again",

@@ -110,6 +110,23 @@ class SubmitFailed(NamedTuple):
     stamp: str = ""
 
 
+class JobSubmitted(NamedTuple):
+    """The schedd has taken a job that is no node's, or has not (`cluster` 0).
+
+    Attributes:
+        number: by which the feature knows it that has asked for it.
+        reason: why it has not, in words.
+        permanent: it would be refused again.
+        unknown: the schedd may have taken it all the same.
+    """
+
+    number: int
+    cluster: int = 0
+    reason: str = ""
+    permanent: bool = False
+    unknown: bool = False
+
+
 class CommonInput(NamedTuple):
     """The node is the first whose jobs have a list of common input files: it becomes the DAG's.
 

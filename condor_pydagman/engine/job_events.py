@@ -77,6 +77,8 @@ def _may_be_submitted(run: RunState, node: int, event: LogEvent) -> bool:
         return False  # a late double of an earlier run's
     if state in (State.READY, State.PRE_WAIT, State.SUBMITTING, State.UNKNOWN):
         return True
+    if state == State.SUBMITTED and node not in run.job_table.by_node:
+        return True  # it was in the queue in a job that is not its own
     dropped = state == State.WAITING and run.nodes.may_start(node)
     if dropped and run.is_closed_to(node):  # it was in flight when FINAL began
         run.nodes.move(node, Cause.NEEDS_SUBMIT, run.now)

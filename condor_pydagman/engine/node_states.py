@@ -148,6 +148,8 @@ TABLE: dict[tuple[State, Cause], State] = {
     (_S.READY, _C.JOBS_SEEN): _S.SUBMITTED,
     (_S.READY, _C.NEEDS_POST): _S.POST_WAIT,
     (_S.READY, _C.FAILED): _S.FAILED,
+    # it was in a job that is not its own, and has jobs in the log after all
+    (_S.SUBMITTED, _C.JOBS_SEEN): _S.SUBMITTED,
     # the jobs ended
     (_S.SUBMITTED, _C.NEEDS_POST): _S.POST_WAIT,
     (_S.SUBMITTED, _C.NEEDS_PRE): _S.PRE_WAIT,

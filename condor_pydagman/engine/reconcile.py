@@ -62,6 +62,8 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
     for node in list(run.nodes.in_state(State.UNKNOWN)):
         if node in run.query.asked_about:  # else the list may be older than the submission
             submission.submit_again(run, node, "the schedd does not have the job")
+    for listed in run.hooks.listed:
+        listed(answer)
     suspects = _record_lost(run, {(job.cluster, job.proc) for job in answer.jobs})
     if run.phase is Phase.RECONCILING:
         run.enter(Phase.FINISHING if run.final_begun else Phase.RUNNING)

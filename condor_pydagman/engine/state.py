@@ -378,7 +378,8 @@ class RunState:
 
     def nodes_in_queue(self) -> int:
         """How many nodes hold a place under -MaxJobs."""
-        return sum(self.nodes.counts[state] for state in IN_QUEUE)
+        places = sum(self.nodes.counts[state] for state in IN_QUEUE)
+        return places - sum(shared() for shared in self.hooks.places_shared)
 
     def script_room(self, kind: ScriptKind) -> float:
         """How many scripts of one kind may start now; infinity if there is no limit."""

@@ -122,7 +122,7 @@ def on_common_input(run: RunState, found: CommonInput) -> None:
             ),
         )
         run.submission.in_flight.append(node)
-        run.emit(_submit_action(run, node))
+        run.emit(submit_action(run, node))
     else:
         lifecycle.leave_queue(run, node)
         lifecycle.make_ready(run, node)
@@ -186,7 +186,7 @@ def submit_ready(run: RunState) -> None:
     while not in_flight or (
         run.submission.in_a_row >= LONG_ROW and len(in_flight) < MAX_IN_FLIGHT and _may_follow(run)
     ):
-        blocked = _blocked(run)
+        blocked = _obstacle(run)
         if blocked:
             if in_flight:
                 return
@@ -198,6 +198,8 @@ def submit_ready(run: RunState) -> None:
         node = run.ready.pop()
         if node is None:
             _say_submitted(run)
+        elif run.hooks.submits and any(submits(node) for submits in run.hooks.submits):
+            continue
         elif not run.categories.room(node):
             run.deferrals.add("category")
             run.categories.set_aside(node)
@@ -215,25 +217,26 @@ def _may_follow(run: RunState) -> bool:
         node is not None
         and node not in submission.in_flight  # the log was quicker, and it is to run once more
         and not run.config.submit_delay
-        and _is_plain(run, node)
-        and _is_plain(run, submission.in_flight[0])
+        and is_plain(run, node)
+        and is_plain(run, submission.in_flight[0])
         and run.categories.room(node)
     )
 
 
-def _is_plain(run: RunState, node: int) -> bool:
+def is_plain(run: RunState, node: int) -> bool:
+    """Whether the node has a job of its own, and no other kind of work."""
     return run.dag.kinds[node] == NodeKind.JOB and not run.dag.is_noop(node)
 
 
-def _blocked(run: RunState) -> str:
+def _obstacle(run: RunState) -> str:
     """Why no node may be submitted now; '' if one may."""
     if not run.ready.tickets:
         _say_submitted(run)
         return "empty"
-    return "halt" if run.starts_nothing else _throttled(run)
+    return "halt" if run.starts_nothing else throttled(run)
 
 
-def _throttled(run: RunState) -> str:
+def throttled(run: RunState) -> str:
     """Which throttle forbids one more submission now; '' if none does."""
     in_flight = len(run.submission.in_flight)
     if run.starts.most and run.starts.next_time() > run.now:
@@ -272,9 +275,9 @@ def _submit_node(run: RunState, node: int) -> None:
     others = _take_others(run, node) if alone and run.submission.shareable else []
     if others:
         run.submission.together = True
-        run.emit(do.SubmitTogether(tuple(_submit_action(run, one) for one in (node, *others))))
+        run.emit(do.SubmitTogether(tuple(submit_action(run, one) for one in (node, *others))))
     else:
-        run.emit(_submit_action(run, node))
+        run.emit(submit_action(run, node))
 
 
 def _count_start(run: RunState, node: int) -> None:
@@ -289,7 +292,7 @@ def _take_others(run: RunState, node: int) -> list[int]:
         return others
     if run.config.submit_delay:
         return others
-    while len(others) + 1 < run.submission.most and not _throttled(run):
+    while len(others) + 1 < run.submission.most and not throttled(run):
         other = run.ready.first()
         if other is None or not _may_join(run, other, node) or not run.categories.room(other):
             break
@@ -314,7 +317,7 @@ def _may_share(run: RunState, node: int) -> bool:
 def _may_join(run: RunState, other: int, node: int) -> bool:
     """Whether `other` may share a cluster with `node`."""
     return (
-        _is_plain(run, other)
+        is_plain(run, other)
         and other not in run.retrying.on_hold
         and run.dag.group_of(other) is None  # each has the macros of its site
         and other not in run.submission.attempts  # it may be why the reply for others was lost
@@ -342,7 +345,8 @@ def _say_submitting(run: RunState, node: int) -> None:
     run.say(f"Submitting node {run.dag.names[node]} from {place} using direct job submission")
 
 
-def _submit_action(run: RunState, node: int) -> do.SubmitNode:
+def submit_action(run: RunState, node: int) -> do.SubmitNode:
+    """The action that submits a node alone, as things are now."""
     settings = run.settings.get(node)
     return do.SubmitNode(
         node,

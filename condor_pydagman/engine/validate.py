@@ -56,11 +56,12 @@ def _procs(run: RunState) -> None:
 
 
 def _ready(run: RunState) -> None:
-    """Every READY node is queued or set aside, and nothing else is."""
+    """Every READY node is queued or set aside, or is a feature's, and nothing else is."""
     aside = set(run.categories.waiting())
     for node, state in enumerate(run.nodes.states):
         if state == State.READY:
-            assert (node in run.ready) or (node in aside), run.nodes.move_history(node)
+            queued = node in run.ready or node in aside or run.hooks.submits
+            assert queued, run.nodes.move_history(node)
         else:
             assert node not in run.ready, run.nodes.move_history(node)
 

@@ -73,6 +73,7 @@ FEATURES = (
     Entry("run_if", ("decided",), uses=("RUN_IF",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
+    Entry("bundle", uses=("BUNDLE",)),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",)),
     Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
@@ -96,6 +97,7 @@ HELPERS: dict[str, tuple[str, ...]] = {
     "shared_limits": ("shared_limits",),
     "run_if": ("run_if", "publish"),
     "cache": ("cache",),
+    "bundle": ("bundle",),
     "feeder": ("feeder",),
     "growth": ("growth", "feeder"),
 }

@@ -11,10 +11,11 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 
+from condor_pydagman.graph import node_sets
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
 from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.graph.modify import category_name
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import LineError, Words
@@ -22,7 +23,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
 _DEFINED = "PYDAGMAN_SHARED_LIMITS and ~/.condor/pydagman_limits define limits; this line uses one"
-ALL_NODES, CATEGORY, NODES = ("ALL_NODES", "CATEGORY", "NODES")
 
 
 def _refuse(word: str, words: Words) -> str:
@@ -40,15 +40,7 @@ class SharedLimit(NamedTuple):
 
     line: int
     limit: str = rows.name("name of the limit", sample="licenses")
-    members: str = rows.variants(
-        {
-            ALL_NODES: None,
-            CATEGORY: rows.names("name", "<category>", 1),
-            NODES: rows.names("nodes", "<node1> [<node2> ...]"),
-        },
-        empty=(),
-        refuse=_refuse,
-    )
+    members: str = node_sets.members(_refuse)
     names: tuple[str, ...] = ()
 
 
@@ -56,17 +48,10 @@ _LIMITED = (NodeKind.JOB, NodeKind.DATA)
 
 
 class LimitUse(NamedTuple):
-    """A SHARED_LIMIT command.
-
-    Attributes:
-        limit: name of the limit.
-        category: full name of the category whose nodes keep to it, '' if it is not about one.
-        nodes: the nodes that keep to it; None: those of the category, or all.
-    """
+    """A SHARED_LIMIT command: the name of the limit, and the nodes that keep to it."""
 
     limit: str
-    category: str = ""
-    nodes: tuple[int, ...] | None = None
+    of: NodeSet = NodeSet()
 
 
 class LimitsOfDag(FeatureData):
@@ -77,24 +62,17 @@ class LimitsOfDag(FeatureData):
 
     def renumber(self, new: Sequence[int]) -> None:
         """As of `FeatureData`."""
-        self.uses = [
-            use
-            if use.nodes is None
-            else use._replace(nodes=tuple(sorted(new[node] for node in use.nodes)))
-            for use in self.uses
-        ]
+        self.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
 
     def let_go(self, nodes: Sequence[int]) -> None:
-        """Lines about these nodes leave: those of a piece are about its own nodes alone."""
+        """As of `FeatureData`."""
         gone = frozenset(nodes)
-        self.uses = [use for use in self.uses if not use.nodes or use.nodes[0] not in gone]
+        self.uses = [use for use in self.uses if not use.of.has_left(gone)]
 
     def numbered(self, new: Sequence[int]) -> LimitsOfDag:
         """As of `FeatureData`."""
         found = LimitsOfDag()
-        for use in self.uses:
-            nodes = tuple(sorted(new[node] for node in use.nodes or ()))
-            found.uses.append(use._replace(nodes=nodes))
+        found.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
         return found
 
     def grow(self, more: LimitsOfDag) -> None:
@@ -103,18 +81,18 @@ class LimitsOfDag(FeatureData):
 
     def warnings(self, dag: Dag) -> Iterator[str]:
         """Limits that no node keeps to."""
-        used = set(dag.categories.values())
-        for use in self.uses:
-            if use.category and use.category not in used:
+        for limit, of in self.uses:
+            if of.is_of_unused_category(dag):
                 yield (
-                    f"Warning: category {use.category} has no assigned nodes, so SHARED_LIMIT"
-                    f" {use.limit} CATEGORY {use.category} will have no effect"
+                    f"Warning: category {of.category} has no assigned nodes, so SHARED_LIMIT"
+                    f" {limit} CATEGORY {of.category} will have no effect"
                 )
 
     def mean_new(self, piece: Dag, nodes: range) -> None:
         """Each line of a piece is about new nodes: name those that it means."""
         self.uses = [
-            use._replace(category="", nodes=tuple(_among(piece, use, nodes))) for use in self.uses
+            LimitUse(limit, NodeSet(nodes=tuple(of.among(piece, nodes, _LIMITED))))
+            for limit, of in self.uses
         ]
 
     def mistakes(
@@ -122,7 +100,7 @@ class LimitsOfDag(FeatureData):
     ) -> Iterator[ProcessingError]:
         """Lines of a piece that mean no node."""
         for use in self.uses if outer is not None else ():
-            if not use.nodes:
+            if not use.of.nodes:
                 yield ProcessingError(
                     f"SHARED_LIMIT {use.limit}: no new node is meant",
                     file="",
@@ -131,17 +109,11 @@ class LimitsOfDag(FeatureData):
 
     def lines(self, dag: Dag) -> Iterator[SharedLimit]:
         """As of `FeatureData`."""
-        for limit, category, nodes in self.uses:
-            if nodes is not None:
-                yield SharedLimit(0, limit, NODES, tuple(dag.names[node] for node in nodes))
-            elif category:
-                yield SharedLimit(0, limit, CATEGORY, (category,))
-            else:
-                yield SharedLimit(0, limit, ALL_NODES)
+        return (SharedLimit(0, limit, *of.words(dag)) for limit, of in self.uses)
 
     def categories(self) -> Iterator[str]:
         """As of `FeatureData`."""
-        return (use.category for use in self.uses)
+        return (use.of.category for use in self.uses)
 
 
 def limit_uses_of(dag: Dag) -> Sequence[LimitUse]:
@@ -151,44 +123,16 @@ def limit_uses_of(dag: Dag) -> Sequence[LimitUse]:
 
 def shared_limit(building: Building, command: SharedLimit) -> None:
     """SHARED_LIMIT."""
-    dag, limit = building.dag, building.text(command.limit)
-    uses = LimitsOfDag.put(dag).uses
-    if command.members == CATEGORY:
-        name = building.text(category_name(building, command.names[0]))
-        uses.append(LimitUse(limit, name))
-    elif command.members == NODES:
-        nodes = sorted({node for name in command.names for node in _named(building, name)})
-        uses.append(LimitUse(limit, nodes=tuple(nodes)))
-    elif building.scope.outer is None:
-        uses.append(LimitUse(limit))
-    else:
-        limited = _limited(dag, building.nodes(ALL_NODES))
-        if limited:
-            uses.append(LimitUse(limit, nodes=limited))
+    limit = building.text(command.limit)
+    of = node_sets.node_set(building, command.members, command.names, _LIMITED, _refuse_node)
+    uses = LimitsOfDag.put(building.dag).uses
+    if of is not None:
+        uses.append(LimitUse(limit, of))
 
 
-def _named(building: Building, name: str) -> Sequence[int]:
-    nodes = building.named(name)
-    kind = NodeKind(building.dag.kinds[nodes[0]])  # those of a sweep are alike
-    if kind not in _LIMITED:
-        hint = "only nodes that run a job of their own do: JOB and DATA"
-        fail(f"{kind.name} node {name} can't keep to a shared limit", hint, at=name)
-    return nodes
-
-
-def _among(dag: Dag, use: LimitUse, nodes: Collection[int]) -> Iterable[int]:
-    """Those of the nodes, which are all of a DAG or all that a piece has brought, that a line
-    means."""
-    if use.nodes is not None:
-        return use.nodes if use.nodes and use.nodes[0] in nodes else ()
-    if use.category:
-        return _limited(dag, (n for n in nodes if dag.categories.get(n) == use.category))
-    return _limited(dag, nodes)
-
-
-def _limited(dag: Dag, nodes: Iterable[int]) -> tuple[int, ...]:
-    """Those of the nodes that can keep to a limit."""
-    return tuple(node for node in nodes if dag.kinds[node] in _LIMITED)
+def _refuse_node(name: str, kind: NodeKind) -> None:
+    hint = "only nodes that run a job of their own do: JOB and DATA"
+    fail(f"{kind.name} node {name} can't keep to a shared limit", hint, at=name)
 
 
 class LimitClasses:
@@ -214,7 +158,7 @@ class LimitClasses:
             for node in nodes:
                 self.of[node] = 0
         for use in limit_uses_of(dag):
-            self._add(use.limit, _among(dag, use, new))
+            self._add(use.limit, use.of.among(dag, new, _LIMITED))
 
     def _add(self, limit: str, nodes: Iterable[int]) -> None:
         """These nodes keep to one more limit."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from condor_pydagman.features.shared_limits.commands import CATEGORY, SharedLimit, limit_uses_of
+from condor_pydagman.features.shared_limits.commands import SharedLimit, limit_uses_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import CATEGORY
 from condor_pydagman.lint.findings import Findings, World
 
 
 def check(dag: Dag, findings: Findings) -> None:
     """Look for limits that no node keeps to."""
-    used = set(dag.categories.values())
-    for use in limit_uses_of(dag):
-        if use.category and use.category not in used:
-            message = (
-                f"no node is in category {use.category}, so SHARED_LIMIT {use.limit} has no effect"
-            )
-            findings.add("DAG207", message, words=("SHARED_LIMIT", use.category))
+    for limit, of in limit_uses_of(dag):
+        if of.is_of_unused_category(dag):
+            message = f"no node is in category {of.category}, so SHARED_LIMIT {limit} has no effect"
+            findings.add("DAG207", message, words=("SHARED_LIMIT", of.category))
 
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:

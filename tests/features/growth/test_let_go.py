@@ -12,6 +12,7 @@ from condor_pydagman.features.growth.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import BY_NODE, Dag
 from condor_pydagman.graph.stepwise import at_once
@@ -210,4 +211,4 @@ def test_limits_of_a_piece_go_with_it() -> None:
     add(found, 1, "JOB X x\nJOB Y y\nSHARED_LIMIT a NODES Y\nSHARED_LIMIT b ALL_NODES\n")
     let_go(found, 1)
     add(found, 2, "JOB Z z\nSHARED_LIMIT b ALL_NODES\n")
-    assert limit_uses_of(found) == [*base, LimitUse("b", nodes=(found.ids["Z"],))]
+    assert limit_uses_of(found) == [*base, LimitUse("b", NodeSet(nodes=(found.ids["Z"],)))]

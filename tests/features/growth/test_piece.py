@@ -14,6 +14,7 @@ from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.features.publish.commands import Publish, published_of
 from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.problems import ProcessingError
@@ -192,10 +193,10 @@ def test_limits_are_of_new_nodes() -> None:
     dag = grown(ABC + "CATEGORY A k\nSHARED_LIMIT base CATEGORY k\n", text)
     x, y = dag.ids["X"], dag.ids["Y"]
     assert limit_uses_of(dag) == [
-        LimitUse("base", "k"),
-        LimitUse("all", nodes=(x, y)),
-        LimitUse("k", nodes=(x,)),
-        LimitUse("y", nodes=(y,)),
+        LimitUse("base", NodeSet("k")),
+        LimitUse("all", NodeSet(nodes=(x, y))),
+        LimitUse("k", NodeSet(nodes=(x,))),
+        LimitUse("y", NodeSet(nodes=(y,))),
     ]
 
 

@@ -24,6 +24,7 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse, limit_uses_of
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
 from condor_pydagman.features.shared_limits.fair_shares import Outcome, decide
@@ -101,7 +102,7 @@ class Dagman:
         found: set[int] = set()
         for use in limit_uses_of(self.dag):
             if use.limit == key:
-                found.update(range(len(self.dag)) if use.nodes is None else use.nodes)
+                found.update(range(len(self.dag)) if use.of.nodes is None else use.of.nodes)
         return found
 
     def _grow(self) -> None:
@@ -339,7 +340,7 @@ def _dag(rng: Random) -> Dag:
     uses.append(LimitUse("a"))
     if rng.random() < 0.6:
         nodes = tuple(sorted(rng.sample(range(len(dag)), rng.randint(1, len(dag)))))
-        uses.insert(rng.randint(0, 1), LimitUse("b", nodes=nodes))
+        uses.insert(rng.randint(0, 1), LimitUse("b", NodeSet(nodes=nodes)))
     return dag
 
 

@@ -1,0 +1,274 @@
+"""Reads what the runner of a bundle has written, puts the files of its tasks where they belong, and
+makes the events of the nodes.
+
+It can be done again at any time until the directory is deleted, and comes to the same: a file that
+has been put in its place is not in `out/` any more, and `home` says which tasks are at home.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.features.bundle.adapters.prepared import OUT, RESULTS, TASKS
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records import own_events
+from condor_pydagman.records.own_events import StampForm, event_head
+from condor_pydagman.vocabulary import NO_NODE, EventKind, JournalRecord
+
+HOME = "home"
+STREAMS = ("_stdout", "_stderr")
+_END = "...\n"
+_MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
+
+
+class CollectOrder(NamedTuple):
+    """Bring home what a bundle has come to.
+
+    Attributes:
+        number, cluster: of the bundle, and of its job.
+        directory: of all bundles of the DAG.
+        names: of its nodes, as events have them.
+        removed: nodes without a result count as removed.
+        why: how it has ended.
+        stamps: how times are written.
+    """
+
+    number: int
+    cluster: int
+    directory: str
+    names: Sequence[str]
+    removed: bool
+    why: str
+    stamps: Sequence[bool]
+
+
+class _Results(NamedTuple):
+    """What a results file says: by number of a task, the line of its end; those that have started;
+    and the host of each run of the runner."""
+
+    ended: Mapping[int, Mapping[str, Any]]
+    started: frozenset[int]
+    hosts: Mapping[int, str]
+
+
+def collect(order: CollectOrder) -> tuple[str, list[float]]:
+    """The events of all nodes that have ended, and the record of the bundle's end; and how many
+    seconds each has taken.
+
+    Raises:
+        OSError: a file can't be read, or put where it belongs.
+    """
+    directory = os.path.join(order.directory, str(order.number))
+    results = _read(os.path.join(directory, RESULTS), len(order.names))
+    tasks = _tasks(os.path.join(directory, TASKS))
+    home = _At(directory)
+    text: list[str] = []
+    took: list[float] = []
+    form = StampForm(*order.stamps)
+    for number, name in enumerate(order.names, 1):
+        end = results.ended.get(number)
+        if end is not None and number in tasks:
+            missing = home.bring(number, tasks[number])
+            took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
+            text.append(_events(order, number, name, end, results, form, missing))
+        elif order.removed:
+            text.append(_removed(order, number, name, form))
+    suspects = [
+        order.names[number - 1]
+        for number in sorted(results.started - results.ended.keys())
+        if number <= len(order.names)
+    ]
+    why = "\n".join([order.why, " ".join(suspects)])
+    record = AppendJournalRecord(JournalRecord.UNBUNDLED, NO_NODE, 0, order.number, text=why)
+    text.append(own_events.record_event(_stamp(time.time(), form), "", record))
+    return "".join(text), took
+
+
+def forget(directory: str, number: int) -> None:
+    """Delete what a bundle has left."""
+    shutil.rmtree(os.path.join(directory, str(number)), ignore_errors=True)
+
+
+def forget_all(directory: str) -> None:
+    """Delete the directory of bundles."""
+    if not os.path.islink(directory):
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _objects(path: str) -> Iterator[dict[str, Any]]:
+    """The lines that are objects; a line that is cut, or nonsense, is passed over."""
+    with open(path, "rb") as file:
+        for line in file:
+            with contextlib.suppress(ValueError):
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    yield found
+
+
+def _read(path: str, tasks: int) -> _Results:
+    ended: dict[int, Mapping[str, Any]] = {}
+    started: set[int] = set()
+    hosts: dict[int, str] = {}
+    try:
+        for line in _objects(path):
+            number, run = line.get("ended", line.get("started")), line.get("run")
+            if isinstance(number, int) and 1 <= number <= tasks:
+                if "ended" in line:
+                    ended.setdefault(number, line)
+                else:
+                    started.add(number)
+            elif isinstance(run, int) and isinstance(line.get("host"), str):
+                hosts[run] = line["host"]
+    except FileNotFoundError:
+        pass  # the runner has not begun
+    return _Results(ended, frozenset(started), hosts)
+
+
+def _tasks(path: str) -> dict[int, dict[str, Any]]:
+    """The list of tasks, as it was written; empty if it is gone."""
+    try:
+        return {line["n"]: line for line in _objects(path) if "n" in line}
+    except FileNotFoundError:
+        return {}
+
+
+class _At:
+    """What has come home of a bundle, and is put where it belongs."""
+
+    def __init__(self, directory: str) -> None:
+        self._out = os.path.join(directory, OUT)
+        self._path = os.path.join(directory, HOME)
+        self._done: set[int] = set()
+        if not os.path.isdir(self._out):
+            self._out = ""  # no file was transferred: all is where it belongs
+            return
+        with contextlib.suppress(FileNotFoundError), open(self._path, encoding="ascii") as file:
+            self._done.update(int(line) for line in file if line.strip().isdigit())
+
+    def bring(self, number: int, task: Mapping[str, Any]) -> str:
+        """Put the files of a task where they belong; returns what can't be, in words."""
+        if not self._out or number in self._done:
+            return ""
+        source = os.path.join(self._out, str(number))
+        why = ""
+        for name in sorted(os.listdir(source)) if os.path.isdir(source) else ():
+            place = _place(name, task)
+            try:
+                if place:
+                    _move(os.path.join(source, name), os.path.join(task["directory"], place))
+            except OSError as error:
+                why = why or f"{place}: {error.strerror}"
+        with open(self._path, "a", encoding="ascii") as file:
+            file.write(f"{number}\n")
+        return why
+
+
+def _place(name: str, task: Mapping[str, Any]) -> str:
+    """Where an output belongs, relative to the task's directory; '' for nowhere."""
+    if name in STREAMS:
+        return str(task[("output", "error")[STREAMS.index(name)]])
+    return str(task["remaps"].get(name, name))
+
+
+def _move(source: str, place: str) -> None:
+    """A directory is merged into one that is there."""
+    if os.path.isdir(source) and os.path.isdir(place):
+        for name in os.listdir(source):
+            _move(os.path.join(source, name), os.path.join(place, name))
+        return
+    try:
+        os.replace(source, place)
+    except OSError:
+        shutil.move(source, place)
+
+
+def _events(
+    order: CollectOrder,
+    number: int,
+    name: str,
+    end: Mapping[str, Any],
+    results: _Results,
+    form: StampForm,
+    missing: str,
+) -> str:
+    """The life of a node's task, as HTCondor tells that of a job."""
+    at = order.cluster, 0, number
+    ended = _time(end.get("time"))
+    begun = min(_time(end.get("begun"), ended), ended)
+    host = results.hosts.get(end.get("run", -1), "unknown")
+    submit = event_head(EventKind.SUBMIT, *at, _stamp(begun, form))
+    execute = event_head(EventKind.EXECUTE, *at, _stamp(begun, form))
+    over = event_head(EventKind.JOB_TERMINATED, *at, _stamp(ended, form))
+    return (
+        f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
+        f"{execute} Job executing on host: <{_host(host)}>\n{_END}"
+        f"{over} Job terminated.\n{_how(end, missing)}{_usage(end)}{_END}"
+    )
+
+
+def _removed(order: CollectOrder, number: int, name: str, form: StampForm) -> str:
+    at, now = (order.cluster, 0, number), _stamp(time.time(), form)
+    submit = event_head(EventKind.SUBMIT, *at, now)
+    over = event_head(EventKind.JOB_ABORTED, *at, now)
+    return (
+        f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
+        f"{over} Job was aborted.\n\tits bundle was removed\n{_END}"
+    )
+
+
+def _time(value: object, default: float | None = None) -> float:
+    if isinstance(value, (int, float)) and 0 <= value < 1e11:
+        return float(value)
+    return time.time() if default is None else default
+
+
+def _host(text: str) -> str:
+    return "".join(c if c.isascii() and c.isprintable() and c not in "<>" else "?" for c in text)[
+        :200
+    ]
+
+
+def _how(end: Mapping[str, Any], missing: str) -> str:
+    code, signal = end.get("code"), end.get("signal")
+    if isinstance(signal, int) and signal > 0:
+        return f"\t(0) Abnormal termination (signal {signal})\n\t(0) No core file\n"
+    value = code if isinstance(code, int) and code >= 0 else _MISSING
+    if (missing or end.get("missing")) and value == 0:
+        value = _MISSING
+    return f"\t(1) Normal termination (return value {value})\n"
+
+
+def _usage(end: Mapping[str, Any]) -> str:
+    user, system = (_seconds(end.get(name)) for name in ("user", "system"))
+    usage = f"\t\tUsr {_clock(user)}, Sys {_clock(system)}  -  "
+    none = "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  "
+    size = "".join(
+        f"\t0  -  {when} Bytes {way} By Job\n"
+        for when in ("Run", "Total")
+        for way in ("Sent", "Received")
+    )
+    return (
+        f"{usage}Run Remote Usage\n{none}Run Local Usage\n"
+        f"{usage}Total Remote Usage\n{none}Total Local Usage\n{size}"
+    )
+
+
+def _seconds(value: object) -> int:
+    return int(value) if isinstance(value, (int, float)) and 0 <= value < 1e9 else 0
+
+
+def _clock(seconds: int) -> str:
+    days, rest = divmod(seconds, 86400)
+    return f"{days} {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+
+
+def _stamp(moment: float, form: StampForm) -> str:
+    broken = time.gmtime(moment) if form.utc else time.localtime(moment)
+    return own_events.stamp(broken, int(moment % 1 * 1000), form)

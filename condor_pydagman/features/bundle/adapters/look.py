@@ -1,0 +1,98 @@
+"""Reads the descriptions of nodes that are to be bundled: their tasks, and which can go together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import FileError
+from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.tasks import (
+    CannotBundle,
+    Description,
+    Node,
+    Task,
+    described,
+    packable,
+)
+from condor_pydagman.named_tuple import NamedTuple
+
+MAX_KNOWN = 256  # submit files that are kept as they were read
+
+
+class NodeOrder(NamedTuple):
+    """A node that is to be bundled.
+
+    Attributes:
+        number: of the node.
+        name, retry: of the node, and of its run.
+        directory: where it is submitted from, absolute.
+        submit: its submit file, relative to `directory`, or the name of a description.
+        before, after: its VARS, keys and values: those before the submit file's lines, and behind.
+        equal: what else must be equal.
+    """
+
+    number: int
+    name: str
+    retry: int
+    directory: str
+    submit: str
+    before: Sequence[tuple[str, str]]
+    after: Sequence[tuple[str, str]]
+    equal: Sequence[int]
+
+
+class LookOrder(NamedTuple):
+    """Look at nodes; `texts` are the descriptions in the DAG file that they name."""
+
+    nodes: Sequence[NodeOrder]
+    texts: Mapping[str, str]
+
+
+class Looker:
+    """Reads descriptions, each once while its file is as it was."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[tuple[int, int], Description, str]] = {}
+
+    def look_at(self, order: LookOrder) -> list[Look]:
+        """What is found of each node."""
+        return [self._look(node, order.texts) for node in order.nodes]
+
+    def _look(self, node: NodeOrder, texts: Mapping[str, str]) -> Look:
+        try:
+            kind, _ = self.task_of(node, texts)
+        except (CannotBundle, FileError) as error:
+            return Look(node.number, "", str(error))
+        except OSError as error:
+            return Look(node.number, "", f"its submit file can't be read: {error.strerror}")
+        return Look(node.number, kind)
+
+    def task_of(self, node: NodeOrder, texts: Mapping[str, str]) -> tuple[str, Task]:
+        """The kind of a node, and its task.
+
+        Raises:
+            CannotBundle: it has to run alone.
+            OSError, FileError: its submit file can't be read.
+        """
+        known = Node(
+            node.name, node.retry, node.directory, node.before, node.after, tuple(node.equal)
+        )
+        return packable(self.read(node, texts)[0], known)
+
+    def read(self, node: NodeOrder, texts: Mapping[str, str]) -> tuple[Description, str]:
+        """The description of a node, and its text; raises OSError, FileError as above."""
+        text = texts.get(node.submit)
+        path, sign = node.submit, (0, len(text or ""))
+        if text is None:
+            path = os.path.join(node.directory, node.submit)
+            info = os.stat(path)
+            sign = info.st_mtime_ns, info.st_size
+        known = self._known.get(path)
+        if known is None or known[0] != sign or (text is not None and known[2] != text):
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            text = files.read_text(path) if text is None else text
+            known = self._known[path] = sign, described(text), text
+        return known[1], known[2]

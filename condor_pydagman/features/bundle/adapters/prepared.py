@@ -1,0 +1,205 @@
+"""Writes what the job of a bundle needs: the runner, the list of tasks, the description.
+
+A bundle's directory is the initial directory of its job:
+
+- `tasks`: the list of its tasks, see `runner`;
+- `in/`: links to all files that are transferred to the job, by numbers, since names may be the same;
+- `results`, `out/`: what the runner writes; in a run with file transfer, when they have come home;
+- `runner.out`, `runner.err`: what the runner itself prints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.adapters import files
+from condor_pydagman.errors import FileError
+from condor_pydagman.features.bundle import runner
+from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
+from condor_pydagman.features.bundle.run import NAME
+from condor_pydagman.features.bundle.tasks import Task, without_task
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.records.job_description import attribute, literal, split, statements
+
+RUNNER, TASKS, RESULTS, IN, OUT = ("runner", "tasks", "results", "in", "out")
+FORMAT = 1
+MAX_DESCRIPTION_CHARS = 60
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+_REQUESTS = ("request_cpus", "request_memory", "request_disk")
+
+
+class PrepareOrder(NamedTuple):
+    """Write the files of a bundle.
+
+    Attributes:
+        number: of the bundle.
+        directory: of all bundles of the DAG.
+        look: its nodes.
+        parallel: how many run side by side.
+        time_limits: seconds that each may run, 0 for no limit.
+        before, after: what DAGMan adds to the description of the first of them.
+    """
+
+    number: int
+    directory: str
+    look: LookOrder
+    parallel: int
+    time_limits: Sequence[int]
+    before: str
+    after: str
+
+
+def prepare(order: PrepareOrder, looker: Looker) -> str:
+    """Write the files; returns the description of the job.
+
+    Raises:
+        CannotBundle: a node can't be bundled any more.
+        OSError, FileError: a file can't be read or written.
+    """
+    found = [looker.task_of(node, order.look.texts) for node in order.look.nodes]
+    if len({kind for kind, _ in found}) != 1:
+        raise FileError("the descriptions of its nodes have changed since they were looked at")
+    tasks = [task for _, task in found]
+    home = os.path.join(order.directory, str(order.number))
+    _make_directory(home)
+    program = os.path.join(order.directory, RUNNER)
+    _put_runner(program)
+    inputs = _Inputs(home)
+    lines = [_line(place, *one, inputs) for place, one in enumerate(zip(tasks, order.time_limits))]
+    head = {
+        "format": FORMAT,
+        "bundle": order.number,
+        "parallel": order.parallel,
+        "home": home,
+    }
+    text = "".join(json.dumps(one) + "\n" for one in [head, *lines])
+    files.replace(os.path.join(home, TASKS), [text], durable=False)
+    body = looker.read(order.look.nodes[0], order.look.texts)[1]
+    transfer = _transfers(inputs.paths) if tasks[0].transfers_files else []
+    return _description(order, body, home, program, transfer)
+
+
+def _make_directory(home: str) -> None:
+    """An empty one; what an earlier run of the DAG has left there is of no use."""
+    if os.path.isdir(home) and not os.path.islink(home):
+        shutil.rmtree(home)
+    files.make_directory(home)
+    os.mkdir(os.path.join(home, IN))
+
+
+def _put_runner(program: str) -> None:
+    """The program beside the bundles is that of the DAGMan that has made the last of them."""
+    with open(runner.__file__, "rb") as file:
+        wanted = file.read()
+    with contextlib.suppress(OSError), open(program, "rb") as file:
+        if file.read() == wanted:
+            return
+    temporary = f"{program}.new"
+    with open(temporary, "wb") as file:
+        file.write(wanted)
+    os.chmod(temporary, 0o755)
+    os.replace(temporary, program)
+
+
+class _Inputs:
+    """The files that a job gets, each once, by numbers."""
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+        self._numbers: dict[str, str] = {}
+
+    def number(self, path: str) -> str:
+        """The name that a file has in the sandbox of the job."""
+        found = self._numbers.get(path)
+        if found is None:
+            found = self._numbers[path] = f"i{len(self._numbers) + 1}"
+            os.symlink(path, os.path.join(self._home, IN, found))
+        return found
+
+    @property
+    def paths(self) -> list[str]:
+        """What is to be transferred, relative to the job's initial directory."""
+        return [f"{IN}/{number}" for number in self._numbers.values()]
+
+
+def _line(place: int, task: Task, limit: int, inputs: _Inputs) -> dict[str, object]:
+    named = [*task.inputs, *filter(None, [task.input])]
+    pairs = [
+        (inputs.number(os.path.join(task.directory, name)), os.path.basename(name))
+        for name in named
+    ]
+    sandboxed = inputs.number(task.program) if task.transfers_program else ""
+    return {
+        "n": place + 1,
+        "program": task.program,
+        "sandboxed": sandboxed,
+        "arguments": list(task.arguments),
+        "environment": dict(task.environment),
+        "directory": task.directory,
+        "input": task.input,
+        "output": task.output,
+        "error": task.error,
+        "inputs": pairs,
+        "outputs": None if task.outputs is None else list(task.outputs),
+        "remaps": dict(task.remaps),
+        "timeout": limit,
+        "success": task.success,
+    }
+
+
+def _transfers(inputs: Sequence[str]) -> list[str]:
+    return [
+        f"transfer_input_files = {','.join([TASKS, *inputs])}",
+        f"transfer_output_files = {RESULTS},{OUT}",
+        "when_to_transfer_output = ON_EXIT_OR_EVICT",
+        "transfer_executable = true",
+    ]
+
+
+def _description(
+    order: PrepareOrder, body: str, home: str, program: str, transfer: Sequence[str]
+) -> str:
+    ((lines, _),) = split(body).parts
+    own = "\n".join([order.before, lines, order.after])
+    kept = without_task(own, statements(own.split("\n")))
+    names = [node.name for node in order.look.nodes]
+    about = f"{len(names)} nodes: {' '.join(names[:MAX_DESCRIPTION_CHARS])}"
+    added = [
+        f"executable = {literal(program)}",
+        f"arguments = {TASKS}",
+        f"initialdir = {literal(home)}",
+        "output = runner.out",
+        "error = runner.err",
+        *transfer,
+        f"dag_node_name = {NAME}{order.number}",
+        f"submit_event_notes = DAG Node: {NAME}{order.number}",
+        f"description = {literal(about[:MAX_DESCRIPTION_CHARS])}",
+        f"My.DAGManBundleNodes = {len(names)}",
+        f"My.DAGManBundleNames = {attribute(' '.join(names)[:1000])}",
+        'My.DAGParentNodeNames = ""',
+        "My.DAGManNodeRetry = 0",
+        *_requests(kept, order.parallel),
+    ]
+    return "\n".join([kept, *added, "queue", ""])
+
+
+def _requests(text: str, parallel: int) -> Iterator[str]:
+    """What as many tasks side by side need."""
+    if parallel < 2:
+        return
+    wanted = {"request_cpus": "1"}
+    for line in text.split("\n"):
+        key, equals, value = line.partition("=")
+        if equals and key.strip().lower() in _REQUESTS:
+            wanted[key.strip().lower()] = value.strip()
+    for key, value in wanted.items():
+        amount = _AMOUNT.fullmatch(value)
+        if amount is not None:
+            yield f"{key} = {float(amount[1]) * parallel:g}{amount[2]}"
+        else:
+            yield f"{key} = ({value}) * {parallel}"

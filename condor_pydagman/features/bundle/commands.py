@@ -1,0 +1,154 @@
+"""The command BUNDLE: which nodes may run together in one job of HTCondor's, and how many.
+
+It is ours.  The first line of the DAG that means a node counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.graph import node_sets
+from condor_pydagman.graph.apply import Applied, unchanged
+from condor_pydagman.graph.building import Building, fail
+from condor_pydagman.graph.model import Dag, FeatureData
+from condor_pydagman.graph.node_sets import NodeSet
+from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.language import rows
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NodeKind
+
+_BUNDLED = (NodeKind.JOB,)
+
+
+@rows.Row(
+    "BUNDLE",
+    "Nodes with short jobs, many of which run in one job of HTCondor's.",
+    after="SHARED_LIMIT",
+)
+class Bundle(NamedTuple):
+    """BUNDLE: nodes that may run together in one job.
+
+    Attributes:
+        name: of the line, for people.
+        size: how many nodes a bundle has at most; 0: as many as seems best.
+        max_seconds: how long the nodes of a bundle are expected to take together, at most; 0: as
+            long as seems best.
+        parallel: how many of them run side by side.
+        wait: how many seconds a node waits for others, at most.
+        members, names: see `node_sets`.
+    """
+
+    line: int
+    name: str = rows.name("name of the bundle", sample="short")
+    size: int = rows.option("SIZE", rows.number("number", 1, "<nodes>"), 0)
+    max_seconds: int = rows.option("MAX_SECONDS", rows.time(), 0)
+    parallel: int = rows.option("PARALLEL", rows.number("number", 1, "<tasks>"), 1)
+    wait: int = rows.option("WAIT", rows.time(), 0)
+    members: str = node_sets.members()
+    names: tuple[str, ...] = ()
+
+
+class BundleLine(NamedTuple):
+    """A BUNDLE command of a DAG: as `Bundle`, and the nodes that it means."""
+
+    name: str
+    size: int
+    max_seconds: int
+    parallel: int
+    wait: int
+    of: NodeSet
+
+
+class BundlesOfDag(FeatureData):
+    """The BUNDLE lines of a DAG, in their order."""
+
+    def __init__(self) -> None:
+        self.bundles: list[BundleLine] = []
+
+    def renumber(self, new: Sequence[int]) -> None:
+        """As of `FeatureData`."""
+        self.bundles = [one._replace(of=one.of.renumbered(new)) for one in self.bundles]
+
+    def let_go(self, nodes: Sequence[int]) -> None:
+        """As of `FeatureData`."""
+        gone = frozenset(nodes)
+        self.bundles = [one for one in self.bundles if not one.of.has_left(gone)]
+
+    def numbered(self, new: Sequence[int]) -> BundlesOfDag:
+        """As of `FeatureData`."""
+        found = BundlesOfDag()
+        found.bundles = [one._replace(of=one.of.renumbered(new)) for one in self.bundles]
+        return found
+
+    def grow(self, more: BundlesOfDag) -> None:
+        """As of `FeatureData`."""
+        self.bundles.extend(more.bundles)
+
+    def mean_new(self, piece: Dag, nodes: range) -> None:
+        """Each line of a piece is about new nodes: name those that it means."""
+        self.bundles = [
+            one._replace(of=NodeSet(nodes=tuple(one.of.among(piece, nodes, _BUNDLED))))
+            for one in self.bundles
+        ]
+
+    def mistakes(
+        self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
+    ) -> Iterator[ProcessingError]:
+        """Lines of a piece that mean no node."""
+        for one in self.bundles if outer is not None else ():
+            if not one.of.nodes:
+                yield ProcessingError(
+                    f"BUNDLE {one.name}: no new node is meant",
+                    file="",
+                    hint="in what is added to a DAG that runs, it is about new nodes only",
+                )
+
+    def warnings(self, dag: Dag) -> Iterator[str]:
+        """Lines that are about no node."""
+        for one in self.bundles:
+            if one.of.is_of_unused_category(dag):
+                yield (
+                    f"Warning: category {one.of.category} has no assigned nodes, so BUNDLE"
+                    f" {one.name} CATEGORY {one.of.category} will have no effect"
+                )
+
+    def lines(self, dag: Dag) -> Iterator[Bundle]:
+        """As of `FeatureData`."""
+        return (Bundle(0, *one[:-1], *one.of.words(dag)) for one in self.bundles)
+
+    def categories(self) -> Iterator[str]:
+        """As of `FeatureData`."""
+        return (one.of.category for one in self.bundles)
+
+
+def bundle_lines_of(dag: Dag) -> Sequence[BundleLine]:
+    """The BUNDLE lines of a DAG, in their order."""
+    return BundlesOfDag.of(dag).bundles
+
+
+def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, int]:
+    """By node, of these, which BUNDLE line it is bundled by; a node that none means is left out."""
+    found: dict[int, int] = {}
+    for number, line in enumerate(bundle_lines_of(dag)):
+        for node in line.of.among(dag, nodes, _BUNDLED):
+            found.setdefault(node, number)
+    return found
+
+
+def bundle(building: Building, command: Bundle) -> None:
+    """BUNDLE."""
+    lines = BundlesOfDag.put(building.dag).bundles
+    if any(one.name == command.name for one in lines) and building.scope.outer is None:
+        hint = "give one of the two another name"
+        fail(f"There is a bundle {command.name} already", hint, at=command.name)
+    of = node_sets.node_set(building, command.members, command.names, _BUNDLED, _refuse_node)
+    if of is not None:
+        lines.append(BundleLine(*command[1:-2], of))
+
+
+def _refuse_node(name: str, kind: NodeKind) -> None:
+    hint = "only JOB nodes run in bundles"
+    fail(f"{kind.name} node {name} can't run in a bundle", hint, at=name)
+
+
+APPLIED = (Applied(Bundle, bundle, of_new="BUNDLE", of_job=unchanged),)

@@ -1,0 +1,162 @@
+"""Makes bundles and brings home what their nodes have come to, in a process of its own: descriptions
+and results are files, and a file system that hangs holds up nothing else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from condor_pydagman.adapters.helper_process import Helper, error_text
+from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.node_settings import variables_in_force
+from condor_pydagman.features.bundle.adapters import collected, look, prepared, slots
+from condor_pydagman.features.bundle.adapters.collected import CollectOrder
+from condor_pydagman.features.bundle.adapters.look import LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder
+from condor_pydagman.features.bundle.messages import (
+    Collect,
+    Collected,
+    Forget,
+    Forgotten,
+    LookAt,
+    LookedAt,
+    Look,
+    Prepare,
+    Prepared,
+    SlotsSeen,
+    SlotsWanted,
+)
+from condor_pydagman.names import logged_name
+from condor_pydagman.records import job_description
+
+if TYPE_CHECKING:
+    from condor_pydagman.daemon.helpers import Helpers
+    from condor_pydagman.daemon.run import DagRun
+
+Order = Union[LookOrder, PrepareOrder, CollectOrder, Forget, SlotsWanted]
+_WITH_ATTRIBUTES = ("my.", "+")
+
+
+class BundleHelper(Helper):
+    """See `Helper`."""
+
+    purpose = "make bundles"
+    died = "the process that makes bundles has died"
+    late = "to read and write the files of bundles took more than {seconds} s"
+    kinds = (
+        *(LookOrder, NodeOrder, PrepareOrder, CollectOrder, Forget, SlotsWanted),
+        *(LookedAt, Look, Prepared, Collected, Forgotten, SlotsSeen),
+    )
+    timeout_s, stays_s = 600.0, 60.0
+
+    def __init__(self, run: DagRun) -> None:
+        self._run = run
+        self._directory = os.path.join(run.process.directory, run.paths.bundles)
+        self._looker = look.Looker()
+
+    def orders(
+        self, request: LookAt | Prepare | Collect | Forget | SlotsWanted
+    ) -> Sequence[Order]:
+        """With all that the process has to know of nodes."""
+        if isinstance(request, LookAt):
+            return [self._look(request.nodes)]
+        if isinstance(request, Prepare):
+            return [self._prepare(request)]
+        if isinstance(request, Collect):
+            return [self._collect(request)]
+        return [request]
+
+    def _look(self, nodes: Sequence[SubmitNode]) -> LookOrder:
+        dag = self._run.dag
+        texts = {dag.submits[one.node] for one in nodes} & dag.descriptions.keys()
+        return LookOrder(
+            [self._node(one) for one in nodes], {name: dag.descriptions[name] for name in texts}
+        )
+
+    def _node(self, action: SubmitNode) -> NodeOrder:
+        dag, node = self._run.dag, action.node
+        variables = dag.variables.get(node, ())
+        if action.variables:
+            variables = variables_in_force(variables, action.variables)
+        directory = os.path.join(self._run.process.directory, dag.directories.get(node, ""))
+        return NodeOrder(
+            node,
+            dag.names[node],
+            action.retry,
+            directory,
+            dag.submits[node],
+            [(v.key, v.value) for v in variables if not v.append],
+            [(v.key, v.value) for v in variables if v.append],
+            [action.priority],
+        )
+
+    def _prepare(self, request: Prepare) -> PrepareOrder:
+        run, first = self._run, request.nodes[0]
+        at = job_description.AtSubmission(
+            first.retry, first.dag_status, first.failed_count, False, first.priority
+        )
+        before, after = job_description.added_lines(run.dag, first.node, run.workflow, at)
+        return PrepareOrder(
+            request.number,
+            self._directory,
+            self._look(request.nodes),
+            request.parallel,
+            list(request.time_limits),
+            before,
+            after,
+        )
+
+    def _collect(self, request: Collect) -> CollectOrder:
+        names = [logged_name(self._run.dag.names[node]) for node in request.nodes]
+        return CollectOrder(
+            request.number,
+            request.cluster,
+            self._directory,
+            names,
+            request.removed,
+            request.why,
+            list(self._run.stamps),
+        )
+
+    def give_up(self) -> None:
+        """Nobody reads the files of bundles any more."""
+        collected.forget_all(self._directory)
+
+    def failed(self, order: Any, reason: str) -> Any:
+        """Nodes run alone; results are brought home later."""
+        if isinstance(order, LookOrder):
+            return LookedAt([Look(one.number, "", reason) for one in order.nodes])
+        if isinstance(order, PrepareOrder):
+            return Prepared(order.number, "", reason)
+        if isinstance(order, CollectOrder):
+            return Collected(order.number, "", (), reason)
+        if isinstance(order, Forget):
+            return Forgotten(order.number)
+        return SlotsSeen(0)
+
+    # In the process.
+
+    def serve(self, order: Order) -> Any:
+        """Do it; an error is the answer."""
+        try:
+            return self._serve(order)
+        except Exception as error:  # whatever it is, it is told
+            return self.failed(order, error_text(error))
+
+    def _serve(self, order: Order) -> Any:
+        if isinstance(order, LookOrder):
+            return LookedAt(self._looker.look_at(order))
+        if isinstance(order, PrepareOrder):
+            return Prepared(order.number, prepared.prepare(order, self._looker))
+        if isinstance(order, CollectOrder):
+            return Collected(order.number, *collected.collect(order))
+        if isinstance(order, Forget):
+            collected.forget(self._directory, order.number)
+            return Forgotten(order.number)
+        return SlotsSeen(slots.known_slots())
+
+
+def open_helper(helpers: Helpers) -> BundleHelper:
+    """The helper of a DAG with BUNDLE commands."""
+    return BundleHelper(helpers.run)

@@ -1,0 +1,661 @@
+"""Nodes that run many to a job: `Bundles`.
+
+A node whose turn to be submitted has come waits here until it is known which others it can go
+together with (`tasks`), and how many are best (`plan`).  Then a record says who is in the bundle;
+when it has been read back the bundle's job is submitted.  When that job has left the queue, what
+its nodes have come to is brought home, and written into the nodes log as the events of jobs of
+their own, with the bundle's cluster and a third number for each node; the record behind these says
+that the bundle has ended.  Nodes without a result are ready again: that is no failure of theirs.
+
+So a node in a bundle that is queued or runs is SUBMITTED without jobs of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import lifecycle, submission
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.feature import Feature
+from condor_pydagman.engine.inputs import JobSubmitted, LogEvent, QueueListed
+from condor_pydagman.engine.jobs import Change
+from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.run_records import Kind
+from condor_pydagman.engine.state import Mode, RunState
+from condor_pydagman.features.bundle.commands import bundle_lines_of, line_of_nodes
+from condor_pydagman.features.bundle.messages import (
+    HELPER,
+    Collect,
+    Collected,
+    Forget,
+    Forgotten,
+    LookAt,
+    LookedAt,
+    Prepare,
+    Prepared,
+    SlotsSeen,
+    SlotsWanted,
+)
+from condor_pydagman.features.bundle.plan import Limits, Seen, Times, sizes
+from condor_pydagman.graph.grow import Growth
+from condor_pydagman.timers import CONFIRM_LOST_S
+from condor_pydagman.vocabulary import NO_NODE, EventKind, JournalRecord
+
+BUNDLE = Kind("who is in a bundle")  # by its number
+RESULTS = Kind("what the nodes of a bundle have come to")  # by its number
+NAME = "bundle "  # before the number, where HTCondor has the name of a node
+MAX_LOOKED_AT = 500  # nodes that one request has
+MAX_NAMES = 600  # characters of names that one record has
+MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
+MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
+COLLECT_AGAIN_S = 10.0  # seconds before results are brought home that could not be
+SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
+_BY_USER = 1  # HoldReasonCode of a job that a person has put on hold
+_WAITS = (
+    EventKind.JOB_EVICTED,
+    EventKind.SHADOW_EXCEPTION,
+    EventKind.JOB_RECONNECT_FAILED,
+)
+
+
+class Bundle:
+    """One bundle.
+
+    Attributes:
+        number: of the bundle, from 1.
+        kind: of its nodes; '' if it was made by an earlier DAGMan.
+        members: its nodes, in order.
+        cluster: of its job, 0 while there is none as far as is known.
+        runs: whether its job runs.
+        asked: whether its job is being submitted, or what it has done is being brought home.
+        unknown: whether the reply to its submission was lost.
+        ended: how its job has left the queue, '' if it has not.
+        removed: whether somebody else than DAGMan has removed its job.
+        given_up: whether DAGMan has its job removed.
+        missing: since when the schedd has not had its job, seconds since the epoch.
+        again_at: when its results are to be brought home again, which failed.
+    """
+
+    __slots__ = (
+        *("again_at", "asked", "cluster", "ended", "given_up", "kind", "members", "missing", "number"),
+        *("removed", "runs", "unknown"),
+    )
+
+    def __init__(self, number: int, kind: str = "") -> None:
+        self.number = number
+        self.kind = kind
+        self.members: list[int] = []
+        self.cluster = 0
+        self.runs = False
+        self.asked = False
+        self.unknown = False
+        self.ended = ""
+        self.removed = False
+        self.given_up = False
+        self.missing: float | None = None
+        self.again_at = 0.0
+
+
+class Bundles(Feature):
+    """The bundles of a run, and the nodes that wait for one.
+
+    Attributes:
+        line_of: by node, which BUNDLE line it is bundled by.
+        waiting: by kind, nodes that wait for others, and since when.
+        unseen: nodes whose turn has come and of which the kind is not known.
+        looked_at: nodes of which that is being found out.
+        kinds: by node, its kind, as it was found last.
+        alone: nodes that run alone.
+        bundles: those that have not ended, by number.
+        times: by kind, how long its nodes take.
+    """
+
+    name = "bundle"
+    records = (
+        (JournalRecord.BUNDLED, "on_bundled"),
+        (JournalRecord.UNBUNDLED, "on_unbundled"),
+    )
+    replies = (
+        (LookedAt, "on_looked_at"),
+        (Prepared, "on_prepared"),
+        (JobSubmitted, "on_submitted"),
+        (Collected, "on_collected"),
+        (Forgotten, "on_forgotten"),
+        (SlotsSeen, "on_slots"),
+    )
+
+    def __init__(self, run: RunState) -> None:
+        super().__init__(run)
+        self.line_of = line_of_nodes(run.dag, range(len(run.dag)))
+        self.waiting: dict[tuple[int, str], dict[int, float]] = {}
+        self.unseen: dict[int, None] = {}
+        self.looked_at: set[int] = set()
+        self.kinds: dict[int, str] = {}
+        self.alone: set[int] = set()
+        self.bundles: dict[int, Bundle] = {}
+        self.times: dict[str, Times] = {}
+        self._by_cluster: dict[int, Bundle] = {}
+        self._bundle_of: dict[int, Bundle] = {}  # by node
+        self._begun: dict[int, float] = {}  # when the job of a node has begun to run
+        self._returns: dict[int, int] = {}
+        self._refusals: dict[str, int] = {}
+        self._said: set[str] = set()
+        self._last = 0
+        self._shared = 0  # nodes in the places of others
+        self._slots = 0
+        self._slots_at = 0.0
+
+    # The turn of a node.
+
+    def submits(self, node: int) -> bool:
+        """It waits for others that it can go together with, unless it runs alone."""
+        run = self.run
+        if node not in self.line_of or node in self.alone or run.is_rehearsal:
+            return False
+        if not self._may_be_bundled(node):
+            return False
+        self.unseen[node] = None
+        return True
+
+    def _may_be_bundled(self, node: int) -> bool:
+        run = self.run
+        return (
+            submission.is_plain(run, node)
+            and node not in run.retrying.on_hold
+            and node not in run.submission.attempts
+            and run.dag.group_of(node) is None
+        )
+
+    def _set_free(self, node: int) -> None:
+        """The node, which is READY, runs alone."""
+        self.alone.add(node)
+        self.run.ready.add(node, self.run.priority(node), first=True)
+
+    def node_moved(self, node: int, old: int, new: int) -> None:
+        """One that waits for others may be started no more, or has been."""
+        if old == State.READY and node in self.line_of:
+            self._drop(node)
+
+    def _drop(self, node: int) -> None:
+        self.unseen.pop(node, None)
+        self.looked_at.discard(node)
+        kind = self.kinds.get(node)
+        waiting = self.waiting.get((self.line_of[node], kind or ""))
+        if waiting is not None:
+            waiting.pop(node, None)
+
+    def is_waiting(self, node: int) -> bool:
+        """Whether the node waits for others."""
+        if node in self.unseen or node in self.looked_at:
+            return True
+        return any(node in waiting for waiting in self.waiting.values())
+
+    # Which go together.
+
+    def after_starts(self) -> None:
+        """Find out which nodes can go together, and make bundles."""
+        run = self.run
+        if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
+            return
+        if self.unseen:
+            self._look()
+        if any(self.waiting.values()) and not run.starts_nothing:
+            self._make_bundles()
+
+    def _look(self) -> None:
+        run, some = self.run, list(self.unseen)[:MAX_LOOKED_AT]
+        for node in some:
+            del self.unseen[node]
+            self.looked_at.add(node)
+        nodes = tuple(submission.submit_action(run, node) for node in some)
+        run.emit(do.Ask(HELPER, LookAt(nodes)))
+
+    def on_looked_at(self, answer: LookedAt) -> None:
+        """It is known which nodes can go together."""
+        for node, kind, why in answer.found:
+            if node not in self.looked_at:
+                continue
+            self.looked_at.discard(node)
+            if why or self._refusals.get(kind, 0) >= MAX_REFUSALS:
+                self._say_alone(node, why or "the schedd has refused bundles of its kind")
+                self._set_free(node)
+                continue
+            self.kinds[node] = kind
+            self.waiting.setdefault((self.line_of[node], kind), {})[node] = self.run.now
+
+    def _say_alone(self, node: int, why: str) -> None:
+        """Say why a node is not bundled, once for a reason."""
+        if why not in self._said and len(self._said) < MAX_LOOKED_AT:
+            self._said.add(why)
+            name = self.run.dag.names[node]
+            self.run.say(f"Node {name} and others like it are not bundled: {why}")
+
+    # Bundles are made.
+
+    def _make_bundles(self) -> None:
+        if self._slots_at <= self.run.now:
+            self._slots_at = self.run.now + SLOTS_S
+            self.run.emit(do.Ask(HELPER, SlotsWanted()))
+        for (line, kind), waiting in self.waiting.items():
+            while waiting and not self._throttled():
+                number = self._size(line, kind, waiting)
+                if not number:
+                    break
+                nodes = list(waiting)[:number]
+                if not self.run.categories.room(nodes[0]):
+                    break
+                self._make(line, kind, nodes)
+
+    def _throttled(self) -> bool:
+        return bool(submission.throttled(self.run))
+
+    def _size(self, line: int, kind: str, waiting: dict[int, float]) -> int:
+        """How many of those that wait make the next bundle; 0: none yet."""
+        of = bundle_lines_of(self.run.dag)[line]
+        size = of.size or Limits().size
+        if of.wait and len(waiting) < size and self.run.now < self._until(line, waiting):
+            return 0
+        limits = Limits(size, of.max_seconds or Limits().seconds, of.parallel, bool(of.size))
+        idle = sum(not one.runs for one in self.bundles.values())
+        times = self.times.get(kind)
+        seen = Seen(
+            ready=len(waiting),
+            slots=self._slots,
+            running=len(self.bundles) - idle,
+            idle=idle,
+            task_s=times.estimate() if times is not None else 0.0,
+        )
+        return next(iter(sizes(seen, limits)), 0)
+
+    def _until(self, line: int, waiting: dict[int, float]) -> float:
+        """Until when the first of those that wait does so, seconds since the epoch."""
+        return next(iter(waiting.values())) + bundle_lines_of(self.run.dag)[line].wait
+
+    def _make(self, line: int, kind: str, nodes: Sequence[int]) -> None:
+        if len(nodes) == 1:
+            del self.waiting[line, kind][nodes[0]]
+            self._set_free(nodes[0])
+            return
+        self._last += 1
+        bundle = self.bundles[self._last] = Bundle(self._last, kind)
+        for node in nodes:
+            self._put_in(bundle, node)
+        self._shared += len(nodes) - 1
+        names = (self.run.dag.names[node] for node in nodes)
+        parts = list(_parts(names, MAX_NAMES))
+        records = [
+            do.AppendJournalRecord(
+                JournalRecord.BUNDLED, NO_NODE, len(parts) - 1 - place, bundle.number, text=text
+            )
+            for place, text in enumerate(parts)
+        ]
+        self.run.write(BUNDLE, bundle.number, *records)
+
+    def _put_in(self, bundle: Bundle, node: int) -> None:
+        """The node leaves the queues, and is in the bundle."""
+        run = self.run
+        self._drop(node)
+        run.ready.discard(node)
+        run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
+        if len(bundle.members) < self._parallel(node):
+            run.categories.enter(node)
+        bundle.members.append(node)
+        self._bundle_of[node] = bundle
+
+    def _parallel(self, node: int) -> int:
+        line = self.line_of.get(node)
+        return 1 if line is None else bundle_lines_of(self.run.dag)[line].parallel
+
+    def on_bundled(self, _: int, event: LogEvent) -> None:
+        """Who is in a bundle, or some of them, has been read; its record says how many parts
+        follow."""
+        run, number = self.run, event.value
+        if number <= self._last and number not in self.bundles:
+            return  # it has ended: a double
+        self._last = max(self._last, number)
+        bundle = self.bundles.setdefault(number, Bundle(number))
+        for name in event.text.split(" "):
+            node = run.dag.find(name)
+            if node is None or node in self._bundle_of:
+                continue
+            lifecycle.start_retry_now(run, node)
+            lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
+            if run.nodes.states[node] == State.READY:
+                self._put_in(bundle, node)
+        if run.written.of(BUNDLE) and event.retry == 0 and run.written.drop(BUNDLE, number):
+            self._prepare(bundle)
+
+    def _prepare(self, bundle: Bundle) -> None:
+        bundle.asked = True
+        nodes = tuple(submission.submit_action(self.run, node) for node in bundle.members)
+        limits = tuple(map(self._time_limit, bundle.members))
+        prepare = Prepare(bundle.number, nodes, self._parallel(bundle.members[0]), limits)
+        self.run.emit(do.Ask(HELPER, prepare))
+
+    def _time_limit(self, node: int) -> int:
+        timeouts = self.run.features.get("timeout")
+        limits = timeouts.of_node(node) if timeouts is not None else None
+        return limits.running if limits is not None else 0
+
+    def on_prepared(self, answer: Prepared) -> None:
+        """Its job can be submitted."""
+        run, bundle = self.run, self.bundles.get(answer.number)
+        if bundle is None:
+            return
+        if answer.why:
+            self._refuse(bundle, answer.why, permanent=True)
+        elif run.is_over or run.starts_nothing:
+            self._write_end(bundle, "nothing is to be started")
+        else:
+            names, number = _named(run, bundle), len(bundle.members)
+            run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
+            run.emit(do.SubmitJob(HELPER, bundle.number, answer.text))
+
+    def on_submitted(self, answer: JobSubmitted) -> None:
+        """The schedd has its job, has not, or that is not known."""
+        run, bundle = self.run, self.bundles.get(answer.number)
+        if answer.cluster:
+            run.pace.submitted(run.now, run.limits)
+            run.say(f"\tassigned HTCondor ID ({answer.cluster}.0.0)")
+        if bundle is None:
+            return
+        bundle.asked = False
+        if bundle.cluster:
+            return  # the log was quicker
+        if answer.cluster:
+            self._in_queue(bundle, answer.cluster)
+        elif answer.unknown:
+            bundle.unknown = True
+            run.query.plan(run.now + run.pace.failed(run.now))
+        else:
+            run.pace.failed(run.now)
+            self._refuse(bundle, answer.reason, permanent=answer.permanent)
+
+    def _refuse(self, bundle: Bundle, why: str, *, permanent: bool) -> None:
+        self.run.say(f"ERROR: bundle {bundle.number} can't be submitted: {why}")
+        refusals = self._refusals.get(bundle.kind, 0) + 1
+        self._refusals[bundle.kind] = MAX_REFUSALS if permanent else refusals
+        self._write_end(bundle, why)
+
+    def _write_end(self, bundle: Bundle, why: str) -> None:
+        """The bundle has no results: its nodes are to be ready again."""
+        record = do.AppendJournalRecord(
+            JournalRecord.UNBUNDLED, NO_NODE, 0, bundle.number, text=why
+        )
+        bundle.asked = True
+        self.run.write(RESULTS, bundle.number, record)
+
+    # Its job.
+
+    def _in_queue(self, bundle: Bundle, cluster: int) -> None:
+        run = self.run
+        if bundle.cluster == cluster:
+            return
+        self._by_cluster[cluster] = bundle
+        bundle.cluster, bundle.unknown = cluster, False
+        for node in bundle.members:
+            if run.nodes.states[node] == State.SUBMITTING:
+                run.nodes.move(node, Cause.JOBS_SEEN, run.now)
+        if run.query.at is None and run.config.check_queue_interval > 0:
+            run.query.plan(run.now + run.config.check_queue_interval)
+
+    def takes_event(self, event: LogEvent) -> bool:
+        """Whether it is of the job of a bundle; events of its nodes have a third number."""
+        if event.kind in (EventKind.SUBMIT, EventKind.CLUSTER_SUBMIT):
+            bundle = self.bundles.get(number_of(event.node))
+            if bundle is not None:
+                self._in_queue(bundle, event.cluster)
+            return bundle is not None
+        if event.subproc > 0 or event.record is not None:
+            return False
+        bundle = self._by_cluster.get(event.cluster)
+        if bundle is None:
+            return False
+        self._job_event(bundle, event)
+        return True
+
+    def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
+        kind = event.kind
+        if kind == EventKind.EXECUTE:
+            bundle.runs = True
+        elif kind in _WAITS:
+            bundle.runs = False
+        elif kind == EventKind.JOB_HELD:
+            bundle.runs = False
+            if event.value != _BY_USER:
+                self._give_up(bundle, event.text)
+        elif kind == EventKind.JOB_TERMINATED:
+            how = "status" if event.value >= 0 else "signal"
+            bundle.ended = f"its job has ended with {how} {abs(event.value)}"
+        elif kind == EventKind.JOB_ABORTED:
+            bundle.removed = not bundle.given_up
+            bundle.ended = f"its job was removed: {event.text}"
+
+    def _give_up(self, bundle: Bundle, why: str) -> None:
+        """The job is on hold: its nodes run again, and those that may be why it is, alone."""
+        run = self.run
+        bundle.given_up = True
+        if run.mode is Mode.RUN and not run.recovering:
+            run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
+            reason = f"DAG bundle {bundle.number} was on hold: {why}"
+            run.emit(do.RemoveJobs(reason, bundle.cluster))
+
+    def replayed(self) -> None:
+        """A bundle that is on hold is removed now, if that was not done before."""
+        for bundle in self.bundles.values():
+            if bundle.given_up and not bundle.ended:
+                self.run.emit(do.RemoveJobs("DAG bundle was on hold", bundle.cluster))
+
+    def listed(self, answer: QueueListed) -> None:
+        """The schedd has told what it has: bundles that it has not got are over."""
+        jobs = {number_of(job.node): job.cluster for job in answer.jobs}
+        for bundle in list(self.bundles.values()):
+            if bundle.number in jobs:
+                bundle.missing = None
+                self._in_queue(bundle, jobs[bundle.number])
+            elif not bundle.ended:
+                self._miss(bundle)
+
+    def _miss(self, bundle: Bundle) -> None:
+        run = self.run
+        if not bundle.cluster:
+            if bundle.unknown or not (bundle.asked or run.written.of(BUNDLE)):
+                self._write_end(bundle, "its job is not in the queue")
+            return
+        if bundle.missing is None:
+            bundle.missing = run.now
+        if run.now - bundle.missing >= CONFIRM_LOST_S:
+            bundle.ended = "its job has left the queue, as the nodes log does not show"
+        else:
+            run.query.plan(run.now + CONFIRM_LOST_S)
+
+    # Its end.
+
+    def enforce(self) -> None:
+        """Bring home what bundles have come to whose job has left the queue."""
+        for bundle in self.bundles.values():
+            if bundle.ended and not bundle.asked and bundle.again_at <= self.run.now:
+                self._collect(bundle)
+
+    def enforce_deadline(self) -> float | None:
+        """When that is tried again which could not be done."""
+        waiting = (one.again_at for one in self.bundles.values() if one.ended and not one.asked)
+        return min(waiting, default=None)
+
+    def _collect(self, bundle: Bundle) -> None:
+        bundle.asked = True
+        collect = Collect(
+            bundle.number, bundle.cluster, tuple(bundle.members), bundle.removed, bundle.ended
+        )
+        self.run.emit(do.Ask(HELPER, collect))
+
+    def on_collected(self, answer: Collected) -> None:
+        """What its nodes have come to is at home, and is written into the log."""
+        run, bundle = self.run, self.bundles.get(answer.number)
+        if bundle is None:
+            return
+        if answer.why:
+            run.say(f"Bundle {bundle.number}: {answer.why}; trying again", 0)
+            bundle.asked, bundle.again_at = False, run.now + COLLECT_AGAIN_S
+            return
+        run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
+        times = self.times.setdefault(bundle.kind, Times())
+        for seconds in answer.took:
+            times.add(seconds)
+
+    def node_of(self, event: LogEvent) -> int | None:
+        """Whose event of a bundle it is, by its third number."""
+        bundle = self._by_cluster.get(event.cluster) if event.subproc > 0 else None
+        if bundle is None or event.subproc > len(bundle.members):
+            return None
+        return bundle.members[event.subproc - 1]
+
+    def on_unbundled(self, _: int, event: LogEvent) -> None:
+        """The bundle has ended: its nodes without a result are ready again."""
+        run, bundle = self.run, self.bundles.pop(event.value, None)
+        run.written.drop(RESULTS, event.value)
+        if bundle is None:
+            return
+        self._by_cluster.pop(bundle.cluster, None)
+        self._shared -= len(bundle.members) - 1
+        why, _sep, suspects = event.text.partition("\n")
+        for node in reversed(bundle.members):
+            del self._bundle_of[node]
+            if self._is_without_result(node):
+                self._take_back(node, run.dag.names[node] in suspects.split(" "))
+        back = sum(run.nodes.states[node] == State.READY for node in bundle.members)
+        if back:
+            run.say(f"Bundle {bundle.number}: {back} nodes have no result ({why})")
+        if run.mode is Mode.RUN and not run.recovering:
+            run.emit(do.Ask(HELPER, Forget(bundle.number)))
+
+    def on_forgotten(self, answer: Forgotten) -> None:
+        """Its files are gone."""
+
+    def _is_without_result(self, node: int) -> bool:
+        run = self.run
+        state = run.nodes.states[node]
+        return state == State.SUBMITTING or (
+            state == State.SUBMITTED and node not in run.job_table.by_node
+        )
+
+    def _take_back(self, node: int, suspect: bool) -> None:
+        run = self.run
+        self._returns[node] = self._returns.get(node, 0) + 1
+        if suspect or self._returns[node] > MAX_RETURNS:
+            self.alone.add(node)
+        lifecycle.leave_queue(run, node)
+        lifecycle.make_ready(run, node, first=True)
+
+    # How long nodes take.
+
+    def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """Of nodes that run alone; events have whole seconds, and those of bundles tell more."""
+        kind = self.kinds.get(node)
+        if kind is None or node in self._bundle_of:
+            return
+        if change is Change.RUNS:
+            self._begun[node] = event.time
+        elif change is Change.ENDED and node in self._begun:
+            took = event.time - self._begun.pop(node)
+            self.times.setdefault(kind, Times()).add(max(took, 0.0))
+
+    def on_slots(self, answer: SlotsSeen) -> None:
+        """How many jobs the pool can run at once, as far as is known."""
+        self._slots = answer.slots
+
+    def deadline(self) -> float | None:
+        """When a node has waited long enough for others."""
+        times = [
+            until
+            for (line, _), waiting in self.waiting.items()
+            if waiting
+            for until in [self._until(line, waiting)]
+            if until > self.run.now
+        ]
+        if any(self.waiting.values()):
+            times.append(self.run.pace.blocked_until(self.run.now, self.run.limits))
+        return min(filter(None, times), default=None)
+
+    # What becomes of nodes.
+
+    def places_shared(self) -> int:
+        """All nodes of a bundle but one."""
+        return self._shared
+
+    def begins_anew(self, node: int) -> None:
+        """It may go together with others again."""
+        self.alone.discard(node)
+        self._returns.pop(node, None)
+
+    def retried(self, node: int) -> None:
+        """Its next run may have another description."""
+        self.kinds.pop(node, None)
+
+    def grown(self, growth: Growth, children: Sequence[int]) -> None:
+        """New nodes may be bundled."""
+        self.line_of = line_of_nodes(self.run.dag, range(len(self.run.dag)))
+
+    def node_left(self, node: int) -> None:
+        """Nothing is known of the node any more."""
+        self.begins_anew(node)
+        self.kinds.pop(node, None)
+        self.line_of.pop(node, None)
+
+    def obstacle_to_steer(self, node: int) -> str:
+        """It can't be told apart from the others of its bundle while that is in the queue."""
+        bundle = self._bundle_of.get(node)
+        if bundle is None:
+            return ""
+        return f"it is in bundle {bundle.number} with {_others(bundle)} others: ask when that ends"
+
+    def details(self, node: int) -> str:
+        """Which bundle it is in, or that it waits for others."""
+        bundle = self._bundle_of.get(node)
+        if bundle is not None:
+            does = "runs" if bundle.runs else "is queued"
+            job = f" (job {bundle.cluster}.0)" if bundle.cluster else ""
+            return f"{does} in bundle {bundle.number}{job} with {_others(bundle)} others"
+        if node in self.line_of and self.is_waiting(node):
+            return "waits for others to be bundled with"
+        return ""
+
+    def validate(self) -> None:
+        """Nodes of bundles are in the queue; those that wait for others are ready."""
+        states = self.run.nodes.states
+        for bundle in self.bundles.values():
+            for node in bundle.members:
+                assert self._bundle_of[node] is bundle, node
+        for waiting in self.waiting.values():
+            for node in waiting:
+                assert states[node] == State.READY, node
+        for node in self.run.nodes.in_state(State.READY):
+            queued = node in self.run.ready or node in set(self.run.categories.waiting())
+            assert queued != self.is_waiting(node), node
+
+
+def number_of(node: str) -> int:
+    """The number of the bundle whose job has that name of a node; 0 if it is none's."""
+    digits = node[len(NAME) :] if node.startswith(NAME) else ""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
+
+
+def _parts(names: Iterator[str], most: int) -> Iterator[str]:
+    """Names with blanks between them, in texts of at most so many characters, or one name."""
+    part = ""
+    for name in names:
+        if part and len(part) + len(name) >= most:
+            yield part
+            part = ""
+        part = f"{part} {name}" if part else name
+    yield part
+
+
+def _others(bundle: Bundle) -> int:
+    return len(bundle.members) - 1
+
+
+def _named(run: RunState, bundle: Bundle) -> str:
+    names = [run.dag.names[node] for node in bundle.members[:3]]
+    return ", ".join(names) + (", ..." if len(bundle.members) > len(names) else "")

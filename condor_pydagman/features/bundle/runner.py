@@ -1,0 +1,830 @@
+#!/bin/sh
+""":"
+for python in /usr/bin/python3 /usr/libexec/platform-python; do
+    [ -x "$python" ] && exec "$python" -I -S "$0" "$@"
+done
+python=$(command -v python3) && exec "$python" -I -S "$0" "$@"
+echo "The runner of a bundle needs Python 3.6 or newer; there is no python3 on this machine." >&2
+exit 127
+
+The program in the job of a bundle: it runs the tasks of a list, and writes what became of each.
+
+    runner.py tasks
+
+It is one file that uses the standard library only, and runs under any Python from 3.6 on, older
+than what the rest of this package needs: it runs on machines that nobody prepared.  The lines above
+are for /bin/sh, which finds a Python: the system's first, since what is on PATH may be a wrapper,
+or lie on a slow file system.  If there is none, the exit code is 127.
+
+It is called in the job's working directory, with the list of tasks (lines of JSON).  `parallel`
+tasks run at a time, begun in the order of the list.  Each has a process group, directory,
+environment and standard streams of its own, and the default dispositions of signals.  What is left
+of its group when it ends is killed.  A task that runs for longer than its `timeout` gets SIGTERM,
+and SIGKILL two seconds later.
+
+What becomes of tasks is appended to the file `results`, a line of JSON by one write: "started"
+before a task begins; "ended" when it has ended and its outputs are where they belong.  If there is
+such a file, tasks that have ended are not run again; whatever in it is no such line is ignored.
+A task that can't be started has ended with code 126, or 127 if there is no such program, and
+"error".  The code of a task that a signal has ended is that signal's number, negative.  "rss" is at
+least what the runner itself has: the kernel counts the process that became the task.
+
+The job is transferred if the working directory is HTCondor's scratch directory, else shared.  In a
+shared job a task runs in its `directory`.  In a transferred one it runs in `work/<n>/`, with links
+to its inputs, or a copy of one that is named as an output, too.  What it leaves is moved to
+`out/<n>/`, by the same relative name, and `work/<n>/` is removed.  Outputs that are not there, or
+that HTCondor could not transfer (sockets, pipes, links to nothing), are named as missing.
+
+SIGTERM (also SIGINT, SIGHUP) ends the run: all tasks get SIGTERM, and SIGKILL two seconds later.
+Those that had ended before have their results; those that had to be stopped have none, and run
+again when the runner is called again.
+
+A task can't be kept from changing files of the user, those of other tasks, the inputs that it has
+links to, and the results included: it is a program of the same user.  A process that a task has put
+into a group of its own lives until the job ends.
+
+Exit codes: 0 if all tasks have ended, whatever their codes; 2 if the arguments are wrong; 20 if the
+list can't be read or is damaged; 21 if results or outputs can't be stored; 22 if a signal has ended
+the run; 23 if this machine lacks what the runner needs, such as room for another process.
+"""
+
+import errno
+import json
+import os
+import signal
+import stat
+import sys
+import time
+
+TYPE_CHECKING = False  # the standard library's `typing` takes memory, and annotations are strings
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+WRONG_CALL = 2
+DAMAGED = 20
+NO_ROOM = 21
+STOPPED = 22
+UNFIT = 23
+
+RESULTS = "results"
+MAX_RESULT_BYTES = 1 << 20  # a longer line is none of this program's
+MAX_MISSING = 100  # names of outputs in a line
+MAX_NESTED = 5000  # directories; the kernel's limit of paths allows 2,048
+GRACE_S = 2.0  # between SIGTERM and SIGKILL
+REAP_S = 1.0  # until killed processes are gone; one that waits in the kernel stays
+PATIENCE_S = 10.0  # how long a full disk or process table is borne
+PAUSE_S = 0.25  # until it is tried again
+MAX_WAIT_S = 3600.0
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+AWAITED = (signal.SIGCHLD, *STOPS)
+# Python ignores some; what the job's own parent ignores is not a task's either.
+TO_DEFAULT = [one for one in range(1, 32) if one not in (signal.SIGKILL, signal.SIGSTOP)]
+FULL = (errno.ENOSPC, errno.EDQUOT)
+SHORTAGES = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+# What tells a job where its directory is.
+PLACES = (b"_CONDOR_SCRATCH_DIR", b"TMPDIR", b"TMP", b"TEMP")
+JOBS_DIRECTORY = b"_CONDOR_JOB_IWD"
+STREAMS = (b"_stdout", b"_stderr")
+NO_PROGRAM, NOT_STARTED = 127, 126  # codes of tasks, as shells have them
+
+
+class Failure(Exception):
+    """Why the run can't go on.
+
+    Attributes:
+        code: the exit code of the runner.
+    """
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Task:
+    """A task of the list; names and words are bytes.
+
+    Raises:
+        ValueError, TypeError, KeyError: the line is damaged.
+    """
+
+    __slots__ = (
+        "arguments",
+        "directory",
+        "environment",
+        "error",
+        "input",
+        "links",
+        "number",
+        "output",
+        "outputs",
+        "program",
+        "sandboxed",
+        "timeout_s",
+    )
+
+    def __init__(self, line: bytes) -> None:
+        of = json.loads(line.decode())
+        self.number: int = whole(of["n"])
+        self.program = encoded(of["program"])
+        self.sandboxed = encoded(of["sandboxed"])
+        self.arguments = [encoded(word) for word in of["arguments"]]
+        own = of["environment"]
+        self.environment = {encoded(name): encoded(own[name]) for name in own}
+        self.directory = encoded(of["directory"])
+        self.input = encoded(of["input"])
+        self.output = encoded(of["output"])
+        self.error = encoded(of["error"])
+        self.links = {below(encoded(name)): encoded(source) for source, name in of["inputs"]}
+        if self.sandboxed:
+            self.links[os.path.basename(self.program)] = self.sandboxed
+        outputs = of["outputs"]
+        self.outputs = None if outputs is None else [encoded(name) for name in outputs]
+        self.timeout_s: float = of["timeout"] + 0.0
+
+    def changes(self, name: bytes) -> bool:
+        """Whether an input is, or has in it, one of the outputs that are named."""
+        return any(one == name or one.startswith(name + b"/") for one in self.outputs or ())
+
+
+class Running:
+    """A task that has been started, and when to do what about it."""
+
+    __slots__ = ("begun", "deadline", "since", "task", "timed_out")
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.begun = time.time()
+        self.since = time.monotonic()  # the other clock may jump
+        self.deadline = self.since + task.timeout_s if task.timeout_s > 0 else 0.0
+        self.timed_out = False
+
+
+def whole(value: "Any") -> int:
+    """A positive integer of the list; ValueError if it is none."""
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{value!r} is no positive integer")
+    return value
+
+
+def encoded(text: str) -> bytes:
+    """As the kernel takes it, whatever the locale; ValueError if it can't."""
+    found = text.encode("utf-8", "surrogateescape")
+    if b"\0" in found:
+        raise ValueError("a NUL in a text")
+    return found
+
+
+def decoded(name: bytes) -> str:
+    """As `results` have it."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def below(name: bytes) -> bytes:
+    """The name, if it lies below a directory; else ValueError."""
+    if not name or name.startswith(b"/") or b".." in name.split(b"/"):
+        raise ValueError(f"{name!r} is not below the task's directory")
+    return name
+
+
+class Bundle:
+    """The list of tasks.
+
+    Attributes:
+        parallel: how many run at a time.
+        lines: of the tasks, by number, in the order of the list.
+
+    Raises:
+        Failure: it can't be read, or is damaged.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.lines: dict[int, bytes] = {}
+        at = 0
+        try:
+            for at, line in enumerate(self._read(path)):
+                if at == 0:
+                    self.parallel = self._head(line)
+                    continue
+                number = Task(line).number
+                if number in self.lines:
+                    raise ValueError(f"there are two tasks {number}")
+                self.lines[number] = line
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            sentence = f"line {at + 1} of the list of tasks is damaged: {error!r}"
+            raise Failure(DAMAGED, sentence) from None
+
+    @staticmethod
+    def _read(path: str) -> "list[bytes]":
+        try:
+            with open(path, "rb") as file:
+                lines = file.read().split(b"\n")
+        except OSError as error:
+            raise Failure(DAMAGED, f"the list of tasks can't be read: {error}") from None
+        if len(lines) < 2 or lines.pop():
+            raise Failure(DAMAGED, f"the list of tasks is cut: {path} ends within a line")
+        return lines
+
+    @staticmethod
+    def _head(line: bytes) -> int:
+        head = json.loads(line.decode())
+        if head["format"] != 1:
+            raise ValueError(f"this runner does not know format {head['format']!r}")
+        return whole(head["parallel"])
+
+
+class Patience:
+    """How long a full disk, or a full table of processes, is borne."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def wait(self, failure: Failure) -> None:
+        """Wait until it can be tried again.
+
+        Raises:
+            Failure: the one given, if it has lasted for too long; or the run is to end.
+        """
+        now = time.monotonic()
+        self._until = self._until or now + PATIENCE_S
+        if now > self._until:
+            raise failure
+        if signal.sigtimedwait(STOPS, PAUSE_S) is not None:
+            raise stopped()
+
+
+def stopped() -> Failure:
+    """The end of a run by a signal."""
+    return Failure(STOPPED, "a signal has ended the run before all tasks had ended")
+
+
+class Results:
+    """The file of results."""
+
+    def __init__(self) -> None:
+        """Open it, also that of an earlier run.
+
+        Raises:
+            Failure: it can't be opened.
+        """
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        try:
+            self._file = os.open(RESULTS, flags, 0o666)
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                raise OSError(errno.EINVAL, "it is no file", RESULTS)
+        except OSError as error:
+            raise Failure(NO_ROOM, f"results can't be written: {error}") from None
+        self._before = b""  # what must precede the next line
+
+    def ended(self) -> "set[int]":
+        """The tasks that have ended in earlier runs."""
+        found = set()
+        whole_line = True
+        with open(self._file, "rb", closefd=False) as file:
+            for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
+                if whole_line and line.startswith(b'{"ended": '):
+                    found.add(_number_of(line))
+                whole_line = line.endswith(b"\n")
+        self._before = b"" if whole_line else b"\n"
+        return found
+
+    def write(self, **record: "Any") -> None:
+        """Append a line; a full disk is borne for a while.
+
+        Raises:
+            Failure: it is not there, or not all of it.
+        """
+        line = json.dumps(record).encode() + b"\n"
+        patience = Patience()
+        while True:
+            try:
+                if os.write(self._file, self._before + line) == len(self._before + line):
+                    self._before = b""
+                    return
+                self._before = b"\n"
+                reason = "the disk is full"
+            except OSError as error:
+                reason = str(error)
+            patience.wait(Failure(NO_ROOM, f"results can't be written: {reason}"))
+
+
+def _number_of(line: bytes) -> int:
+    """The task of which a line says that it has ended; 0 if it is no such line."""
+    try:
+        record = json.loads(line.decode())
+        known = all(type(record[name]) is int for name in ("ended", "run", "code", "signal"))
+    except (ValueError, KeyError, RecursionError):
+        return 0
+    return record["ended"] if known else 0
+
+
+def spawned(program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any") -> int:
+    """The process of a program, in a group of its own, with three open files as its streams.
+
+    Raises:
+        OSError: it can't be started.
+    """
+    if not hasattr(os, "posix_spawn"):
+        return _forked(program, words, given, files)
+    streams = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
+    return os.posix_spawn(
+        program,
+        words,
+        given,
+        file_actions=streams,
+        setpgroup=0,
+        setsigmask=(),
+        setsigdef=TO_DEFAULT,
+    )
+
+
+def _forked(program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any") -> int:
+    """`spawned` with a Python that can't: the child tells by a pipe why it could not."""
+    told, tells = os.pipe()
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _become(program, words, given, files, tells)
+        os.close(tells)
+        tells = -1
+        number = int(os.read(told, 16) or b"0")
+        if number:
+            os.waitpid(pid, 0)
+            raise OSError(number, os.strerror(number), program)
+        return pid
+    finally:
+        os.close(told)
+        if tells >= 0:
+            os.close(tells)
+
+
+def _become(
+    program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any", tells: int
+) -> None:
+    """Become the program; in the child, which never returns."""
+    try:
+        os.setpgid(0, 0)
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        for one in TO_DEFAULT:
+            signal.signal(one, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.execve(program, words, given)
+    except OSError as error:
+        os.write(tells, b"%d" % (error.errno or errno.EIO))
+    finally:
+        os._exit(127)
+
+
+def kill(group: int, how: int) -> None:
+    """Send a signal to a process group, as far as that can be done."""
+    attempt(os.killpg, group, how)
+
+
+def remove(path: bytes, links: "Any" = ()) -> None:
+    """Remove a directory with all that is in it, or a file, as far as that can be done.
+
+    Args:
+        links: what is known to be in it.
+    """
+    try:
+        for name in links:
+            os.unlink(os.path.join(path, name))
+        os.rmdir(path)
+    except OSError:
+        if os.path.islink(path) or not os.path.isdir(path):
+            attempt(os.unlink, path)
+            return
+        for entry in entries(path):
+            remove(entry.path)
+        attempt(os.rmdir, path)
+
+
+def entries(path: bytes) -> "list[os.DirEntry[bytes]]":
+    """What is in a directory; nothing if that can't be read."""
+    for _ in range(2):
+        try:
+            return list(os.scandir(path))
+        except OSError:
+            attempt(os.chmod, path, 0o700)
+    return []
+
+
+def attempt(function: "Any", *arguments: "Any") -> None:
+    """Do what may fail."""
+    try:
+        function(*arguments)
+    except OSError:
+        pass
+
+
+def copy(source: bytes, target: bytes) -> None:
+    """Copy a file, or a directory with all that is in it."""
+    import shutil  # few tasks need it
+
+    if os.path.isdir(source):
+        shutil.copytree(source, target, symlinks=True)  # type: ignore[type-var, arg-type]
+    else:
+        shutil.copy2(source, target)
+
+
+def remove_unfit(path: bytes) -> "list[bytes]":
+    """Remove what HTCondor can't transfer of a file or directory; returns the paths of that.
+
+    What it can't read would put the whole job on hold.
+    """
+    mode = os.lstat(path).st_mode
+    if stat.S_ISDIR(mode):
+        if mode & 0o700 != 0o700:
+            os.chmod(path, mode & 0o7777 | 0o700)
+        return [one for entry in list(os.scandir(path)) for one in remove_unfit(entry.path)]
+    if stat.S_ISREG(mode):
+        if not mode & 0o400:
+            os.chmod(path, mode & 0o7777 | 0o400)
+        return []
+    if stat.S_ISLNK(mode) and os.path.exists(path):
+        return []
+    os.unlink(path)
+    return [path]
+
+
+class Sandbox:
+    """The scratch directory of a transferred run: what tasks find there, and what they leave."""
+
+    def __init__(self, path: bytes) -> None:
+        self.path = path
+        self._runnable: set[bytes] = set()
+        for name in (b"work", b"out"):
+            os.makedirs(os.path.join(path, name), exist_ok=True)
+
+    def work(self, task: Task) -> bytes:
+        """The directory of a task."""
+        return b"%s/work/%d" % (self.path, task.number)
+
+    def out(self, task: Task) -> bytes:
+        """The directory of what it leaves; made when there is something."""
+        return b"%s/out/%d" % (self.path, task.number)
+
+    def prepare(self, task: Task) -> None:
+        """Make its directory, with its inputs; nothing is left of an earlier attempt."""
+        work, out = self.work(task), self.out(task)
+        if os.path.lexists(out):
+            remove(out)
+        try:
+            os.mkdir(work)
+        except FileExistsError:
+            remove(work)
+            os.mkdir(work)
+        if task.output or task.error:
+            os.mkdir(out)
+        for name, source in task.links.items():
+            place = os.path.join(work, name)
+            if b"/" in name:
+                os.makedirs(os.path.dirname(place), exist_ok=True)
+            bring = copy if task.changes(name) else os.symlink
+            bring(os.path.join(self.path, source), place)
+        if task.sandboxed and task.sandboxed not in self._runnable:
+            self._make_runnable(os.path.join(self.path, task.sandboxed))
+            self._runnable.add(task.sandboxed)
+
+    def streams(self, task: Task) -> "tuple[bytes, bytes, bytes]":
+        """The files that are its standard streams; empty for none."""
+        out = self.out(task)
+        output, error = (os.path.join(out, name) for name in STREAMS)
+        if same_file(task.output, task.error):
+            error = output
+        return (
+            os.path.basename(task.input),
+            output if task.output else b"",
+            error if task.error else b"",
+        )
+
+    @staticmethod
+    def _make_runnable(program: bytes) -> None:
+        try:
+            mode = os.stat(program).st_mode
+            if not mode & 0o100:
+                os.chmod(program, mode & 0o7777 | (mode & 0o444) >> 2 | 0o100)
+        except OSError:
+            pass  # to start it tells why
+
+    def collect(self, task: Task) -> "list[str]":
+        """Move what the task has left, and remove its directory; returns what is missing.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        work, out = self.work(task), self.out(task)
+        outputs = self._left(work, task) if task.outputs is None else task.outputs
+        missing = [one for name in outputs for one in self._move(work, out, name)]
+        remove(work, task.links)
+        return [decoded(name) for name in missing[:MAX_MISSING]]
+
+    @staticmethod
+    def _left(work: bytes, task: Task) -> "list[bytes]":
+        """HTCondor's default: all files that are new or changed, no directories."""
+        return [
+            entry.name
+            for entry in entries(work)
+            if entry.is_file() and not (entry.name in task.links and entry.is_symlink())
+        ]
+
+    @staticmethod
+    def _move(work: bytes, out: bytes, name: bytes) -> "list[bytes]":
+        """Move an output; returns what of it can't be transferred."""
+        source = os.path.join(work, name)
+        kept = os.path.normpath(b"/" + name).lstrip(b"/")
+        target = os.path.join(out, kept)
+        there = os.path.lexists(target)  # a stream, or moved already with what it is in
+        if not os.path.lexists(source):
+            return [] if there and kept not in STREAMS else [name]
+        if not kept or there:
+            return [name]
+        try:
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if name.startswith(b"/"):
+                copy(source, target)
+            else:
+                os.rename(source, target)
+            gone = remove_unfit(target)
+        except OSError as error:
+            if error.errno in FULL:
+                raise
+            remove(target)
+            return [name]
+        return [os.path.normpath(name + one[len(target) :]) for one in gone]
+
+
+class Runner:
+    """A run of the tasks that have no result yet."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        """Read the results of earlier runs, and see what kind of run this is.
+
+        Raises:
+            Failure: results can't be written.
+        """
+        self.bundle = bundle
+        self.results = Results()
+        ended = self.results.ended()
+        self.waiting = [line for number, line in bundle.lines.items() if number not in ended]
+        self.waiting.reverse()
+        self.running: dict[int, Running] = {}  # by process
+        self.announced = 0  # the task of which "started" was written last
+        self.patience = Patience()
+        self.nothing = null_device()
+        self.environment = dict(os.environb)
+        self.number = job_starts(self.environment.get(b"_CONDOR_JOB_AD", b""))
+        scratch = self.environment.get(b"_CONDOR_SCRATCH_DIR", b"")
+        self.sandbox = Sandbox(os.getcwdb()) if is_here(scratch) else None
+        there = [name for name in PLACES if self.sandbox and self.environment.get(name) == scratch]
+        self.places = there + [JOBS_DIRECTORY] * (JOBS_DIRECTORY in self.environment)
+
+    def run(self) -> None:
+        """Run them.
+
+        Raises:
+            Failure: they have not all ended.
+        """
+        self.results.write(run=self.number, host=os.uname().nodename, time=time.time())
+        try:
+            while self.waiting or self.running:
+                self.wait(self.limit() if self.start_some() else PAUSE_S)
+        finally:
+            self.stop()
+        self.results.write(handled=len(self.bundle.lines), time=time.time())
+
+    def start_some(self) -> bool:
+        """Start as many as may run now; False if one can't be started yet."""
+        while self.waiting and len(self.running) < self.bundle.parallel:
+            if not self.start(Task(self.waiting[-1])):
+                return False
+            self.waiting.pop()
+        return True
+
+    def start(self, task: Task) -> bool:
+        """Start a task; False if this machine can't start any now.
+
+        That it starts is written before: it may end this program.
+
+        Raises:
+            Failure: the machine could not for a while, and no task runs that would end.
+        """
+        one = Running(task)
+        if task.number != self.announced:
+            self.results.write(started=task.number, run=self.number, time=one.begun)
+            self.announced = task.number
+        try:
+            process = self.spawn(task)
+        except (OSError, ValueError) as error:
+            number = error.errno if isinstance(error, OSError) else 0
+            if number in SHORTAGES or (self.sandbox and number in FULL):
+                if not self.running:
+                    self.patience.wait(Failure(UNFIT, f"no task can be started: {error}"))
+                return False
+            self.write_unstarted(one, error)
+            return True
+        self.patience = Patience()
+        self.running[process] = one
+        return True
+
+    def spawn(self, task: Task) -> int:
+        """The process of a task, in its directory.
+
+        Raises:
+            OSError, ValueError: it can't be started.
+        """
+        directory, program = task.directory, task.program
+        streams = task.input, task.output, task.error
+        if self.sandbox:
+            self.sandbox.prepare(task)
+            directory = self.sandbox.work(task)
+            streams = self.sandbox.streams(task)
+            if task.sandboxed:
+                program = os.path.join(directory, os.path.basename(program))
+        os.chdir(directory)
+        given = dict(self.environment)
+        for name in self.places:
+            given[name] = directory
+        given.update(task.environment)
+        files: list[int] = []
+        try:
+            for path, flags in zip(streams, (os.O_RDONLY, WRITTEN, WRITTEN)):
+                files.append(opened(path, flags) if path else self.nothing)
+                if len(files) == 2 and same_file(streams[1], streams[2]):
+                    files.append(files[1])
+                    break
+            return spawned(program, [program, *task.arguments], given, files)
+        finally:
+            for file in {*files} - {self.nothing}:
+                os.close(file)
+
+    def limit(self) -> float:
+        """Seconds until a task has run for too long."""
+        limits = [one.deadline for one in self.running.values() if one.deadline]
+        return max(0.0, min(limits) - time.monotonic()) if limits else MAX_WAIT_S
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until a task has ended, or for so long; then do what there is to do.
+
+        All signals that mean something are blocked, and taken here: none is lost, whatever this
+        program does meanwhile.
+
+        Raises:
+            Failure: the run is to end.
+        """
+        if not self.running and not self.waiting:
+            return
+        taken = signal.sigtimedwait(AWAITED, limit_s)
+        for one, status, usage in self.reaped():
+            self.write_ended(one, status, usage)
+        if taken is not None and taken.si_signo in STOPS:
+            raise stopped()
+        now = time.monotonic()
+        for process, one in self.running.items():
+            if one.deadline and one.deadline <= now:
+                kill(process, signal.SIGKILL if one.timed_out else signal.SIGTERM)
+                one.deadline = 0.0 if one.timed_out else now + GRACE_S
+                one.timed_out = True
+
+    def reaped(self) -> "Iterator[tuple[Running, int, Any]]":
+        """The tasks that have ended, with their exit status and usage.
+
+        Its group is killed while a task is a zombie, so that its number can't be another's.
+        """
+        while self.running:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if found is None:
+                return
+            kill(found.si_pid, signal.SIGKILL)
+            process, status, usage = os.wait4(found.si_pid, 0)
+            one = self.running.pop(process, None)
+            if one is not None:  # a wrapper that became this program may have had children
+                yield one, status, usage
+
+    def write_ended(self, one: Running, status: int, usage: "Any") -> None:
+        """Bring in what a task has left, and write that it has ended."""
+        ended = one.begun + time.monotonic() - one.since
+        by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        self.results.write(
+            ended=one.task.number,
+            run=self.number,
+            time=ended,
+            begun=one.begun,
+            code=-by or os.WEXITSTATUS(status),
+            signal=by,
+            user=usage.ru_utime,
+            system=usage.ru_stime,
+            rss=usage.ru_maxrss,
+            timed_out=one.timed_out,
+            missing=self.collected(one.task),
+        )
+
+    def write_unstarted(self, one: Running, error: Exception) -> None:
+        """Write that a task could not be started."""
+        words, code = str(error), NOT_STARTED
+        if isinstance(error, OSError) and isinstance(error.filename, bytes):
+            words = f"{decoded(error.filename)}: {error.strerror}"
+            of_program = os.path.basename(error.filename) == os.path.basename(one.task.program)
+            if error.errno in (errno.ENOENT, errno.ENOTDIR) and of_program:
+                code = NO_PROGRAM
+        if self.sandbox:
+            remove(self.sandbox.work(one.task))
+        self.results.write(
+            ended=one.task.number,
+            run=self.number,
+            time=one.begun + time.monotonic() - one.since,
+            begun=one.begun,
+            code=code,
+            signal=0,
+            user=0.0,
+            system=0.0,
+            rss=0,
+            timed_out=False,
+            missing=[],
+            error=words,
+        )
+
+    def collected(self, task: Task) -> "list[str]":
+        """Bring in what a task has left; returns what is missing."""
+        patience = Patience()
+        while self.sandbox:
+            try:
+                return self.sandbox.collect(task)
+            except OSError as error:
+                patience.wait(Failure(NO_ROOM, f"outputs can't be stored: {error}"))
+        return []
+
+    def stop(self) -> None:
+        """Stop what runs, without a result."""
+        for how, seconds in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, REAP_S)):
+            for process in self.running:
+                kill(process, how)
+            until = time.monotonic() + seconds
+            while self.running and time.monotonic() < until:
+                signal.sigtimedwait((signal.SIGCHLD,), max(0.0, until - time.monotonic()))
+                for _ in self.reaped():
+                    pass
+
+
+def opened(path: bytes, flags: int) -> int:
+    """A file as a stream; a pipe without anybody at its other end keeps nobody waiting."""
+    file = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
+    os.set_blocking(file, True)
+    return file
+
+
+def same_file(one: bytes, other: bytes) -> bool:
+    """Whether two names are of the same file, which need not be there yet."""
+    return one == other or os.path.normpath(one) == os.path.normpath(other)
+
+
+def null_device() -> int:
+    """An open /dev/null that is none of the three standard streams, which are open then, too."""
+    file = os.open(os.devnull, os.O_RDWR)
+    while file <= 2:
+        file = os.open(os.devnull, os.O_RDWR)
+    return file
+
+
+def is_here(path: bytes) -> bool:
+    """Whether a directory is the working directory."""
+    try:
+        return os.path.samestat(os.stat(path), os.stat("."))
+    except OSError:
+        return False
+
+
+def job_starts(path: bytes) -> int:
+    """How often HTCondor has started the job, as the job's ad tells; 0 if it doesn't."""
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                name, _, value = line.partition(b"=")
+                if name.strip().lower() == b"numjobstarts":
+                    return int(value)
+    except (OSError, ValueError):
+        pass
+    return 0
+
+
+def main(words: "list[str]") -> int:
+    """Run the tasks of a list; returns the exit code."""
+    try:
+        if len(words) != 1:
+            raise Failure(WRONG_CALL, "usage: runner.py LIST_OF_TASKS")
+        if not hasattr(signal, "sigtimedwait"):
+            raise Failure(UNFIT, "this system has no sigtimedwait()")
+        signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would lose exit codes
+        sys.setrecursionlimit(MAX_NESTED)
+        Runner(Bundle(words[0])).run()
+    except Failure as failure:
+        print(f"The runner of a bundle: {failure}", file=sys.stderr)
+        return failure.code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,357 @@
+"""What of a node's submit description is its own task, and what must be equal in a bundle.
+
+A node's task is what the runner can do for it: the program, its arguments, environment and files.
+All else of the description (requirements, requests, image, attributes) is of the job, so nodes go
+together only if that is equal.  A description that says more than this module understands is left
+to HTCondor: its node runs alone, and `CannotBundle` says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os.path
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from condor_pydagman.language import submit_file
+from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand, references
+from condor_pydagman.named_tuple import NamedTuple
+
+# Commands that are of a node's task, by their names; `log` is of no use for one of many tasks.
+_OF_TASK = {
+    "executable": ("executable", "cmd"),
+    "arguments": ("arguments", "args"),
+    "environment": ("environment", "env"),
+    "input": ("input", "stdin", "in"),
+    "output": ("output", "stdout", "out"),
+    "error": ("error", "stderr", "err"),
+    "initialdir": ("initialdir", "initial_dir", "job_iwd", "iwd"),
+    "transfer_input_files": ("transfer_input_files", "transferinputfiles"),
+    "transfer_output_files": ("transfer_output_files", "transferoutputfiles"),
+    "transfer_output_remaps": ("transfer_output_remaps", "transferoutputremaps"),
+    "success_exit_code": ("success_exit_code", "jobsuccessexitcode"),
+    "log": ("log", "userlog"),
+}
+_TASK_OF = {alias: name for name, aliases in _OF_TASK.items() for alias in aliases}
+# Commands whose effect a bundle can't give to one of its tasks.
+_ALONE = re.compile(
+    r"(?:on_exit_|onexit|periodic|retry_until|max_retries|jobmaxretries|retry_request|checkpoint_"
+    r"|successcheckpoint|transfer_?checkpoint|cron_|deferral|stream|kill_sig|killsig|remove_kill"
+    r"|rmkill|hold_kill|holdkill|noop_job|isnoop|hold$|leave_in_queue|leavejob|shell$|tool_daemon"
+    r"|jar_files|jarfiles|java_|max_materialize|max_idle|materialize|jobmaterialize|output_dest"
+    r"|outputdest|output_dir|outputdir|public_input|common_input|transfer_common|commoninput"
+    r"|skip_if_dataflow|skipifdataflow|preserve_relative|preserverelative|append_files|appendfiles"
+    r"|transfer_input$|transferin$|transfer_output$|transferout$|transfer_error|transfererr"
+    r"|encrypt_|encrypt(?:in|out)|dont_encrypt|dontencrypt|manifest|arguments2|environment2"
+    r"|fetch_files|file_remaps|local_files|remote_|interactive|machine_count|parallel_script"
+    r"|suspend_job|want_graceful|wantgraceful|vm_|ec2_|gce_|azure_|grid_|arc_|batch_queue"
+    r"|allow_arguments|allow_environment|compress_files|buffer|copy_to_spool|when_to_transfer"
+    r"|whentotransfer|allowed_execute|allowedexecute)"
+)
+_UNIVERSES = ("", "vanilla", "5", "container")
+_PLAIN_QUEUE = re.compile(r"\s*1?\s*")
+_V1_QUOTE = re.compile(r'(?<!\\)"')
+_URL = re.compile(r"^[A-Za-z][\w+.-]*://")
+_OF_NODE = ("job", "retry")  # macros that DAGMan sets for each node
+
+
+class CannotBundle(Exception):
+    """The node runs alone; the text says why."""
+
+
+class Task(NamedTuple):
+    """What the runner does for one node; paths are absolute unless they say otherwise.
+
+    Attributes:
+        program: its path at the access point.
+        transfers_program: whether it is to be there in a run with file transfer.
+        arguments, environment: as the program gets them.
+        directory: the initial directory.
+        input, output, error: as the description names them; '' for none.
+        inputs: files that are transferred.
+        outputs: names of files to be brought home; None: all new ones.
+        remaps: by name of an output, where it belongs, relative to `directory`.
+        success: the exit code that stands for success.
+        transfers_files: whether the job may be one with file transfer.
+    """
+
+    program: str
+    transfers_program: bool
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    directory: str
+    input: str
+    output: str
+    error: str
+    inputs: Sequence[str]
+    outputs: Sequence[str] | None
+    remaps: Mapping[str, str]
+    success: int
+    transfers_files: bool
+
+
+class Description(NamedTuple):
+    """A submit file, read once for all nodes that name it: `CannotBundle` says what it can't be."""
+
+    text: SubmitText
+    why: str = ""
+
+
+def described(text: str) -> Description:
+    """Read a submit file."""
+    found = submit_file.parse(text)
+    return Description(found, _obstacle(found))
+
+
+def _obstacle(text: SubmitText) -> str:
+    if not text.plain:
+        return "it has more than assignments and a queue statement"
+    if not _PLAIN_QUEUE.fullmatch(text.queue):
+        return f"its queue statement is not for one job: queue{text.queue}"
+    return ""
+
+
+class Node(NamedTuple):
+    """What is known of a node beside its submit file.
+
+    Attributes:
+        name: its name.
+        retry: number of its run.
+        directory: where it is submitted from, absolute.
+        before, after: its VARS that stand before the lines of the submit file, and behind them.
+        equal: what else must be equal in a bundle: its priority and so on.
+    """
+
+    name: str
+    retry: int
+    directory: str
+    before: Sequence[tuple[str, str]] = ()
+    after: Sequence[tuple[str, str]] = ()
+    equal: tuple[object, ...] = ()
+
+
+def packable(description: Description, node: Node) -> tuple[str, Task]:
+    """The kind of a node, and its task: nodes of one kind can go together.
+
+    Raises:
+        CannotBundle: it must run alone.
+    """
+    if description.why:
+        raise CannotBundle(description.why)
+    values = {
+        "job": node.name,
+        "retry": str(node.retry),
+        **{key.lower(): value for key, value in node.before},
+        **description.text.values,
+        **{key.lower(): value for key, value in node.after},
+    }
+    own = {*_OF_NODE, *(key.lower() for key, _ in (*node.before, *node.after))}
+    commands = dict(_of_task(values))
+    task = _task(commands, values, node)
+    return _kind(values, own, node, task), task
+
+
+def _of_task(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, aliases in _OF_TASK.items():
+        found = [alias for alias in aliases if alias in values]
+        if len(found) > 1:
+            raise CannotBundle(f"it has both {found[0]} and {found[1]}")
+        if found:
+            yield name, values[found[0]]
+
+
+def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> str:
+    """What must be equal, as a digest."""
+    used = set().union(*(references(value) for value in values.values() if "$" in value))
+    lines: list[str] = []
+    for key in sorted(values):
+        if key in _TASK_OF or key in _OF_NODE:
+            continue
+        if _ALONE.match(key):
+            raise CannotBundle(f"it has {key}")
+        if key in used and key not in submit_file.KEYWORDS:
+            continue  # a macro: it counts where it is used
+        lines.append(f"{key}={_equal_part(values[key], values, own)}")
+    universe = values.get("universe", "").strip().lower()
+    if universe not in _UNIVERSES:
+        raise CannotBundle(f"it runs in the {universe} universe")
+    equal = "\n".join([*lines, *map(str, node.equal), str(task.transfers_program)])
+    return hashlib.sha256(equal.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _equal_part(value: str, values: Mapping[str, str], own: set[str]) -> str:
+    if "$" not in value:
+        return value
+    if "$$" in value:
+        raise CannotBundle(f"it uses an attribute of the machine: {value}")
+    new = expand(value, values.get)
+    if new is not None:
+        return new
+    if _depends(value, values, own):
+        raise CannotBundle(f"it is not known what this will be: {value}")
+    return value
+
+
+def _depends(value: str, values: Mapping[str, str], own: set[str]) -> bool:
+    """Whether a value may be another one for each node or job."""
+    todo, seen = [value], set[str]()
+    while todo:
+        for name in references(todo.pop()):
+            if name in own or name in SPECIAL:
+                return True
+            if name in values and name not in seen:
+                seen.add(name)
+                todo.append(values[name])
+    return "$random" in value.lower()
+
+
+def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) -> Task:
+    def text(name: str) -> str:
+        value = commands.get(name, "")
+        new = expand(value, values.get) if "$" in value else value
+        if new is None:
+            raise CannotBundle(f"it is not known what this will be: {name} = {value}")
+        return new.strip()
+
+    directory = os.path.join(node.directory, text("initialdir"))
+    executable = text("executable")
+    if not executable:
+        raise CannotBundle("it has no executable")
+    if _URL.match(executable):
+        raise CannotBundle("its executable is a URL")
+    transfers = values.get("transfer_executable", "true").strip().lower()
+    if transfers not in ("true", "false", "yes", "no", "1", "0"):
+        raise CannotBundle(f"it has transfer_executable = {transfers}")
+    has_outputs = "transfer_output_files" in commands
+    return Task(
+        os.path.normpath(os.path.join(directory, executable)),
+        transfers in ("true", "yes", "1"),
+        arguments_of(text("arguments")),
+        environment_of(text("environment")),
+        os.path.normpath(directory),
+        _stream(text("input")),
+        _stream(text("output")),
+        _stream(text("error")),
+        _files(text("transfer_input_files")),
+        _files(text("transfer_output_files")) if has_outputs else None,
+        _remaps(text("transfer_output_remaps")),
+        _number(text("success_exit_code") or "0"),
+        _may_transfer(values),
+    )
+
+
+def _may_transfer(values: Mapping[str, str]) -> bool:
+    value = values.get("should_transfer_files", values.get("shouldtransferfiles", ""))
+    if "$" in value:
+        value = expand(value, values.get) or ""
+    return value.strip().lower() not in ("no", "never", "false")
+
+
+def _stream(name: str) -> str:
+    if _URL.match(name):
+        raise CannotBundle(f"it names a URL: {name}")
+    return "" if name == "/dev/null" else name
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise CannotBundle(f"it has success_exit_code = {text}") from None
+
+
+def _files(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if _URL.match(name):
+            raise CannotBundle(f"it transfers a URL: {name}")
+        if name.endswith("/") or "*" in name:
+            raise CannotBundle(f"it transfers the contents of a directory: {name}")
+    return names
+
+
+def _remaps(text: str) -> dict[str, str]:
+    text = text.strip()
+    if text[:1] == '"' == text[-1:] and len(text) > 1:
+        text = text[1:-1]
+    found: dict[str, str] = {}
+    for pair in filter(None, map(str.strip, text.split(";"))):
+        name, equals, place = (part.strip() for part in pair.partition("="))
+        if not (name and equals and place) or "\\" in pair or _URL.match(place):
+            raise CannotBundle(f"it remaps outputs: {pair}")
+        found[name] = place
+    return found
+
+
+def arguments_of(text: str) -> tuple[str, ...]:
+    """The arguments of a description, in the new syntax (in double quotes) or the old one (manual:
+    condor_submit, "arguments").
+
+    Raises:
+        CannotBundle: the quotes are wrong.
+    """
+    if text.startswith('"'):
+        return tuple(_words(_inside_quotes(text)))
+    if _V1_QUOTE.search(text):
+        raise CannotBundle(f"its arguments have a double quote: {text}")
+    return tuple(word.replace('\\"', '"') for word in text.split())
+
+
+def environment_of(text: str) -> dict[str, str]:
+    """The environment of a description, as `arguments_of`; the old syntax separates by `;`."""
+    pairs: Iterable[str]
+    if text.startswith('"'):
+        pairs = _words(_inside_quotes(text))
+    elif '"' in text:
+        raise CannotBundle(f"its environment has a double quote: {text}")
+    else:
+        pairs = filter(None, (pair.strip() for pair in text.split(";")))
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise CannotBundle(f"its environment has no value for {name}")
+        found[name] = value
+    return found
+
+
+def _inside_quotes(text: str) -> str:
+    inside = text[1:-1].replace('""', "\0")
+    if len(text) < 2 or not text.endswith('"') or '"' in inside:
+        raise CannotBundle(f"a double quote is wrong: {text}")
+    return inside.replace("\0", '"')
+
+
+def _words(text: str) -> Iterator[str]:
+    """Words of the new syntax: single quotes keep blanks together, and two of them inside are
+    one."""
+    word, quoted, place = None, False, 0
+    while place < len(text):
+        character = text[place]
+        if character == "'" and quoted and text[place + 1 : place + 2] == "'":
+            word, place = f"{word}'", place + 1
+        elif character == "'":
+            word, quoted = word or "", not quoted
+        elif character.isspace() and not quoted:
+            if word is not None:
+                yield word
+            word = None
+        else:
+            word = (word or "") + character
+        place += 1
+    if quoted:
+        raise CannotBundle(f"a single quote is not closed: {text}")
+    if word is not None:
+        yield word
+
+
+def without_task(text: str, statements: Iterable[tuple[int, int]]) -> str:
+    """A description without the lines of the task of its node; `statements` are those of its
+    lines."""
+    lines = text.split("\n")
+    kept: list[str] = []
+    for start, end in statements:
+        key = lines[start].partition("=")[0].strip().lower()
+        if key not in _TASK_OF:
+            kept += lines[start:end]
+    return "\n".join(kept)

@@ -1,0 +1,117 @@
+"""Which nodes a line of a DAG file is about: named ones, those of a category, or all.
+
+The end of such a line is NODES with names, CATEGORY with the name of one, or ALL_NODES.  In a
+splice, ALL_NODES are the splice's nodes, and a category is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from condor_pydagman.graph.building import Building
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.modify import category_name
+from condor_pydagman.language import rows
+from condor_pydagman.language.rows import Check
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import NodeKind
+
+ALL_NODES, CATEGORY, NODES = ("ALL_NODES", "CATEGORY", "NODES")
+
+
+def _as_it_is(word: str, words: Any) -> str:
+    return word
+
+
+def members(refuse: Check = _as_it_is) -> Any:
+    """The part of a row that says the nodes; the field behind it has the names.  `refuse` may raise
+    an error of its own for a word that is none of the three."""
+    return rows.variants(
+        {
+            ALL_NODES: None,
+            CATEGORY: rows.names("name", "<category>", 1),
+            NODES: rows.names("nodes", "<node1> [<node2> ...]"),
+        },
+        empty=(),
+        refuse=refuse,
+    )
+
+
+class NodeSet(NamedTuple):
+    """The nodes that a line is about.
+
+    Attributes:
+        category: full name of the category whose nodes they are, '' if it is not about one.
+        nodes: the nodes, in ascending order; None: those of the category, or all.
+    """
+
+    category: str = ""
+    nodes: tuple[int, ...] | None = None
+
+    def among(self, dag: Dag, nodes: Collection[int], kinds: Collection[int]) -> Iterable[int]:
+        """Those of the nodes, which are all of a DAG or all that a piece has brought, that the line
+        means and that are of these kinds."""
+        if self.nodes is not None:
+            return self.nodes if self.nodes and self.nodes[0] in nodes else ()
+        if self.category:
+            nodes = [node for node in nodes if dag.categories.get(node) == self.category]
+        return of_kinds(dag, nodes, kinds)
+
+    def renumbered(self, new: Sequence[int]) -> NodeSet:
+        """The same when node n has become node `new[n]`."""
+        if self.nodes is None:
+            return self
+        return self._replace(nodes=tuple(sorted(new[node] for node in self.nodes)))
+
+    def has_left(self, gone: Collection[int]) -> bool:
+        """Whether the line leaves the DAG with these nodes: those of a piece are about its own
+        nodes alone."""
+        return bool(self.nodes) and self.nodes is not None and self.nodes[0] in gone
+
+    def words(self, dag: Dag) -> tuple[str, tuple[str, ...]]:
+        """The end of the line again."""
+        if self.nodes is not None:
+            return NODES, tuple(dag.names[node] for node in self.nodes)
+        return (CATEGORY, (self.category,)) if self.category else (ALL_NODES, ())
+
+    def is_of_unused_category(self, dag: Dag) -> bool:
+        """Whether it is about a category that no node is in."""
+        return bool(self.category) and self.category not in set(dag.categories.values())
+
+
+def of_kinds(dag: Dag, nodes: Iterable[int], kinds: Collection[int]) -> tuple[int, ...]:
+    """Those of the nodes that are of these kinds."""
+    return tuple(node for node in nodes if dag.kinds[node] in kinds)
+
+
+def node_set(
+    building: Building,
+    which: str,
+    names: Sequence[str],
+    kinds: Collection[int],
+    refuse: Callable[[str, NodeKind], None],
+) -> NodeSet | None:
+    """The nodes that a line of a DAG file means; None if there are none in its splice.
+
+    Args:
+        which, names: the end of the line.
+        kinds: of the nodes that it can be about.
+        refuse: raises the error for a named node of another kind.
+    """
+    dag = building.dag
+    if which == CATEGORY:
+        return NodeSet(building.text(category_name(building, names[0])))
+    if which == NODES:
+        found: set[int] = set()
+        for name in names:
+            nodes = building.named(name)
+            kind = NodeKind(dag.kinds[nodes[0]])  # those of a sweep are alike
+            if kind not in kinds:
+                refuse(name, kind)
+            found.update(nodes)
+        return NodeSet(nodes=tuple(sorted(found)))
+    if building.scope.outer is None:
+        return NodeSet()
+    nodes = of_kinds(dag, building.nodes(ALL_NODES), kinds)
+    return NodeSet(nodes=nodes) if nodes else None
