@@ -193,15 +193,18 @@ class Bundles(Feature):
 
     # Which go together.
 
-    def after_starts(self) -> None:
-        """Find out which nodes can go together, and make bundles."""
+    def before_starts(self) -> None:
+        """Make bundles of nodes that wait; those that are to run alone are submitted next."""
         run = self.run
         if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
             return
-        if self.unseen:
-            self._look()
         if any(self.waiting.values()) and not run.starts_nothing:
             self._make_bundles()
+
+    def after_starts(self) -> None:
+        """Find out which of the nodes can go together whose turn has come."""
+        if self.unseen and not self.run.is_over:
+            self._look()
 
     def _look(self) -> None:
         run, some = self.run, list(self.unseen)[:MAX_LOOKED_AT]
@@ -520,13 +523,13 @@ class Bundles(Feature):
         self._by_cluster.pop(bundle.cluster, None)
         self._shared -= len(bundle.members) - 1
         why, _sep, suspects = event.text.partition("\n")
-        for node in reversed(bundle.members):
-            del self._bundle_of[node]
-            if self._is_without_result(node):
-                self._take_back(node, run.dag.names[node] in suspects.split(" "))
-        back = sum(run.nodes.states[node] == State.READY for node in bundle.members)
-        if back:
-            run.say(f"Bundle {bundle.number}: {back} nodes have no result ({why})")
+        left = [node for node in reversed(bundle.members) if self._is_without_result(node)]
+        for node in bundle.members:
+            self._bundle_of.pop(node, None)
+        for node in left:
+            self._take_back(node, run.dag.names[node] in suspects.split(" "))
+        if left:
+            run.say(f"Bundle {bundle.number}: {len(left)} nodes have no result ({why})")
         if run.mode is Mode.RUN and not run.recovering:
             run.emit(do.Ask(HELPER, Forget(bundle.number)))
 
