@@ -40,6 +40,8 @@ ACTIONS = (
 OF_STEERING = ("HoldJobs", "SetJobPriorities", "PublishPriority", "Steered", "Grown")
 # Asked for only where groups of nodes are matched to sites.
 OF_SITES = ("MatchSites", "ForgetPlacements")
+# Asked for only where nodes are bundled.
+OF_BUNDLES = ("SubmitJob", "AppendEvents", "LookAt", "SlotsWanted", "Forget")
 # Records of a group's way from site to site, in their order; DAGMan can be killed at each.
 SITE_RECORDS = ("SITE_MATCHED", "SITE_TAKEN_BACK", "SITE_LEFT", "SITE_CLEANED", "NO_SITE")
 CLAIMING, CLAIMED = "claims: about to be written", "claims: written"

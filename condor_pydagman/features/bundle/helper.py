@@ -19,9 +19,9 @@ from condor_pydagman.features.bundle.messages import (
     Collected,
     Forget,
     Forgotten,
+    Look,
     LookAt,
     LookedAt,
-    Look,
     Prepare,
     Prepared,
     SlotsSeen,
@@ -55,9 +55,7 @@ class BundleHelper(Helper):
         self._directory = os.path.join(run.process.directory, run.paths.bundles)
         self._looker = look.Looker()
 
-    def orders(
-        self, request: LookAt | Prepare | Collect | Forget | SlotsWanted
-    ) -> Sequence[Order]:
+    def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:
         """With all that the process has to know of nodes."""
         if isinstance(request, LookAt):
             return [self._look(request.nodes)]

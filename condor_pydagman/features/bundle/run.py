@@ -78,7 +78,17 @@ class Bundle:
     """
 
     __slots__ = (
-        *("again_at", "asked", "cluster", "ended", "given_up", "kind", "members", "missing", "number"),
+        *(
+            "again_at",
+            "asked",
+            "cluster",
+            "ended",
+            "given_up",
+            "kind",
+            "members",
+            "missing",
+            "number",
+        ),
         *("removed", "runs", "unknown"),
     )
 

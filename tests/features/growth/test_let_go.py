@@ -12,9 +12,9 @@ from condor_pydagman.features.growth.let_go import close_gaps, let_go, waits_for
 from condor_pydagman.features.growth.piece import PieceText, read_piece
 from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.model import BY_NODE, Dag
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.stepwise import at_once
 
 BASE = "".join(f"JOB B{number} b.sub\n" for number in range(4)) + "PARENT B0 CHILD B1\n"

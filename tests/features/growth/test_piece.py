@@ -14,9 +14,9 @@ from condor_pydagman.features.growth.piece_now import read_now
 from condor_pydagman.features.publish.commands import Publish, published_of
 from condor_pydagman.features.run_if.commands import conditions_of, place_of_condition
 from condor_pydagman.features.shared_limits.commands import LimitUse, limit_uses_of
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.build import BuildOptions, DagFileErrors
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.graph.stepwise import at_once
 from condor_pydagman.vocabulary import NodeKind

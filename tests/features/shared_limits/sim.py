@@ -24,7 +24,6 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.growth.piece import PieceText
 from condor_pydagman.features.growth.run import PieceOffered
 from condor_pydagman.features.shared_limits.commands import LimitsOfDag, LimitUse, limit_uses_of
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.features.shared_limits.definitions import Kind, Limit, parse
 from condor_pydagman.features.shared_limits.directory import Queued, _left
 from condor_pydagman.features.shared_limits.fair_shares import Outcome, decide
@@ -37,6 +36,7 @@ from condor_pydagman.features.shared_limits.messages import (
 )
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.vocabulary import EventKind, ScriptKind
 from tests import make
 from tests.pieces import Pieces, piece_of

@@ -21,6 +21,7 @@ ALL = """
     SHARED_LIMIT a ALL_NODES
     RUN_IF B true
     CACHE A
+    BUNDLE b ALL_NODES
     FEEDER BELOW 1 PROGRAM f
 """
 

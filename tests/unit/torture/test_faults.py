@@ -20,7 +20,7 @@ FEATURES = ENGINE.parent / "features"
 
 def test_every_action_has_its_points() -> None:
     """A new action is to be put into ACTIONS, and into a DAG of each_point.py that asks for it."""
-    known = {*faults.ACTIONS, *faults.OF_STEERING, *faults.OF_SITES}
+    known = {*faults.ACTIONS, *faults.OF_STEERING, *faults.OF_SITES, *faults.OF_BUNDLES}
     asked = {kind.__name__ for kind in get_args(actions.Action)} - {"Ask"}
     for path in (*ENGINE.glob("*.py"), *FEATURES.rglob("*.py")):
         asked.update(re.findall(r"do\.Ask\(\s*HELPER,\s*(\w+)\(", path.read_text("utf-8")))
