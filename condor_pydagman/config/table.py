@@ -642,6 +642,14 @@ class Config:
         label="",
     )
 
+    max_bundle_size: int = integer(
+        "PYDAGMAN_MAX_BUNDLE_SIZE",
+        1000,
+        "How many nodes a bundle can have (BUNDLE); 0: none is made. See docs/bundles.md.",
+        0,
+        label="",
+    )
+
     # The knobs of DAGs that grow while they run.
     max_grown_nodes: int = integer(
         "PYDAGMAN_MAX_GROWN_NODES",

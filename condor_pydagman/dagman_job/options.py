@@ -180,6 +180,8 @@ OPTIONS = (
            text="Run from the newest rescue file (0=False | 1=True)"),
     Option("Batch-Name", "batch_name", _T, argument="<name>", daemon=True,
            text="Name of the batch in condor_q"),
+    Option("bundle", "bundle", _N, _DEEP, daemon=True, whole=True,
+           text="Run short nodes many to a job, as BUNDLE lines do"),
     Option("check_dag", "check_dag", whole=True,
            text="Check the DAG before it is submitted, whatever its size"),
     Option("choose_all", "choose_all", _N, _SHALLOW, daemon=True, whole=True,
@@ -347,6 +349,7 @@ class Options(NamedTuple):
     append: tuple[str, ...] = ()
     auto_rescue: int | None = None
     batch_name: str = ""
+    bundle: bool = False
     check_dag: bool | None = None
     choose_all: bool = False
     choose_from: tuple[str, ...] = ()
@@ -529,7 +532,7 @@ _DEEP_ORDER = (
     "Verbose", "Notification", "DAGMan", "UseDagDir", "outfile_dir", "AutoRescue",
     "DoRescueFrom", "AllowVersionMismatch", "import_env", "include_env", "insert_env",
     "do_recurse", "suppress_notification", "dont_suppress_notification", "SubmitMethod",
-    "Force", "update_submit",
+    "Force", "update_submit", "bundle",
 )  # fmt: skip
 
 

@@ -73,7 +73,7 @@ FEATURES = (
     Entry("run_if", ("decided",), uses=("RUN_IF",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
-    Entry("bundle", uses=("BUNDLE",)),
+    Entry("bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED")),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",)),
     Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),

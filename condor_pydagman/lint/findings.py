@@ -309,6 +309,11 @@ CODES: dict[str, Code] = {
         "a line of a submit description that nothing uses: no command, and no macro in use",
         "check its spelling; an attribute of the job begins with My. or +",
     ),
+    "DAG423": Code(
+        _INFO,
+        "nodes of a BUNDLE that run alone",
+        "docs/bundles.md says what can go together",
+    ),
 }
 
 

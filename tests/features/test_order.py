@@ -47,7 +47,10 @@ FIRST_ANSWER = {
     "blocks_submits": {"shared_limits": ""},
     "blocks_pre_scripts": {"shared_limits": ""},
     "why_incomplete": {"feeder": ""},
-    "node_of": {"bundle": "it knows the bundle's clusters, and publish those that have ended", "publish": ""},
+    "node_of": {
+        "bundle": "it knows the bundle's clusters, and publish those that have ended",
+        "publish": "",
+    },
     "submits": {"bundle": ""},
     "takes_event": {"bundle": ""},
     "seen_to_run": {"cache": ""},

@@ -146,6 +146,11 @@ def bundle(building: Building, command: Bundle) -> None:
         lines.append(BundleLine(*command[1:-2], of))
 
 
+def bundle_all(dag: Dag) -> None:
+    """The option -bundle: nodes that no line means are bundled as well."""
+    BundlesOfDag.put(dag).bundles.append(BundleLine("all", 0, 0, 1, 0, NodeSet()))
+
+
 def _refuse_node(name: str, kind: NodeKind) -> None:
     hint = "only JOB nodes run in bundles"
     fail(f"{kind.name} node {name} can't run in a bundle", hint, at=name)

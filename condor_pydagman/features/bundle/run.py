@@ -47,6 +47,7 @@ RESULTS = Kind("what the nodes of a bundle have come to")  # by its number
 NAME = "bundle "  # before the number, where HTCondor has the name of a node
 MAX_LOOKED_AT = 500  # nodes that one request has
 MAX_NAMES = 600  # characters of names that one record has
+MIN_SIZE = 2  # nodes of a bundle
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
 COLLECT_AGAIN_S = 10.0  # seconds before results are brought home that could not be
@@ -163,18 +164,21 @@ class Bundles(Feature):
         run = self.run
         if node not in self.line_of or node in self.alone or run.is_rehearsal:
             return False
+        if run.config.max_bundle_size < MIN_SIZE:
+            return False
         if not self._may_be_bundled(node):
             return False
         self.unseen[node] = None
         return True
 
     def _may_be_bundled(self, node: int) -> bool:
-        run = self.run
+        run, limits = self.run, self.run.features.get("shared_limits")
         return (
             submission.is_plain(run, node)
             and node not in run.retrying.on_hold
             and node not in run.submission.attempts
             and run.dag.group_of(node) is None
+            and not (limits is not None and limits.has_limit(node))
         )
 
     def _set_free(self, node: int) -> None:
@@ -266,7 +270,7 @@ class Bundles(Feature):
     def _size(self, line: int, kind: str, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
         of = bundle_lines_of(self.run.dag)[line]
-        size = of.size or Limits().size
+        size = min(of.size or Limits().size, self.run.config.max_bundle_size)
         if of.wait and len(waiting) < size and self.run.now < self._until(line, waiting):
             return 0
         limits = Limits(size, of.max_seconds or Limits().seconds, of.parallel, bool(of.size))

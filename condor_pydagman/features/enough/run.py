@@ -314,7 +314,7 @@ class Enough(Feature):
                 over.append(node)
             elif state in NOT_BEGUN:
                 self._drop(node, state)
-            elif state == State.SUBMITTED:
+            elif state == State.SUBMITTED and node in run.job_table.by_node:
                 self._remove(node, run.job_table.by_node[node])
         for node in over:
             self._set_aside(node, run.nodes.errors.get(node, ""))

@@ -109,6 +109,10 @@ class SharedLimits(Feature):
             self.places.grow(self.run.dag, growth.nodes)
             self.queues.grow(len(self.places.names))
 
+    def has_limit(self, node: int) -> bool:
+        """Whether the node keeps to a limit."""
+        return self.places is not None and self.places.class_of(node) > 0
+
     # What moves.
 
     def node_moved(self, node: int, old: int, new: int) -> None:

@@ -6,6 +6,7 @@ complete -c condor_dagman -o AllowVersionMismatch -d 'Run a DAG that another ver
 complete -c condor_dagman -o AlwaysRunPost -d 'Run a node'\''s POST script even if its PRE script failed'
 complete -c condor_dagman -o AutoRescue -x -a '0 1' -d 'Run from the newest rescue file (0=False | 1=True)'
 complete -c condor_dagman -o Batch-Name -x -d 'Name of the batch in condor_q'
+complete -c condor_dagman -o bundle -d 'Run short nodes many to a job, as BUNDLE lines do'
 complete -c condor_dagman -o choose_all -d 'Run all nodes, whatever CHOOSE lines say'
 complete -c condor_dagman -o choose_from -x -d 'Run these nodes, and what depends on them'
 complete -c condor_dagman -o choose_only -x -d 'Run these nodes, and what they need'

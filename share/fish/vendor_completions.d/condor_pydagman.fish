@@ -26,6 +26,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l Al
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l Append -x -d 'Add this submit command to *.condor.sub'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l AutoRescue -x -d 'Run from the newest rescue file (0=False | 1=True)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l Batch-Name -x -d 'Name of the batch in condor_q'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l bundle -d 'Run short nodes many to a job, as BUNDLE lines do'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l check_dag -d 'Check the DAG before it is submitted, whatever its size'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l choose_all -d 'Run all nodes, whatever CHOOSE lines say'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l choose_from -x -d 'Run these nodes, and what depends on them'

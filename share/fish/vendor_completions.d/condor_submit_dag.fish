@@ -7,6 +7,7 @@ complete -c condor_submit_dag -o AlwaysRunPost -d 'Run a node'\''s POST script e
 complete -c condor_submit_dag -s a -o Append -x -d 'Add this submit command to *.condor.sub'
 complete -c condor_submit_dag -o AutoRescue -x -a '0 1' -d 'Run from the newest rescue file (0=False | 1=True)'
 complete -c condor_submit_dag -o Batch-Name -x -d 'Name of the batch in condor_q'
+complete -c condor_submit_dag -o bundle -d 'Run short nodes many to a job, as BUNDLE lines do'
 complete -c condor_submit_dag -o check_dag -d 'Check the DAG before it is submitted, whatever its size'
 complete -c condor_submit_dag -o choose_all -d 'Run all nodes, whatever CHOOSE lines say'
 complete -c condor_submit_dag -o choose_from -x -d 'Run these nodes, and what depends on them'
