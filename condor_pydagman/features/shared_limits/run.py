@@ -111,7 +111,7 @@ class SharedLimits(Feature):
 
     def has_limit(self, node: int) -> bool:
         """Whether the node keeps to a limit."""
-        return self.places is not None and self.places.class_of(node) > 0
+        return self.places is not None and self.places.class_of[node] > 0
 
     # What moves.
 
