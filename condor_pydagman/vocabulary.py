@@ -235,6 +235,8 @@ DAG_EVENTS = {
     "group.left": "nothing of a group runs at its old site",
     "group.cleaned": "the clean-up node of a group has ended at the old site",
     "group.no_site": "a group gets no site any more",
+    "bundle.made": "nodes have been put into a bundle",
+    "bundle.end": "a bundle has ended",
     "node.state": "a node has another state",
     "node.retry": "a failed node is tried again",
     "node.submit_failed": "the jobs of a node could not be submitted",

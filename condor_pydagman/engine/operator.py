@@ -163,9 +163,7 @@ def _remove_surplus(run: RunState) -> None:
     ordinary = [
         node
         for node in run.nodes.in_state(State.SUBMITTED)
-        if run.is_ordinary(node)
-        and run.nodes.clusters[node] > 0
-        and node in run.job_table.by_node
+        if run.is_ordinary(node) and run.nodes.clusters[node] > 0 and node in run.job_table.by_node
     ]
     ordinary.sort(key=lambda node: run.nodes.clusters[node])
     for node in ordinary[run.limits.jobs :]:

@@ -14,7 +14,12 @@ from condor_pydagman.explain.failed_nodes import (
     failure_of,
     failure_sentence,
 )
-from condor_pydagman.explain.feature_findings import awaited_parents, held_back, unneeded_findings
+from condor_pydagman.explain.feature_findings import (
+    awaited_parents,
+    held_back,
+    moments_of_features,
+    unneeded_findings,
+)
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
 from condor_pydagman.explain.known_facts import Facts
@@ -23,7 +28,7 @@ from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.known import IDLE
 from condor_pydagman.follow.notices.name_lists import names_of
-from condor_pydagman.follow.run_model import Attempt, NodeRun, ScriptRun
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state, why_done
 from condor_pydagman.graph.model import LEFT_OUT, Dag
 from condor_pydagman.names import logged_name
@@ -83,7 +88,9 @@ def explain_node(facts: Facts, name: str) -> Explanation:
     if not facts.run.complete:
         headline = f"The state of node {message(name)} of {facts.name} is not known."
         findings = [*_said_of(facts, name), *unknown_findings(facts)]
-    return Explanation(facts.name, headline, in_order(findings), name, tuple(life_of(run)))
+    return Explanation(
+        facts.name, headline, in_order(findings), name, tuple(life_of(run, facts.run))
+    )
 
 
 def _said_of(facts: Facts, name: str) -> Iterator[Notice]:
@@ -118,12 +125,13 @@ def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
     return ": the DAG file says so"
 
 
-def life_of(run: NodeRun) -> Iterator[Moment]:
-    """What has happened to a node."""
+def life_of(run: NodeRun, of_dag: Run) -> Iterator[Moment]:
+    """What has happened to a node of a run of a DAG."""
     for attempt in run.attempts:
         which = f"attempt {attempt.number + 1}: " if len(run.attempts) > 1 else ""
         moments = sorted(_moments(attempt, run.since), key=lambda moment: moment.time)
         yield from (moment._replace(text=which + moment.text) for moment in moments)
+    yield from (Moment(*one) for one in moments_of_features(of_dag, run))
     if run.cached:
         yield Moment(run.since, "done already: nothing has changed since its last run (CACHE)")
     if run.skipped:
@@ -136,7 +144,7 @@ def _moments(attempt: Attempt, since: float) -> Iterator[Moment]:
     yield from _script(attempt.pre, "PRE")
     if attempt.reason and not attempt.procs:
         yield Moment(since, f"can't be submitted: {message(attempt.reason)}")
-    if attempt.submitted:
+    if attempt.submitted and attempt.procs:
         what = number_of(attempt.procs, "job")
         name = attempt.job if attempt.procs == 1 else f"cluster {attempt.cluster}"
         yield Moment(attempt.submitted, f"{what} submitted ({name or 'NOOP'})")

@@ -11,6 +11,8 @@ The module `explain` of a feature may have:
 - `goes_on(facts)`: what the DAG does not end before, beside its nodes; '' if nothing.
 - `ADVICE`: by the beginning of a reason why nodes have failed what can be done; {out} is the name
   of `.dagman.out`.
+- `moments(run, node)`: what has happened to a node of a run that its attempts do not tell: times
+  and texts.
 - `unneeded(facts, run)`: why a node that counts as done is not needed.
 """
 
@@ -22,7 +24,7 @@ from condor_pydagman import features
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import NodeRun
+from condor_pydagman.follow.run_model import NodeRun, Run
 from condor_pydagman.graph.model import Dag
 
 
@@ -42,6 +44,12 @@ def awaited_parents(state: GraphState, node: int) -> str:
 def unneeded_findings(facts: Facts, run: NodeRun) -> list[Notice]:
     """Why a node that counts as done is not needed."""
     return [ask(facts, run) for ask in features.told("explain", "unneeded")]
+
+
+def moments_of_features(run: Run, node: NodeRun) -> Iterator[tuple[float, str]]:
+    """What features know of a node's life."""
+    for ask in features.told("explain", "moments"):
+        yield from ask(run, node)
 
 
 def is_failure_explained(facts: Facts) -> bool:

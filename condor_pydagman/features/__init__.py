@@ -121,6 +121,7 @@ TOLD: dict[str, tuple[str, ...]] = {
     "run_if": ("CONDITION",),
     "publish": ("NODE_RESULT",),
     "cache": ("CACHED",),
+    "bundle": ("BUNDLED", "UNBUNDLED"),
     "steering": ("STEERED",),
 }
 _BEFORE = f"{__name__}."

@@ -249,6 +249,8 @@ class History:
             data = data or self._what_led_to(number, node, status, has_tried=has_tried)
         if data or node.why or node.cached or node.told_skipped:
             self._explain(node, data)
+        if status is NodeStatus.SUBMITTED and not (node.attempts and node.attempts[-1].cluster):
+            self.attempt(number).submitted = time  # it is in the queue in a job of others
         if not node.is_service:  # which DAGMan does not count either
             self._count(node, status, time)
         self._tell_status(node, status, time, data)
