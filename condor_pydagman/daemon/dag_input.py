@@ -16,7 +16,7 @@ from condor_pydagman.adapters.outlog import OutLog
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions, leave_out
 from condor_pydagman.errors import FileError, PydagmanError, UsageError, is_machine_error
-from condor_pydagman.features import Given, part
+from condor_pydagman.features import Given, asked_by
 from condor_pydagman.graph.apply_rescue import apply_progress
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -65,8 +65,8 @@ def load(options: DagmanOptions, config: Config, chosen: rescue.Selection, out: 
             out.say(line)
         _apply_rescue(dag, chosen, how, Given(dag, options.paths()))
     _leave_out(dag, options, out)
-    if options.bundle:
-        part("bundle", "commands").bundle_all(dag)
+    for commands in asked_by(options):
+        commands.of_option(dag)
     _refuse_cycle(dag, config)
     for line in banner.category_lines(dag):
         out.say_test(line, 2)

@@ -46,6 +46,8 @@ class Entry(NamedTuple):
         runs: whether it has a part in runs, its module `run`.
         after_replay: field of the administrator's Config that is not 0 if a DAGMan that has read
             an old log wants it, whatever its DAG.
+        option: field of the options of condor_dagman by which a person asks for it in a whole DAG;
+            `of_option` of its `commands` puts it there.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Entry(NamedTuple):
     restored: tuple[str, ...] = ()
     runs: bool = True
     after_replay: str = ""
+    option: str = ""
 
 
 # In the order in which they have a say; each reason stands in front of what it is about.
@@ -73,7 +76,7 @@ FEATURES = (
     Entry("run_if", ("decided",), uses=("RUN_IF",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
-    Entry("bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED")),
+    Entry("bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED"), option="bundle"),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",)),
     Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
@@ -239,6 +242,13 @@ class Given(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+
+def asked_by(options: Any) -> Iterator[Any]:
+    """The modules `commands` of the features that the options of condor_dagman ask for."""
+    for entry in FEATURES:
+        if entry.option and getattr(options, entry.option):
+            yield part(entry.name, "commands")
 
 
 def wanted_after_replay(admin: Any) -> Iterator[str]:

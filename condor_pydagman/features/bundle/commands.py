@@ -146,7 +146,7 @@ def bundle(building: Building, command: Bundle) -> None:
         lines.append(BundleLine(*command[1:-2], of))
 
 
-def bundle_all(dag: Dag) -> None:
+def of_option(dag: Dag) -> None:
     """The option -bundle: nodes that no line means are bundled as well."""
     BundlesOfDag.put(dag).bundles.append(BundleLine("all", 0, 0, 1, 0, NodeSet()))
 

@@ -1,5 +1,7 @@
-"""Makes bundles and brings home what their nodes have come to, in a process of its own: descriptions
-and results are files, and a file system that hangs holds up nothing else."""
+"""Makes bundles, and brings home what their nodes have come to, in a process of its own.
+
+Descriptions and results are files, and a file system that hangs is to hold up nothing else.
+"""
 
 from __future__ import annotations
 

@@ -132,6 +132,7 @@ def test_values_that_are_wrong(tmp_path: Path) -> None:
                 "PYDAGMAN_LIMITS_DIR",
                 "PYDAGMAN_MAX_STARTS_PER_MINUTE",
                 "PYDAGMAN_ALL_PRE_SCRIPTS_PER_SECOND",
+                "PYDAGMAN_MAX_BUNDLE_SIZE",
                 "PYDAGMAN_MAX_GROWN_NODES",
                 "PYDAGMAN_KEPT_GROWN_NODES",
                 "PYDAGMAN_MAX_PIECE_MB",

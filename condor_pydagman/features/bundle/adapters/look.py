@@ -1,4 +1,4 @@
-"""Reads the descriptions of nodes that are to be bundled: their tasks, and which can go together."""
+"""Reads the descriptions of nodes: their tasks, and which of them can go together."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 A bundle's directory is the initial directory of its job:
 
 - `tasks`: the list of its tasks, see `runner`;
-- `in/`: links to all files that are transferred to the job, by numbers, since names may be the same;
+- `in/`: links to the files that are transferred to the job, by numbers, as names may be the same;
 - `results`, `out/`: what the runner writes; in a run with file transfer, when they have come home;
 - `runner.out`, `runner.err`: what the runner itself prints.
 """
@@ -102,7 +102,7 @@ def _put_runner(program: str) -> None:
     temporary = f"{program}.new"
     with open(temporary, "wb") as file:
         file.write(wanted)
-    os.chmod(temporary, 0o755)
+    os.chmod(temporary, 0o755)  # noqa: S103  (jobs may run as another user)
     os.replace(temporary, program)
 
 
