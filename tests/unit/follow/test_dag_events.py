@@ -35,7 +35,7 @@ def test_every_name_that_the_package_uses_is_documented() -> None:
     )
     # The causes of notices look like names of events.
     text = re.sub(r'Notice\(\s*"[^"]*"', "", "".join(path.read_text() for path in modules))
-    used = set(re.findall(r'"((?:dag|group|node|job|data|script)\.[a-z_]+)"', text))
+    used = set(re.findall(r'"((?:dag|group|bundle|node|job|data|script)\.[a-z_]+)"', text))
     assert used == set(NAMES)
 
 
