@@ -53,6 +53,8 @@ class Cluster:
         over: nothing of it is left.
         ready_at: when a PROVISIONER's job says that all is ready; None if never.
         action: by which DAGMan asked for it.
+        asker: the helper of the feature that has asked for it; '' if it is a node's.
+        in_categories: names of nodes, places in whose categories a job takes that is no node's.
     """
 
     number: int
@@ -72,6 +74,8 @@ class Cluster:
     over: bool = False
     ready_at: float | None = None
     action: SubmitNode | None = None
+    asker: str = ""
+    in_categories: tuple[str, ...] = ()
 
     @property
     def target(self) -> tuple[int, int]:
@@ -143,6 +147,11 @@ class FakeJobs:
         """Somebody releases a proc."""
         self._release(job)
 
+    def end(self, job: Job, code: int) -> None:
+        """A proc ends by itself, if it runs."""
+        if job.status == "running":
+            self._leave(job, code, EventKind.JOB_TERMINATED, code)
+
     def end_factory(self, cluster: Cluster) -> None:
         """A cluster with late materialization that was removed has no procs left."""
         mine = any(job.cluster is cluster for job in self.queue.values())
@@ -212,12 +221,16 @@ class FakeJobs:
         trouble = next((step for name, step in troubles.items() if world.hit(name)), None)
         if trouble is not None:
             self.later(job, trouble)
-        else:
+        if trouble is None or job.cluster.asker:
             self._run(job)
 
     def _run(self, job: Job) -> None:
         """Nothing disturbs it until it ends."""
         world, cluster = self._world, job.cluster
+        if cluster.asker:
+            for part in world.parts:
+                part.job_runs(job)
+            return
         seconds = world.workload.outcomes.seconds(cluster.node, cluster.retry)
         if seconds is not None:
             world.after(seconds, lambda: self._terminate(job))
@@ -299,11 +312,9 @@ class FakeJobs:
             self._leave(job, None, EventKind.JOB_ABORTED, 0)
 
     def _terminate(self, job: Job) -> None:
-        if job.status != "running":
-            return
         cluster = job.cluster
         code = self._world.workload.outcomes.job(cluster.era, cluster.node, cluster.retry, job.proc)
-        self._leave(job, code, EventKind.JOB_TERMINATED, code)
+        self.end(job, code)
 
     def _aborted(self, job: Job) -> None:
         if job.status == "removed":

@@ -16,7 +16,7 @@ from condor_pydagman.adapters.schedd_requests import (
     LostReply,
     Remove,
 )
-from condor_pydagman.engine.actions import SubmitNode
+from condor_pydagman.engine.actions import SubmitJob, SubmitNode
 from condor_pydagman.engine.inputs import EndedJob, QueuedJob
 from condor_pydagman.engine.queues import Target
 from condor_pydagman.engine.throttles import Throttles
@@ -92,6 +92,26 @@ class FakeSchedd:
         for proc, (action, node, limit) in enumerate(zip(actions, nodes, limits)):
             self._take(action, node, NodeKind.JOB, limit, proc)
         return LostReply("lost") if world.hit("lost_after") else Accepted(self._last, len(nodes))
+
+    def submit_job(self, action: SubmitJob) -> Outcome:
+        """Take a job that is no node's, or not; the text of the action is its name."""
+        world = self._world
+        if self.down or world.hit("refuse"):
+            return PoolError("no schedd", transient=True)
+        if world.hit("refuse_for_good"):
+            return PoolError("bad submit file", transient=False)
+        if world.hit("lost_before"):
+            return LostReply("lost")
+        self._last += 1
+        number = self._last
+        cluster = Cluster(
+            number, action.text, NodeKind.JOB, 0, world.era, 1, asker=action.asker
+        )
+        world.oracles.job_taken(cluster, action)
+        self.clusters[cluster.target] = cluster
+        world.trace("took", f"{action.text} cluster {number}")
+        self.jobs.begin(cluster)
+        return LostReply("lost") if world.hit("lost_after") else Accepted(number, 1)
 
     def cluster_of(self, number: int, proc: int) -> Cluster | None:
         """The cluster that a job is of; in a shared one, the part of its node."""

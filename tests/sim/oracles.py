@@ -31,7 +31,7 @@ for O4, and that no node's parents have jobs in the queue when it is submitted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from condor_pydagman.config import Config
@@ -57,7 +57,7 @@ from condor_pydagman.vocabulary import (
 )
 from tests import make
 from tests.sim.fake_jobs import Cluster, Job
-from tests.sim.oracles_special import SpecialOracles, submissions
+from tests.sim.oracles_special import SpecialOracles
 from tests.sim.truth import SeenInputs, Truth
 from tests.sim.verdicts import require
 
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from tests.sim.world import World
 
 T = TypeVar("T")
+_STARTS = (do.SubmitNode, do.SubmitTogether, do.SubmitJob, do.RunScript, do.AppendNoop)
 REPLAY_EVERY = 40  # inputs between two replays, on average
 
 
@@ -130,6 +131,8 @@ class Oracles:
             asked_under = self._limits_at_submit.get(an_input.node)
             if asked_under == process.engine.run.limits:
                 self._replies.append(self._world.now)
+        if isinstance(getattr(an_input, "reply", None), inputs.JobSubmitted):
+            self._replies += [self._world.now] * bool(an_input.reply.cluster)
         if isinstance(an_input, inputs.LimitsWanted):
             self._replies = []  # what was right before does not count
         if isinstance(an_input, inputs.ScriptEnded):
@@ -154,9 +157,9 @@ class Oracles:
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
         self._adopted |= self._is_found_in_queue(action)
-        if isinstance(action, (do.SubmitNode, do.SubmitTogether, do.RunScript, do.AppendNoop)):
+        if isinstance(action, _STARTS):
             require(self._listed, "O10: something is started before the schedd has been asked")
-        for one in submissions(action):
+        for one in self.submissions(action):
             self._may_submit(process, one)
             if one.node != self.goes_on:
                 self._limits_at_submit[one.node] = process.engine.run.limits
@@ -170,6 +173,14 @@ class Oracles:
         self.special.action_asked(process, action)
         for part in self._world.parts:
             part.action_asked(process, action)
+
+    def submissions(self, action: do.Action) -> Sequence[do.SubmitNode]:
+        """The submissions of single nodes that an action asks for."""
+        if isinstance(action, do.SubmitTogether):
+            return action.nodes
+        if isinstance(action, do.SubmitJob):
+            return [one for part in self._world.parts for one in part.job_asked(action)[0]]
+        return (action,) if isinstance(action, do.SubmitNode) else ()
 
     def limits_at_submit(self, node: int) -> Throttles:
         """The limits under which the submission of a node began."""
@@ -194,8 +205,9 @@ class Oracles:
             for part in self._world.parts:
                 part.in_log(self._world.process, event)
 
-    def cluster_taken(self, cluster: Cluster, limits: Throttles) -> None:
-        """The schedd takes a cluster; `limits` were in force when it was submitted."""
+    def cluster_taken(self, cluster: Cluster, limits: Throttles | None) -> None:
+        """The schedd takes a cluster; `limits` were in force when it was submitted (None: it is part
+        of a job that is no node's)."""
         world = self._world
         if world.process is None:
             return
@@ -238,7 +250,19 @@ class Oracles:
         require(by_hand or cluster.retry <= limit, f"O4: {name} retried more than {limit} times")
         done = self.truth.done - self.truth.changed
         require(name not in done, f"O5: done node {name} is submitted")
-        self._limits_hold(world.process, cluster, live, limits)
+        if limits is not None:
+            self._limits_hold(world.process, cluster, live, limits)
+
+    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> None:
+        """The schedd takes a job that is no node's: for each of the nodes that it stands for."""
+        for part in self._world.parts:
+            _, limits = part.job_asked(action)
+            for of_node in part.job_taken(cluster, action):
+                self.cluster_taken(of_node, None)
+        process = self._world.process
+        if process is not None and not self._world.ever_garbled:
+            live = self._world.schedd.live(self._world.era)
+            self._limits_hold(process, cluster, live, limits)
 
     def removed(self, job: Job, known: frozenset[tuple[int, int]]) -> None:
         """A proc is removed; it may have ended.  `known` are those that DAGMan should have left
@@ -321,6 +345,8 @@ class Oracles:
         names = {c.node for c in live if c.kind is not NodeKind.SERVICE} | {cluster.node}
         if limits.jobs and cluster.kind is not NodeKind.SERVICE:
             require(len(names) <= limits.jobs, f"O3: {len(names)} nodes in the queue")
+        counted = [c for c in live if c.kind is not NodeKind.SERVICE]
+        names = {name for c in (*counted, cluster) for name in _in_categories(c)}
         settings = process.engine.run.settings
         categories = categories_in_force(dag.categories, settings) if settings else dag.categories
         counts = Counter(categories.get(dag.ids[name]) for name in names)
@@ -370,10 +396,11 @@ class Oracles:
         world = self._world
         if self._adopted or world.log.misled or world.log.complete_at() > world.now:
             return
-        mine = [c for c in world.schedd.clusters.values() if c.era == world.era]
+        clusters = world.schedd.clusters.values()
+        mine = [c for c in clusters if c.era == world.era and not c.asker]
         if any(c.lost or c.removed or c.touched for c in mine):
             return
-        mine_now = [j for j in world.schedd.queue.values() if j.cluster.era == world.era]
+        mine_now = [j for j in world.schedd.queue.values() if j.cluster in mine]
         status = Counter("idle" if j.quiet else j.status for j in mine_now)
         want = (
             status["idle"] + status["suspended"],
@@ -393,6 +420,11 @@ class Oracles:
 
 def _all(names: Iterable[set[T]]) -> set[T]:
     return set().union(*names)
+
+
+def _in_categories(cluster: Cluster) -> Collection[str]:
+    """Names of the nodes, places in whose categories it takes."""
+    return cluster.in_categories if cluster.asker else (cluster.node,)
 
 
 def marked(dag: Dag) -> set[str]:
@@ -462,10 +494,8 @@ def replay_agrees(live: Engine, world: World) -> None:
             tries = one.get(node, 0), two.get(node, 0)
             require(tries[0] == tries[1], f"O7: {what} of {name}: {tries[0]}, replayed {tries[1]}")
         if want is State.SUBMITTED:
-            exceeded = (
-                live.run.job_table.by_node[node].tolerance_exceeded,
-                other.run.job_table.by_node[node].tolerance_exceeded,
-            )
+            jobs = (engine.run.job_table.by_node.get(node) for engine in (live, other))
+            exceeded = tuple(one and one.tolerance_exceeded for one in jobs)
             require(exceeded[0] == exceeded[1], f"O7: {name} has failed: {exceeded}")
     same = (
         live.run.retrying.on_hold == other.run.retrying.on_hold or live.run.phase is Phase.FINISHING

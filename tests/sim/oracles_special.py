@@ -43,6 +43,7 @@ from tests.sim.verdicts import require
 if TYPE_CHECKING:
     from condor_pydagman.engine.engine import Engine
     from tests.sim.fake_jobs import Cluster
+    from tests.sim.parts import Part
     from tests.sim.process import Process
     from tests.sim.truth import Truth
     from tests.sim.world import World
@@ -57,13 +58,6 @@ _HELD_NO_MORE = (
 )
 REMOVED_AGAIN = 15.0  # seconds after which a removal that failed is repeated
 JITTER = 1e-5  # seconds that sums of times may be off
-
-
-def submissions(action: do.Action) -> Sequence[do.SubmitNode]:
-    """The submissions of single nodes that an action asks for."""
-    if isinstance(action, do.SubmitTogether):
-        return action.nodes
-    return (action,) if isinstance(action, do.SubmitNode) else ()
 
 
 def happened(process: Process, event: LogEvent) -> float:
@@ -167,7 +161,7 @@ class SpecialOracles:
             self._hold_scripts_start(process)
         finishing = process.idle and engine.run.phase is Phase.FINISHING
         if finishing or (calm and engine.run.phase is Phase.RUNNING):
-            work_is_started(engine)
+            work_is_started(engine, self._world.parts)
         if process.idle and engine.run.phase in (Phase.RUNNING, Phase.FINISHING):
             self._removals_are_repeated()
         if isinstance(an_input, inputs.LimitsWanted):
@@ -176,7 +170,7 @@ class SpecialOracles:
     def action_asked(self, process: Process, action: do.Action) -> None:
         """An action is about to be done."""
         dag = process.dag
-        for one in submissions(action):
+        for one in self._world.oracles.submissions(action):
             self._may_start(process, one.node, "job")
         if isinstance(action, do.AppendNoop) and action not in self._noops:
             self._noops.add(action)  # it may be written once more
@@ -354,7 +348,7 @@ def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
         require(have == want, f"O27: {name} is {have}, wanted {value}")
 
 
-def work_is_started(engine: Engine) -> None:
+def work_is_started(engine: Engine, parts: Sequence[Part]) -> None:
     """O26; a node that waits for its retry has no place under any throttle."""
     nodes, dag, now = engine.run.nodes, engine.run.dag, engine.run.now
     limits = engine.run.limits
@@ -364,7 +358,8 @@ def work_is_started(engine: Engine) -> None:
     if waiting and (pace is None or pace <= now):
         full = limits.pre and running >= limits.pre
         require(bool(full), f"O26: {waiting} PRE scripts wait, {running} run")
-    ready = list(nodes.in_state(State.READY))
+    waiting_nodes = {node for part in parts for node in part.waiting(engine.run)}
+    ready = [node for node in nodes.in_state(State.READY) if node not in waiting_nodes]
     if (
         not ready
         or engine.run.submission.in_flight
@@ -372,7 +367,8 @@ def work_is_started(engine: Engine) -> None:
     ):
         return
     inside = list(nodes.in_state(*IN_QUEUE))
-    if limits.idle and engine.run.job_table.idle >= limits.idle:
+    idle = engine.run.job_table.idle + sum(part.idle(engine.run) for part in parts)
+    if limits.idle and idle >= limits.idle:
         return
     if limits.jobs and sum(node not in nodes.services for node in inside) >= limits.jobs:
         return

@@ -6,7 +6,7 @@ Nothing else in `tests/sim` names a feature.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -16,6 +16,7 @@ from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from condor_pydagman.daemon.run import DagRun
-    from tests.sim.fake_jobs import Cluster
+    from tests.sim.fake_jobs import Cluster, Job
     from tests.sim.process import Process
     from tests.sim.truth import Truth
     from tests.sim.world import World
@@ -149,6 +150,9 @@ class Part:
         """Whether it takes long until a job that is removed is gone."""
         return False
 
+    def job_runs(self, job: Job) -> None:
+        """A job that is no node's runs, again perhaps: it ends by `FakeJobs.end`."""
+
     def goes_on(self, code: int) -> bool:
         """Whether the DAG, which has ended with a code, is run again from its start."""
         return False
@@ -169,6 +173,15 @@ class Part:
 
     def input_done(self, process: Process, an_input: inputs.Input) -> None:
         """All actions for an input have been done; not if the log has lost anything."""
+
+    def job_asked(self, action: do.SubmitJob) -> tuple[Sequence[do.SubmitNode], Throttles]:
+        """The nodes that a job stands for which is no node's, and the limits in force when DAGMan
+        decided to submit it."""
+        return (), Throttles()
+
+    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Sequence[Cluster]:
+        """The schedd takes such a job: what of it is each node's."""
+        return ()
 
     def cluster_taken(self, process: Process, cluster: Cluster) -> None:
         """The schedd takes a node's jobs."""
@@ -216,6 +229,14 @@ class Part:
     def holds_back(self, run: RunState) -> bool:
         """O21, O23, O26: whether it keeps what is ready from being started."""
         return False
+
+    def waiting(self, run: RunState) -> Collection[int]:
+        """O26: nodes that are ready, and wait for something of the feature."""
+        return ()
+
+    def idle(self, run: RunState) -> int:
+        """O26: how many jobs in the queue wait that are no node's."""
+        return 0
 
     def differs(self, want: State, have: State, other: RunState, node: int) -> bool:
         """O7: whether a node may have a state that its replay does not have, as no log shows it."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters import schedd_requests as ask
-from condor_pydagman.engine.actions import SubmitNode, SubmitTogether
+from condor_pydagman.engine.actions import SubmitJob, SubmitNode, SubmitTogether
 from condor_pydagman.errors import PoolError
 from condor_pydagman.vocabulary import NodeKind
 from tests.sim.ports import SCHEDD
@@ -128,6 +128,8 @@ class FakeRequests:
         if isinstance(request, ask.Submit):
             if isinstance(request.action, SubmitTogether):
                 return self._prepared_together(request.action.nodes)
+            if isinstance(request.action, SubmitJob):
+                return self._prepared_job(request.action)
             action = request.action
             limits = world.oracles.limits_at_submit(action.node)
             world.oracles.special.submit_asked(process, action.node)
@@ -158,6 +160,12 @@ class FakeRequests:
             return lambda: ask.SubmitResult(ask.FirstCommonInput("the list"))
         submit = world.schedd.submit_together
         return lambda: ask.SubmitResult(submit(actions, nodes, limits))
+
+    def _prepared_job(self, action: SubmitJob) -> Callable[[], Any]:
+        world, process = self._world, self._process
+        for one in world.oracles.submissions(action):
+            world.oracles.special.submit_asked(process, one.node)
+        return lambda: ask.SubmitResult(world.schedd.submit_job(action))
 
     def _remove(self, request: ask.Remove, heard: frozenset[tuple[int, int]]) -> PoolError | None:
         error = self._world.schedd.remove(request, self._world.era, heard)

@@ -100,8 +100,10 @@ class Truth:
     def event(self, event: LogEvent, cluster: Cluster | None) -> None:
         """An event is in the log; `cluster` is the one of this era that it is of, if any."""
         if event.proc > HELPER_PROC:
-            if cluster is not None:
-                self._of_cluster(event, cluster)
+            if cluster is not None and cluster.asker:
+                self._note_end(event, cluster)
+            elif cluster is not None:
+                self.of_jobs(event, cluster)
             self._of_node(event)
         for part in self._parts:
             part.learn(self, event, cluster)
@@ -141,7 +143,13 @@ class Truth:
                     todo.append(child)
         return list(found.values())
 
-    def _of_cluster(self, event: LogEvent, cluster: Cluster) -> None:
+    def _note_end(self, event: LogEvent, cluster: Cluster) -> None:
+        """Of a job that is no node's."""
+        if event.kind in _ENDS and not event.subproc:
+            self._ends.setdefault(cluster.target, {})[event.proc] = False
+
+    def of_jobs(self, event: LogEvent, cluster: Cluster) -> None:
+        """An event of a node's jobs."""
         number = cluster.target
         self._clusters.setdefault(cluster.node, set()).add(number)
         ends = self._ends.setdefault(number, {})

@@ -26,7 +26,6 @@ from condor_pydagman.features.brake.run import BRAKED
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, EventKind, JournalRecord, NodeKind
 from tests.sim.fake_jobs import BY_A_PERSON
-from tests.sim.oracles_special import submissions
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
@@ -165,7 +164,7 @@ class Brakers(Part):
     def action_asked(self, process: Process, action: do.Action) -> None:
         dag = process.dag
         if self._acting and not self.world.ever_garbled:
-            for one in submissions(action):
+            for one in self.world.oracles.submissions(action):
                 goes_on = one.node == self.world.oracles.goes_on
                 final = dag.kinds[one.node] == NodeKind.FINAL
                 require(final or goes_on, f"O48: {dag.names[one.node]} submitted while braked")

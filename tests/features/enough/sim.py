@@ -31,7 +31,6 @@ from condor_pydagman.features.enough.commands import (
 from condor_pydagman.graph.joins import parents_of
 from condor_pydagman.graph.model import AT_ONCE, Dag
 from condor_pydagman.vocabulary import ORDINARY_KINDS, JournalRecord, ScriptKind
-from tests.sim.oracles_special import submissions
 from tests.sim.parts import Part
 from tests.sim.verdicts import require
 
@@ -160,7 +159,7 @@ class Enoughs(Part):
         dag = process.dag
         if not enoughs_of(dag) or self.world.ever_garbled:
             return
-        starts = [one.node for one in submissions(action)]
+        starts = [one.node for one in self.world.oracles.submissions(action)]
         if isinstance(action, do.RunScript) and action.kind is ScriptKind.PRE:
             starts.append(action.node)
         for node in starts:

@@ -1,0 +1,433 @@
+"""Bundles in a simulated world: the process that makes them and brings results home, and their jobs
+in the fake schedd, which run the tasks of their nodes and may end, or be disturbed, at any time.
+
+In some worlds the results of a job survive whatever becomes of it (a shared file system), in others
+they come home only if it ends by itself (file transfer).
+
+O50: no two jobs in the queue are to run the same node.  O51: a node runs again in the same attempt
+only if nobody has the result of its task.  O52: a node that a bundle gives back has used no retry.
+O53: the nodes of a bundle are of one category, and of one kind.  O54: nodes wait for others only
+while something keeps a bundle from being made.  O55: what an event says of a task is how it ended,
+and it tells of no task that has not ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from random import Random
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from condor_pydagman.config import Config
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.dag_states import Phase
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_settings import categories_in_force
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.bundle.adapters import collected
+from condor_pydagman.features.bundle.commands import BundleLine, BundlesOfDag, bundle_lines_of
+from condor_pydagman.features.bundle.messages import (
+    Collect,
+    Collected,
+    Forget,
+    Forgotten,
+    Look,
+    LookAt,
+    LookedAt,
+    Prepare,
+    Prepared,
+    SlotsSeen,
+    SlotsWanted,
+)
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet
+from condor_pydagman.vocabulary import JOB_ENDS, EventKind, JournalRecord, NodeKind
+from tests.sim.fake_jobs import Cluster, Job
+from tests.sim.parts import Part
+from tests.sim.verdicts import require
+
+if TYPE_CHECKING:
+    from tests.sim.process import Process
+    from tests.sim.truth import Truth
+    from tests.sim.world import World
+
+MAX_DELAY_S = 20.0  # seconds that an answer may take
+MAX_TASK_S = 60.0  # seconds that a task may take
+DIES = 0.05  # chance that the runner ends before its time, for each task
+_RUNNER_CODES = (20, 21, 22, 127, -9)
+_TASK = 1000  # what is beyond this, negative, stands for a task where jobs have the number of a proc
+
+
+class FakeBundle:
+    """What is known of a bundle beside the log: its directory, so to speak.
+
+    Attributes:
+        nodes: as DAGMan has asked for them.
+        ended: by number of a task, the line of its end.
+        started: numbers of tasks.
+        tasks: what of its job is each node's.
+        run: how often its job has begun to run.
+        running: tasks that run.
+        lost: nobody has its results any more.
+    """
+
+    def __init__(self, request: Prepare, names: Sequence[str], era: int) -> None:
+        self.number = request.number
+        self.parallel = request.parallel
+        self.nodes = request.nodes
+        self.names = names
+        self.era = era
+        self.ended: dict[int, dict[str, Any]] = {}
+        self.started: set[int] = set()
+        self.tasks: list[Cluster] = []
+        self.cluster: Cluster | None = None
+        self.run = 0
+        self.running: set[int] = set()
+        self.lost = False
+
+
+class FakeBundles:
+    """What one DAGMan process has done about bundles: one request after the other."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._world = world = process.world
+        self._rng = Random(f"bundles {world.seed} {world.life}")
+        self._free_at = 0.0
+
+    def ask(self, request: Any, then: Callable[[Any], None]) -> None:
+        world, process = self._world, self._process
+        world.boundary()
+        process.requests.pending += 1
+        delay = self._rng.choice((0.0, 0.0, self._rng.uniform(0.0, MAX_DELAY_S)))
+        self._free_at = max(self._free_at, world.now) + delay
+
+        def obey() -> None:
+            alive = world.process is process and process.exit is None
+            if alive or (world.process is None and self._rng.random() < 0.5):
+                answer = self._answer(request)  # it was done before its DAGMan died, perhaps
+            if alive:
+                process.requests._answer_at(world.now, then, answer)
+
+        world.at(self._free_at, obey)
+
+    def _answer(self, request: Any) -> Any:
+        part = Bundled.of(self._world)
+        if isinstance(request, LookAt):
+            return LookedAt([part.look(self._process.dag, one) for one in request.nodes])
+        if isinstance(request, Prepare):
+            return part.make(self._process.dag, request, self._fails())
+        if isinstance(request, Collect):
+            return part.collect(request, self._fails())
+        if isinstance(request, Forget):
+            return Forgotten(request.number)
+        assert isinstance(request, SlotsWanted)
+        return SlotsSeen(self._rng.choice((0, 1, 2, 8)))
+
+    def _fails(self) -> bool:
+        return self._world.now < self._world.faults.until and self._rng.random() < 0.05
+
+
+def _bundles(world: World) -> bool:
+    return Bundled.of(world).made > 1
+
+
+class Bundled(Part):
+    """The directories of bundles, and what really happened.
+
+    Attributes:
+        made: how many jobs the schedd has taken.
+    """
+
+    kind = "bundled"
+    meaning = "short nodes run many to a job"
+    place = 9
+    fresh: ClassVar = {
+        "bundled": 50,
+        "bundled steered": 25,
+        "bundled growing": 25,
+        "bundled matched": 10,
+    }
+    crashed: ClassVar = ((4, _bundles), (9, _bundles))
+    helpers: ClassVar = {"bundle": FakeBundles}
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        rng = Random(f"bundled {world.seed}")
+        self._rng = Random(f"run bundled {world.seed}")
+        self._shared = rng.random() < 0.5
+        self._alone = rng.choice((0.0, 0.1, 0.3))
+        self._kinds = rng.choice((1, 1, 2))
+        self._made: dict[int, FakeBundle] = {}  # of this era
+        self._all: list[FakeBundle] = []
+        self._by_cluster: dict[int, FakeBundle] = {}
+        self._decided: dict[int, Throttles] = {}  # the limits under which a bundle was made
+        self._retries: dict[str, int] = {}
+        self._given_back = 0
+        self.made = 0
+
+    @classmethod
+    def add(cls, dag: Dag, rng: Random) -> None:
+        lines = BundlesOfDag.put(dag).bundles
+        nodes = [node for node in range(len(dag)) if dag.kinds[node] == NodeKind.JOB]
+        sets = [NodeSet(), NodeSet("a"), NodeSet("b")]
+        if nodes:
+            some = sorted(rng.sample(nodes, rng.randint(1, len(nodes))))
+            sets.append(NodeSet(nodes=tuple(some)))
+        for number in range(rng.choice((1, 1, 2))):
+            of = NodeSet() if rng.random() < 0.6 else rng.choice(sets)
+            size = rng.choice((0, 0, 2, 3, 5))
+            wait = rng.choice((0, 0, 0, 20, 100))
+            parallel = rng.choice((1, 1, 2, 3))
+            lines.append(BundleLine(f"b{number}", size, rng.choice((0, 100)), parallel, wait, of))
+
+    @classmethod
+    def config(cls, config: Config, seed: int) -> Config:
+        return config
+
+    def lines(
+        self, name: str, parents: Collection[str], rng: Random, before: list[str]
+    ) -> list[str]:
+        return ["BUNDLE more ALL_NODES"] if rng.random() < 0.7 else []
+
+    # What the process does.
+
+    def _kind(self, name: str) -> str:
+        return str(Random(f"{self.world.seed} kind {name}").randrange(self._kinds))
+
+    def look(self, dag: Dag, wanted: do.SubmitNode) -> Look:
+        name = dag.names[wanted.node]
+        outcomes = self.world.workload.outcomes
+        rng = Random(f"{self.world.seed} alone {name} {wanted.retry}")
+        if outcomes.procs(name) > 1 or outcomes.factory(name):
+            return Look(wanted.node, "", "its queue statement is not for one job")
+        if outcomes.common_input(name) or rng.random() < self._alone:
+            return Look(wanted.node, "", "it has something")
+        return Look(wanted.node, self._kind(name))
+
+    def make(self, dag: Dag, request: Prepare, fails: bool) -> Prepared:
+        if fails:
+            return Prepared(request.number, "", "the disk is full")
+        names = [dag.names[one.node] for one in request.nodes]
+        old = self._made.get(request.number)
+        unused = old is None or old.cluster is None or old.cluster.over
+        require(unused or self.world.ever_garbled, f"O50: bundle {request.number} is made twice")
+        kinds = {self._kind(name) for name in names}
+        require(len(kinds) == 1, f"O53: bundle {request.number} has kinds {kinds}")
+        found = FakeBundle(request, names, self.world.era)
+        self._made[request.number] = found
+        self._all.append(found)
+        return Prepared(request.number, f"bundle {request.number}")
+
+    def collect(self, request: Collect, fails: bool) -> Collected:
+        if fails:
+            return Collected(request.number, "", (), "the file system hangs")
+        found = self._by_cluster.get(request.cluster)
+        process = self.world.process
+        names = [] if process is None else [process.dag.names[one] for one in request.nodes]
+        order = collected.CollectOrder(
+            request.number, request.cluster, "", names, request.removed, request.why, (0, 0, 0)
+        )
+        ended = {} if found is None or found.lost else found.ended
+        started = frozenset() if found is None or found.lost else frozenset(found.started)
+        results = collected._Results(ended, started, {})
+        return Collected(request.number, *_told(order, results, self.world.clock()))
+
+    # The jobs.
+
+    def _asked(self, action: do.SubmitJob) -> FakeBundle | None:
+        return self._made.get(int(action.text.split()[1])) if action.asker == "bundle" else None
+
+    def job_asked(self, action: do.SubmitJob) -> tuple[Sequence[do.SubmitNode], Throttles]:
+        found = self._asked(action)
+        if found is None:
+            return (), Throttles()
+        return found.nodes, self._decided.get(found.number, Throttles())
+
+    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Sequence[Cluster]:
+        found = self._asked(action)
+        if found is None:
+            return ()
+        self.made += 1
+        found.cluster = cluster
+        self._by_cluster[cluster.number] = found
+        cluster.in_categories = tuple(found.names[: found.parallel])
+        found.tasks = [
+            Cluster(
+                *(cluster.number, name, NodeKind.JOB, one.retry, cluster.era, 1),
+                only=-_TASK - place,
+            )
+            for place, (name, one) in enumerate(zip(found.names, found.nodes))
+        ]
+        return found.tasks
+
+    def job_runs(self, job: Job) -> None:
+        found = self._by_cluster.get(job.cluster.number)
+        if found is not None:
+            found.run += 1
+            found.running = set()
+            self._go_on(job, found, found.run)
+
+    def _go_on(self, job: Job, bundle: FakeBundle, run: int) -> None:
+        """Start as many tasks as may run now; the job ends with the last one."""
+        if bundle.run != run or job.status != "running":
+            return
+        world, rng = self.world, self._rng
+        for number in range(1, len(bundle.names) + 1):
+            if len(bundle.running) >= bundle.parallel:
+                break
+            if number in bundle.ended or number in bundle.running:
+                continue
+            if world.now < world.faults.until and rng.random() < DIES:
+                world.schedd.jobs.end(job, rng.choice(_RUNNER_CODES))
+                return
+            bundle.running.add(number)
+            bundle.started.add(number)
+            self._start(job, bundle, number)
+        if not bundle.running:
+            world.schedd.jobs.end(job, 0)
+
+    def _start(self, job: Job, bundle: FakeBundle, number: int) -> None:
+        world, run, begun = self.world, bundle.run, self.world.clock()
+        name, one = bundle.names[number - 1], bundle.nodes[number - 1]
+        code = world.workload.outcomes.job(bundle.era, name, one.retry, 0)
+
+        def ends() -> None:
+            if bundle.run != run or job.status != "running":
+                return
+            bundle.running.discard(number)
+            end = {"ended": number, "begun": begun, "time": world.clock(), "code": code}
+            bundle.ended[number] = {**end, "signal": max(0, -code)}
+            self._go_on(job, bundle, run)
+
+        world.after(self._rng.choice((0.0, 0.1, self._rng.uniform(0.0, MAX_TASK_S))), ends)
+
+    # What is checked.
+
+    def new_era(self) -> None:
+        self._made.clear()
+        self._decided.clear()
+
+    def _others(self, name: str, than: Cluster) -> Iterator[FakeBundle]:
+        """Bundles of this era that have, or had, a node, but one."""
+        for one in self._all:
+            if one.era == self.world.era and one.cluster is not None and name in one.names:
+                if one.cluster.number != than.number:
+                    yield one
+
+    def cluster_taken(self, process: Process, cluster: Cluster) -> None:
+        name, world = cluster.node, self.world
+        if world.ever_garbled or not self.is_on:
+            return
+        live = world.schedd.live(world.era)
+        for one in self._others(name, cluster):
+            where = f"bundle {one.number}"
+            require(one.cluster not in live, f"O50: {name} is submitted, and is in {where}")
+            number = one.names.index(name) + 1
+            same = one.nodes[number - 1].retry == cluster.retry
+            known = number in one.ended and not one.lost
+            require(not (same and known), f"O51: {name} runs again, and {where} has its result")
+
+    def action_asked(self, process: Process, action: do.Action) -> None:
+        if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BUNDLED:
+            self._decided[action.value] = process.engine.run.limits
+            self._one_category(process.engine.run, action)
+
+    def _one_category(self, run: RunState, action: do.AppendJournalRecord) -> None:
+        of = categories_in_force(run.dag.categories, run.settings)
+        nodes = [run.dag.ids[name] for name in action.text.split(" ")]
+        found = {of.get(node) for node in nodes}
+        limited = any(name in run.dag.category_limits for name in found)
+        require(len(found) == 1 or not limited, f"O53: bundle {action.value} is of {found}")
+
+    def input_given(self, process: Process, an_input: inputs.Input) -> None:
+        if getattr(an_input, "record", None) is JournalRecord.UNBUNDLED:
+            run = process.engine.run
+            self._retries = {name: run.nodes.retries.get(node, 0) for node, name in run.dag.named()}
+
+    def input_done(self, process: Process, an_input: inputs.Input) -> None:
+        run = process.engine.run
+        if getattr(an_input, "record", None) is JournalRecord.UNBUNDLED:
+            for node, name in run.dag.named():
+                taken = run.nodes.retries.get(node, 0), self._retries.get(name, 0)
+                require(taken[0] == taken[1], f"O52: {name} has used a retry: {taken}")
+        if process.idle and run.phase is Phase.RUNNING:
+            self._bundles_are_made(process)
+
+    def _bundles_are_made(self, process: Process) -> None:
+        run = process.engine.run
+        waiting = list(self.waiting(run))
+        feature = run.features.get("bundle")
+        if not waiting or feature.bundles or run.halted or run.written.holding:
+            return
+        if any(line.wait for line in bundle_lines_of(run.dag)):
+            return
+        inside = run.nodes.counts[State.SUBMITTED] + len(run.submission.in_flight)
+        blocked = run.pace.blocked_until(run.now, run.limits) > run.now
+        held = any(part.holds_back(run) for part in self.world.parts)
+        names = [run.dag.names[node] for node in waiting]
+        require(bool(inside or blocked or held), f"O54: {names} wait for others")
+
+    def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
+        found = None if cluster is None else self._by_cluster.get(cluster.number)
+        if found is None or event.subproc <= 0 or event.record is not None:
+            return
+        task = found.tasks[event.subproc - 1]
+        truth.of_jobs(event, task)
+        if event.kind != EventKind.JOB_TERMINATED:
+            return
+        end = found.ended.get(event.subproc)
+        told = f"O55: {task.node} has ended with {event.value}"
+        require(end is not None and not found.lost, f"{told}, and nobody knows")
+        assert end is not None
+        require(end["code"] == event.value, f"{told}, not {end['code']}")
+
+    def in_log(self, process: Process, event: LogEvent) -> None:
+        found = self._by_cluster.get(event.cluster)
+        if found is None or event.kind not in JOB_ENDS or event.subproc or found.era != self.world.era:
+            return
+        found.lost |= not self._shared and event.kind == EventKind.JOB_ABORTED
+
+    # What other oracles ask.
+
+    def waiting(self, run: RunState) -> Collection[int]:
+        feature = run.features.get("bundle")
+        if feature is None:
+            return ()
+        return [node for node in run.nodes.in_state(State.READY) if feature.is_waiting(node)]
+
+    def idle(self, run: RunState) -> int:
+        feature = run.features.get("bundle")
+        return 0 if feature is None else sum(not one.runs for one in feature.bundles.values())
+
+    def differs(self, want: State, have: State, other: RunState, node: int) -> bool:
+        feature = other.features.get("bundle")
+        if feature is None:
+            return False
+        return want is have is State.SUBMITTING and node in feature._bundle_of
+
+
+def _told(
+    order: collected.CollectOrder, results: collected._Results, now: float
+) -> tuple[str, list[float]]:
+    """As `collected.collect`, of results that are in no file."""
+    form = collected.StampForm(*order.stamps)
+    text: list[str] = []
+    for number, name in enumerate(order.names, 1):
+        end = results.ended.get(number)
+        if end is not None:
+            text.append(collected._events(order, number, name, end, results, form, ""))
+        elif order.removed:
+            text.append(collected._removed(order, number, name, form))
+    suspects = sorted(results.started - results.ended.keys())
+    words = " ".join(order.names[number - 1] for number in suspects)
+    why = f"{order.why}\n{words}"
+    record = do.AppendJournalRecord(JournalRecord.UNBUNDLED, -1, 0, order.number, text=why)
+    text.append(collected.own_events.record_event(collected._stamp(now, form), "", record))
+    took = [one["time"] - one["begun"] for one in results.ended.values()]
+    return "".join(text), took
+
+
+PART = Bundled
