@@ -52,6 +52,7 @@ MAX_RETURNS = 2  # times that a node comes back without a result, before it runs
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
 COLLECT_AGAIN_S = 10.0  # seconds before results are brought home that could not be
 SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
+_INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 _BY_USER = 1  # HoldReasonCode of a job that a person has put on hold
 _WAITS = (
     EventKind.JOB_EVICTED,
@@ -67,6 +68,7 @@ class Bundle:
         number: of the bundle, from 1.
         kind: of its nodes; '' if it was made by an earlier DAGMan.
         members: its nodes, in order.
+        inside: how many of them have not come to anything.
         cluster: of its job, 0 while there is none as far as is known.
         runs: whether its job runs.
         asked: whether its job is being submitted, or what it has done is being brought home.
@@ -79,24 +81,15 @@ class Bundle:
     """
 
     __slots__ = (
-        *(
-            "again_at",
-            "asked",
-            "cluster",
-            "ended",
-            "given_up",
-            "kind",
-            "members",
-            "missing",
-            "number",
-        ),
-        *("removed", "runs", "unknown"),
+        *("again_at", "asked", "cluster", "ended", "given_up", "inside", "kind", "members"),
+        *("missing", "number", "removed", "runs", "unknown"),
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
         self.number = number
         self.kind = kind
         self.members: list[int] = []
+        self.inside = 0
         self.cluster = 0
         self.runs = False
         self.asked = False
@@ -190,6 +183,8 @@ class Bundles(Feature):
         """One that waits for others may be started no more, or has been."""
         if old == State.READY and node in self.line_of:
             self._drop(node)
+        if node in self._bundle_of and new not in _INSIDE:
+            self._leave(node)
 
     def _drop(self, node: int) -> None:
         self.unseen.pop(node, None)
@@ -298,7 +293,6 @@ class Bundles(Feature):
         bundle = self.bundles[self._last] = Bundle(self._last, kind)
         for node in nodes:
             self._put_in(bundle, node)
-        self._shared += len(nodes) - 1
         names = (self.run.dag.names[node] for node in nodes)
         parts = list(_parts(names, MAX_NAMES))
         records = [
@@ -318,7 +312,15 @@ class Bundles(Feature):
         if len(bundle.members) < self._parallel(node):
             run.categories.enter(node)
         bundle.members.append(node)
+        bundle.inside += 1
+        self._shared += bundle.inside > 1
         self._bundle_of[node] = bundle
+
+    def _leave(self, node: int) -> None:
+        """The node is in its bundle no more."""
+        bundle = self._bundle_of.pop(node)
+        self._shared -= bundle.inside > 1
+        bundle.inside -= 1
 
     def _parallel(self, node: int) -> int:
         line = self.line_of.get(node)
@@ -535,11 +537,11 @@ class Bundles(Feature):
         if bundle is None:
             return
         self._by_cluster.pop(bundle.cluster, None)
-        self._shared -= len(bundle.members) - 1
         why, _sep, suspects = event.text.partition("\n")
-        left = [node for node in reversed(bundle.members) if self._is_without_result(node)]
-        for node in bundle.members:
-            self._bundle_of.pop(node, None)
+        inside = [node for node in bundle.members if self._bundle_of.get(node) is bundle]
+        for node in inside:
+            self._leave(node)
+        left = [node for node in reversed(inside) if self._is_without_result(node)]
         for node in left:
             self._take_back(node, run.dag.names[node] in suspects.split(" "))
         if left:
@@ -641,9 +643,14 @@ class Bundles(Feature):
     def validate(self) -> None:
         """Nodes of bundles are in the queue; those that wait for others are ready."""
         states = self.run.nodes.states
+        shared = 0
         for bundle in self.bundles.values():
-            for node in bundle.members:
-                assert self._bundle_of[node] is bundle, node
+            inside = sum(self._bundle_of.get(node) is bundle for node in bundle.members)
+            assert inside == bundle.inside, bundle.number
+            shared += max(0, inside - 1)
+        assert shared == self._shared, (shared, self._shared)
+        for node in self._bundle_of:
+            assert states[node] in _INSIDE, node
         for waiting in self.waiting.values():
             for node in waiting:
                 assert states[node] == State.READY, node
