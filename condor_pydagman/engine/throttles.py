@@ -233,6 +233,13 @@ class Categories:
         name = self._of.get(node)
         return name is None or len(self._inside.get(name, ())) < self._limits[name]
 
+    def free(self, node: int) -> float:
+        """How many more the node's category allows."""
+        name = self._of.get(node)
+        if name is None:
+            return float("inf")
+        return max(0, self._limits[name] - len(self._inside.get(name, ())))
+
     def grow(self, categories: Mapping[int, str], new: Sequence[int]) -> None:
         """The DAG has got new nodes, and perhaps other limits."""
         if self._limits:

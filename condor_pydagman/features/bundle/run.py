@@ -52,6 +52,8 @@ MAX_RETURNS = 2  # times that a node comes back without a result, before it runs
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
 COLLECT_AGAIN_S = 10.0  # seconds before results are brought home that could not be
 SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
+Key = tuple[int, str, str]
+
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 _BY_USER = 1  # HoldReasonCode of a job that a person has put on hold
 _WAITS = (
@@ -69,6 +71,8 @@ class Bundle:
         kind: of its nodes; '' if it was made by an earlier DAGMan.
         members: its nodes, in order.
         inside: how many of them have not come to anything.
+        parallel: how many of them run side by side, and have places in their category; if it was
+            made by an earlier DAGMan, the most that may do so.
         cluster: of its job, 0 while there is none as far as is known.
         runs: whether its job runs.
         asked: whether its job is being submitted, or what it has done is being brought home.
@@ -82,7 +86,7 @@ class Bundle:
 
     __slots__ = (
         *("again_at", "asked", "cluster", "ended", "given_up", "inside", "kind", "members"),
-        *("missing", "number", "removed", "runs", "unknown"),
+        *("missing", "number", "parallel", "removed", "runs", "unknown"),
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
@@ -90,6 +94,7 @@ class Bundle:
         self.kind = kind
         self.members: list[int] = []
         self.inside = 0
+        self.parallel = 1
         self.cluster = 0
         self.runs = False
         self.asked = False
@@ -106,7 +111,8 @@ class Bundles(Feature):
 
     Attributes:
         line_of: by node, which BUNDLE line it is bundled by.
-        waiting: by kind, nodes that wait for others, and since when.
+        waiting: nodes that wait for others, and since when: by which BUNDLE line they are bundled,
+            their kind, and their category.
         unseen: nodes whose turn has come and of which the kind is not known.
         looked_at: nodes of which that is being found out.
         kinds: by node, its kind, as it was found last.
@@ -132,7 +138,8 @@ class Bundles(Feature):
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
         self.line_of = line_of_nodes(run.dag, range(len(run.dag)))
-        self.waiting: dict[tuple[int, str], dict[int, float]] = {}
+        self.waiting: dict[Key, dict[int, float]] = {}
+        self._key: dict[int, Key] = {}  # of nodes that wait
         self.unseen: dict[int, None] = {}
         self.looked_at: set[int] = set()
         self.kinds: dict[int, str] = {}
@@ -189,16 +196,13 @@ class Bundles(Feature):
     def _drop(self, node: int) -> None:
         self.unseen.pop(node, None)
         self.looked_at.discard(node)
-        kind = self.kinds.get(node)
-        waiting = self.waiting.get((self.line_of[node], kind or ""))
-        if waiting is not None:
-            waiting.pop(node, None)
+        key = self._key.pop(node, None)
+        if key is not None:
+            del self.waiting[key][node]
 
     def is_waiting(self, node: int) -> bool:
         """Whether the node waits for others."""
-        if node in self.unseen or node in self.looked_at:
-            return True
-        return any(node in waiting for waiting in self.waiting.values())
+        return node in self._key or node in self.unseen or node in self.looked_at
 
     # Which go together.
 
@@ -234,7 +238,11 @@ class Bundles(Feature):
                 self._set_free(node)
                 continue
             self.kinds[node] = kind
-            self.waiting.setdefault((self.line_of[node], kind), {})[node] = self.run.now
+            self._wait(node, kind, self.run.now)
+
+    def _wait(self, node: int, kind: str, since: float) -> None:
+        key = self._key[node] = (self.line_of[node], kind, self.run.category(node))
+        self.waiting.setdefault(key, {})[node] = since
 
     def _say_alone(self, node: int, why: str) -> None:
         """Say why a node is not bundled, once for a reason."""
@@ -249,15 +257,25 @@ class Bundles(Feature):
         if self._slots_at <= self.run.now:
             self._slots_at = self.run.now + SLOTS_S
             self.run.emit(do.Ask(HELPER, SlotsWanted()))
-        for (line, kind), waiting in self.waiting.items():
+        if self.run.settings:
+            self._sort_anew()
+        for (line, kind, _), waiting in self.waiting.items():
             while waiting and not self._throttled():
                 number = self._size(line, kind, waiting)
                 if not number:
                     break
                 nodes = list(waiting)[:number]
-                if not self.run.categories.room(nodes[0]):
+                room = self.run.categories.free(nodes[0])
+                if not room:
                     break
-                self._make(line, kind, nodes)
+                self._make(line, kind, nodes, room)
+
+    def _sort_anew(self) -> None:
+        """A person may have given nodes that wait another category."""
+        for node, key in list(self._key.items()):
+            if self.run.category(node) != key[2]:
+                since = self.waiting[key].pop(node)
+                self._wait(node, key[1], since)
 
     def _throttled(self) -> bool:
         return bool(submission.throttled(self.run))
@@ -284,13 +302,16 @@ class Bundles(Feature):
         """Until when the first of those that wait does so, seconds since the epoch."""
         return next(iter(waiting.values())) + bundle_lines_of(self.run.dag)[line].wait
 
-    def _make(self, line: int, kind: str, nodes: Sequence[int]) -> None:
+    def _make(self, line: int, kind: str, nodes: Sequence[int], room: float) -> None:
+        """Make a bundle; `room` is how many its category has room for."""
         if len(nodes) == 1:
-            del self.waiting[line, kind][nodes[0]]
+            self._drop(nodes[0])
             self._set_free(nodes[0])
             return
         self._last += 1
         bundle = self.bundles[self._last] = Bundle(self._last, kind)
+        parallel = bundle_lines_of(self.run.dag)[line].parallel
+        bundle.parallel = int(min(parallel, room, len(nodes)))
         for node in nodes:
             self._put_in(bundle, node)
         names = (self.run.dag.names[node] for node in nodes)
@@ -309,7 +330,7 @@ class Bundles(Feature):
         self._drop(node)
         run.ready.discard(node)
         run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
-        if len(bundle.members) < self._parallel(node):
+        if len(bundle.members) < bundle.parallel:
             run.categories.enter(node)
         bundle.members.append(node)
         bundle.inside += 1
@@ -322,10 +343,6 @@ class Bundles(Feature):
         self._shared -= bundle.inside > 1
         bundle.inside -= 1
 
-    def _parallel(self, node: int) -> int:
-        line = self.line_of.get(node)
-        return 1 if line is None else bundle_lines_of(self.run.dag)[line].parallel
-
     def on_bundled(self, _: int, event: LogEvent) -> None:
         """Who is in a bundle, or some of them, has been read; its record says how many parts
         follow."""
@@ -333,7 +350,10 @@ class Bundles(Feature):
         if number <= self._last and number not in self.bundles:
             return  # it has ended: a double
         self._last = max(self._last, number)
-        bundle = self.bundles.setdefault(number, Bundle(number))
+        bundle = self.bundles.get(number)
+        if bundle is None:
+            bundle = self.bundles[number] = Bundle(number)
+            bundle.parallel = self._most_parallel(event.text)
         for name in event.text.split(" "):
             node = run.dag.find(name)
             if node is None or node in self._bundle_of:
@@ -345,11 +365,15 @@ class Bundles(Feature):
         if run.written.of(BUNDLE) and event.retry == 0 and run.written.drop(BUNDLE, number):
             self._prepare(bundle)
 
+    def _most_parallel(self, names: str) -> int:
+        line = self.line_of.get(self.run.dag.ids.get(names.partition(" ")[0], NO_NODE))
+        return 1 if line is None else bundle_lines_of(self.run.dag)[line].parallel
+
     def _prepare(self, bundle: Bundle) -> None:
         bundle.asked = True
         nodes = tuple(submission.submit_action(self.run, node) for node in bundle.members)
         limits = tuple(map(self._time_limit, bundle.members))
-        prepare = Prepare(bundle.number, nodes, self._parallel(bundle.members[0]), limits)
+        prepare = Prepare(bundle.number, nodes, bundle.parallel, limits)
         self.run.emit(do.Ask(HELPER, prepare))
 
     def _time_limit(self, node: int) -> int:
@@ -519,9 +543,8 @@ class Bundles(Feature):
             bundle.asked, bundle.again_at = False, run.now + COLLECT_AGAIN_S
             return
         run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
-        times = self.times.setdefault(bundle.kind, Times())
         for seconds in answer.took:
-            times.add(seconds)
+            self.times.setdefault(bundle.kind, Times()).add(seconds)
 
     def node_of(self, event: LogEvent) -> int | None:
         """Whose event of a bundle it is, by its third number."""
@@ -588,7 +611,7 @@ class Bundles(Feature):
         """When a node has waited long enough for others."""
         times = [
             until
-            for (line, _), waiting in self.waiting.items()
+            for (line, _, _), waiting in self.waiting.items()
             if waiting
             for until in [self._until(line, waiting)]
             if until > self.run.now
