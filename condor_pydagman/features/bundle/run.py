@@ -280,6 +280,20 @@ class Bundles(Feature):
     def _throttled(self) -> bool:
         return bool(submission.throttled(self.run))
 
+    def blocks_submits(self) -> str:
+        """Jobs of bundles count as others do."""
+        run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
+        if not self.bundles:
+            return ""
+        asked = sum(one.asked and not one.ended for one in self.bundles.values())
+        if run.pace.blocked_until(run.now, limits, in_flight + asked) > run.now:
+            return "pace"
+        if limits.idle:
+            idle = sum(not (one.runs or one.ended) for one in self.bundles.values())
+            if run.job_table.idle + in_flight + idle >= limits.idle:
+                return "idle"
+        return ""
+
     def _size(self, line: int, kind: str, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
         of = bundle_lines_of(self.run.dag)[line]
