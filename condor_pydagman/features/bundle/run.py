@@ -285,8 +285,8 @@ class Bundles(Feature):
         run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
         if not self.bundles:
             return ""
-        asked = sum(one.asked and not one.ended for one in self.bundles.values())
-        if run.pace.blocked_until(run.now, limits, in_flight + asked) > run.now:
+        on_way = sum(not (one.cluster or one.ended) for one in self.bundles.values())
+        if run.pace.blocked_until(run.now, limits, in_flight + on_way) > run.now:
             return "pace"
         if limits.idle:
             idle = sum(not (one.runs or one.ended) for one in self.bundles.values())
@@ -343,6 +343,7 @@ class Bundles(Feature):
         run = self.run
         self._drop(node)
         run.ready.discard(node)
+        run.save_points.discard(node)
         run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
         if len(bundle.members) < bundle.parallel:
             run.categories.enter(node)
