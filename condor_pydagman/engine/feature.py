@@ -334,7 +334,8 @@ class Feature:
         raise NotImplementedError
 
     def has_left(self, job: QueuedJob) -> bool:
-        """Whether the job is of a node that was done and has left the DAG."""
+        """The job is no node's that there is.  Whether it is known to have ended: it is of the
+        feature, or of a node that was done and has left the DAG."""
         raise NotImplementedError
 
     def group_reports(self, anew: Collection[int]) -> Iterable[GroupReport]:

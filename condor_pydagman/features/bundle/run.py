@@ -18,7 +18,7 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
-from condor_pydagman.engine.inputs import JobSubmitted, LogEvent, QueueListed
+from condor_pydagman.engine.inputs import JobSubmitted, LogEvent, QueuedJob, QueueListed
 from condor_pydagman.engine.jobs import Change
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
@@ -514,6 +514,11 @@ class Bundles(Feature):
                 self._in_queue(bundle, jobs[bundle.number])
             elif not bundle.ended:
                 self._miss(bundle)
+
+    def has_left(self, job: QueuedJob) -> bool:
+        """Whether the end of a bundle's job has been read, which is in the queue yet."""
+        bundle = self.bundles.get(number_of(job.node))
+        return bundle is not None and bundle.cluster == job.cluster and bool(bundle.ended)
 
     def _miss(self, bundle: Bundle) -> None:
         run = self.run
