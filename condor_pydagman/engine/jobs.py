@@ -45,7 +45,8 @@ class Jobs:
 
     Attributes:
         cluster: cluster id; 0 for a NOOP node.
-        subproc: the third number of a NOOP node's events, see `run_key`; else 0.
+        subproc: the third number in the events of a node without a job of its own: of a NOOP node,
+            see `run_key`, or of one that was a part of a feature's job; else 0.
         only: the node's only proc in a cluster that it shares with others; None if it is its own.
         procs: flags by proc id.
         codes: what each ended proc returned: exit code, negative signal, None if aborted.
@@ -220,7 +221,7 @@ class JobTable:
                 self._share(owner)
             self.shared.setdefault(cluster, {})[only] = node
             self.expect(jobs, (only,))
-        elif cluster > 0:
+        elif cluster > 0 and not subproc:
             self.by_cluster[cluster] = node
         return jobs
 
@@ -273,11 +274,13 @@ class JobTable:
         jobs = self.by_node.get(node)
         if jobs is None:
             return
+        if jobs.subproc:
+            return
         if jobs.only is None:
             self.by_cluster.pop(jobs.cluster, None)
         else:
             self._leave_shared(jobs.cluster, jobs.only)
-        if self._ended is not None and jobs.cluster > 0:  # a NOOP's we may write twice
+        if self._ended is not None:
             self._ended[jobs.target] = jobs
 
     def _leave_shared(self, cluster: int, proc: int) -> None:

@@ -19,7 +19,7 @@ from condor_pydagman.engine.jobs import CLUSTER_ITSELF, Jobs
 from condor_pydagman.engine.node_states import ALONE, CANCELLED, CLEANING, Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.graph.model import Retry
-from condor_pydagman.vocabulary import DagStatus, JournalRecord, ScriptKind
+from condor_pydagman.vocabulary import NOOP_CLUSTER, DagStatus, JournalRecord, ScriptKind
 
 
 def verdict_of(
@@ -209,7 +209,7 @@ def fail(run: RunState, node: int, error: str, *, futile: bool = True) -> None:
 def forget_run(run: RunState, node: int) -> None:
     """Drop what the last run of the node has left behind."""
     jobs = run.job_table.by_node.get(node)
-    if jobs is not None and jobs.subproc:
+    if jobs is not None and jobs.subproc and jobs.cluster == NOOP_CLUSTER:
         run.noop_ids.ended(jobs.subproc)
     run.job_table.forget(node)
     if run.dag.jobstate_log or node in run.jobstate_lines.times:

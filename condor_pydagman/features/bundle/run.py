@@ -19,7 +19,7 @@ from condor_pydagman.engine import lifecycle, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
 from condor_pydagman.engine.inputs import JobSubmitted, LogEvent, QueuedJob, QueueListed
-from condor_pydagman.engine.jobs import Change
+from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
@@ -148,6 +148,8 @@ class Bundles(Feature):
         self.times: dict[str, Times] = {}
         self._by_cluster: dict[int, Bundle] = {}
         self._bundle_of: dict[int, Bundle] = {}  # by node
+        self._by_task: dict[tuple[int, int], int] = {}  # nodes of which the log has the task's begin
+        self._task_of: dict[int, tuple[int, int]] = {}
         self._begun: dict[int, float] = {}  # when the job of a node has begun to run
         self._returns: dict[int, int] = {}
         self._refusals: dict[str, int] = {}
@@ -190,6 +192,8 @@ class Bundles(Feature):
         """One that waits for others may be started no more, or has been."""
         if old == State.READY and node in self.line_of:
             self._drop(node)
+        if old == State.SUBMITTED != new and node in self._task_of:
+            del self._by_task[self._task_of.pop(node)]
         if node in self._bundle_of and new not in _INSIDE:
             self._leave(node)
 
@@ -567,11 +571,14 @@ class Bundles(Feature):
             self.times.setdefault(bundle.kind, Times()).add(seconds)
 
     def node_of(self, event: LogEvent) -> int | None:
-        """Whose event of a bundle it is, by its third number."""
-        bundle = self._by_cluster.get(event.cluster) if event.subproc > 0 else None
-        if bundle is None or event.subproc > len(bundle.members):
-            return None
-        return bundle.members[event.subproc - 1]
+        """Whose event of a bundle it is, by its third number, from the event on that has the name."""
+        return self._by_task.get((event.cluster, event.subproc)) if event.subproc > 0 else None
+
+    def jobs_seen(self, node: int, jobs: Jobs) -> None:
+        """Its task has events of its own, the first of which has its name."""
+        if jobs.subproc and jobs.cluster in self._by_cluster:
+            self._by_task[jobs.cluster, jobs.subproc] = node
+            self._task_of[node] = jobs.cluster, jobs.subproc
 
     def on_unbundled(self, _: int, event: LogEvent) -> None:
         """The bundle has ended: its nodes without a result are ready again."""
