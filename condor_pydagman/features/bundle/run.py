@@ -148,6 +148,7 @@ class Bundles(Feature):
         self.times: dict[str, Times] = {}
         self._by_cluster: dict[int, Bundle] = {}
         self._bundle_of: dict[int, Bundle] = {}  # by node
+        self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
         self._by_task: dict[tuple[int, int], int] = {}  # nodes of which the log has the task's begin
         self._task_of: dict[int, tuple[int, int]] = {}
         self._begun: dict[int, float] = {}  # when the job of a node has begun to run
@@ -512,6 +513,7 @@ class Bundles(Feature):
     def listed(self, answer: QueueListed) -> None:
         """The schedd has told what it has: bundles that it has not got are over."""
         jobs = {number_of(job.node): job.cluster for job in answer.jobs}
+        self._over.intersection_update(jobs.values())
         for bundle in list(self.bundles.values()):
             if bundle.number in jobs:
                 bundle.missing = None
@@ -521,8 +523,8 @@ class Bundles(Feature):
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
-        bundle = self.bundles.get(number_of(job.node))
-        return bundle is not None and bundle.cluster == job.cluster and bool(bundle.ended)
+        bundle = self._by_cluster.get(job.cluster)
+        return job.cluster in self._over or (bundle is not None and bool(bundle.ended))
 
     def _miss(self, bundle: Bundle) -> None:
         run = self.run
@@ -586,7 +588,8 @@ class Bundles(Feature):
         run.written.drop(RESULTS, event.value)
         if bundle is None:
             return
-        self._by_cluster.pop(bundle.cluster, None)
+        if self._by_cluster.pop(bundle.cluster, None) is not None and bundle.ended:
+            self._over.add(bundle.cluster)
         why, _sep, suspects = event.text.partition("\n")
         inside = [node for node in bundle.members if self._bundle_of.get(node) is bundle]
         for node in inside:
