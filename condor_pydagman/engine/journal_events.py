@@ -137,7 +137,9 @@ def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
         "is lost: the schedd does not know it any more and its end was never logged; it counts as"
         " failed"
     )
-    if run.job_table.node_of(event.cluster, event.proc) == node:
+    jobs = run.job_table.by_node.get(node)
+    is_task = jobs is not None and jobs.subproc > 0 and jobs.cluster == event.cluster
+    if is_task or run.job_table.node_of(event.cluster, event.proc) == node:
         job_events.proc_ended(run, node, event, None, RETURN_JOB_ABORTED, how)
 
 

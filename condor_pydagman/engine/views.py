@@ -22,6 +22,7 @@ from condor_pydagman.engine.script_words import EXIT_CODE_MACROS, exit_code_macr
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
+    NOOP_CLUSTER,
     RETURN_SUBMIT_FAILED,
     NodeStatus,
     ScriptKind,
@@ -231,7 +232,7 @@ _MACROS: dict[str, Callable[[RunState, int], object]] = {
 
 def _job_count(jobs: Jobs | None) -> int:
     """A cluster with late materialization counts as one (stock rule); a NOOP node has no job."""
-    if jobs is None or jobs.subproc:
+    if jobs is None or jobs.cluster == NOOP_CLUSTER:
         return 0
     return 1 if jobs.factory else len(jobs.procs)
 

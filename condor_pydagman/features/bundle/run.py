@@ -475,7 +475,8 @@ class Bundles(Feature):
         bundle = self._by_cluster.get(event.cluster)
         if bundle is None:
             return False
-        self._job_event(bundle, event)
+        if event.proc == 0:  # else it is of a helper of the schedd's
+            self._job_event(bundle, event)
         return True
 
     def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
@@ -578,7 +579,7 @@ class Bundles(Feature):
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """Its task has events of its own, the first of which has its name."""
-        if jobs.subproc and jobs.cluster in self._by_cluster:
+        if jobs.subproc and jobs.cluster > 0:
             self._by_task[jobs.cluster, jobs.subproc] = node
             self._task_of[node] = jobs.cluster, jobs.subproc
 
