@@ -52,7 +52,12 @@ class Timeouts(Feature):
     # What procs do.
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
-        """A proc has come, has begun to wait or to run, or has ended."""
+        """A proc has come, has begun to wait or to run, or has ended.
+
+        A part of a feature's job has ended when the log shows that it has begun.
+        """
+        if event.subproc > 0:
+            return
         if change in (Change.SUBMITTED, Change.ADOPTED):
             self._submitted(node, event)
         elif change in (Change.IDLE, Change.HELD):
