@@ -128,6 +128,8 @@ def on_remove_failed(run: RunState, failed: RemoveFailed) -> None:
     run.say(f"Warning: could not remove cluster {failed.cluster}{proc}: {failed.reason}")
     if run.job_table.node_of(failed.cluster, failed.proc) is not None:
         run.removals.failed((failed.cluster, failed.proc), failed.reason, run.now)
+    for remove_failed in run.hooks.remove_failed:
+        remove_failed(failed.cluster)
 
 
 def next_deadline(run: RunState) -> float | None:

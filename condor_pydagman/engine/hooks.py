@@ -66,7 +66,7 @@ class Hooks:
     job_event: tuple[Callable[[int, LogEvent, Change], None], ...]
     jobs_seen: tuple[Callable[[int, Jobs], None], ...]
     keeps_halted_dag: tuple[Callable[[], bool], ...]
-    listed: tuple[Callable[[QueueListed], None], ...]
+    listed: tuple[Callable[[QueueListed], bool], ...]
     may_leave: tuple[Callable[[int], bool], ...]
     node_left: tuple[Callable[[int], None], ...]
     node_moved: tuple[Callable[[int, int, int], None], ...]
@@ -74,6 +74,7 @@ class Hooks:
     obstacle_to_steer: tuple[Callable[[int], str], ...]
     places_shared: tuple[Callable[[], int], ...]
     pop_hopeless: tuple[Callable[[], list[int]], ...]
+    remove_failed: tuple[Callable[[int], None], ...]
     replayed: tuple[Callable[[], None], ...]
     rescue_lines: tuple[Callable[[int], tuple[str, ...]], ...]
     resumed: tuple[Callable[[str], None], ...]
@@ -88,6 +89,7 @@ class Hooks:
     under_way: tuple[Callable[[], bool], ...]
     validate: tuple[Callable[[], None], ...]
     was_done: tuple[Callable[[int], None], ...]
+    wants_history: tuple[Callable[[], bool], ...]
     why_halted: tuple[Callable[[], Iterable[str]], ...]
     why_incomplete: tuple[Callable[[], str], ...]
     work: tuple[Callable[[], None], ...]
@@ -153,6 +155,7 @@ class Hooks:
         "places_shared",
         "pop_hopeless",
         "records",
+        "remove_failed",
         "replayed",
         "replies",
         "rescue_lines",
@@ -172,6 +175,7 @@ class Hooks:
         "validate",
         "waits_again",
         "was_done",
+        "wants_history",
         "why_halted",
         "why_incomplete",
         "work",

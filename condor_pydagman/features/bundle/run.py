@@ -12,13 +12,19 @@ So a node in a bundle that is queued or runs is SUBMITTED without jobs of its ow
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
 from condor_pydagman.engine.dag_states import Phase
 from condor_pydagman.engine.feature import Feature
-from condor_pydagman.engine.inputs import JobSubmitted, LogEvent, QueuedJob, QueueListed
+from condor_pydagman.engine.inputs import (
+    EndedJob,
+    JobSubmitted,
+    LogEvent,
+    QueuedJob,
+    QueueListed,
+)
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
@@ -40,7 +46,12 @@ from condor_pydagman.features.bundle.messages import (
 from condor_pydagman.features.bundle.plan import Limits, Seen, Times, sizes
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.timers import CONFIRM_LOST_S
-from condor_pydagman.vocabulary import NO_NODE, EventKind, JournalRecord
+from condor_pydagman.vocabulary import (
+    NO_NODE,
+    RETURN_JOB_ABORTED,
+    EventKind,
+    JournalRecord,
+)
 
 BUNDLE = Kind("who is in a bundle")  # by its number
 RESULTS = Kind("what the nodes of a bundle have come to")  # by its number
@@ -50,7 +61,7 @@ MAX_NAMES = 600  # characters of names that one record has
 MIN_SIZE = 2  # nodes of a bundle
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
-COLLECT_AGAIN_S = 10.0  # seconds before results are brought home that could not be
+AGAIN_S = 10.0  # seconds before what could not be done is tried again
 SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
 Key = tuple[int, str, str]
 
@@ -148,6 +159,8 @@ class Bundles(Feature):
         self.times: dict[str, Times] = {}
         self._by_cluster: dict[int, Bundle] = {}
         self._bundle_of: dict[int, Bundle] = {}  # by node
+        self._strays: set[int] = set()  # clusters that are to leave the queue
+        self._removals: dict[int, float] = {}  # clusters, and when that is asked for again
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
         self._by_task: dict[tuple[int, int], int] = {}  # nodes of which the log has the task's begin
         self._task_of: dict[int, tuple[int, int]] = {}
@@ -481,6 +494,8 @@ class Bundles(Feature):
 
     def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
         kind = event.kind
+        if bundle.ended:
+            return
         if kind == EventKind.EXECUTE:
             bundle.runs = True
         elif kind in _WAITS:
@@ -502,56 +517,106 @@ class Bundles(Feature):
         bundle.given_up = True
         if run.mode is Mode.RUN and not run.recovering:
             run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
-            reason = f"DAG bundle {bundle.number} was on hold: {why}"
-            run.emit(do.RemoveJobs(reason, bundle.cluster))
+            self._remove(bundle.cluster)
 
     def replayed(self) -> None:
         """A bundle that is on hold is removed now, if that was not done before."""
         for bundle in self.bundles.values():
             if bundle.given_up and not bundle.ended:
-                self.run.emit(do.RemoveJobs("DAG bundle was on hold", bundle.cluster))
+                self._remove(bundle.cluster)
 
-    def listed(self, answer: QueueListed) -> None:
+    def _remove(self, cluster: int) -> None:
+        """Have a job removed that is not to run."""
+        self._removals.pop(cluster, None)
+        if self._is_unwanted(cluster):
+            self.run.emit(do.RemoveJobs("DAG bundle: it is not to run", cluster))
+
+    def remove_failed(self, cluster: int) -> None:
+        """It is tried again while it makes sense."""
+        if self._is_unwanted(cluster):
+            self._removals[cluster] = self.run.now + AGAIN_S
+
+    def _is_unwanted(self, cluster: int) -> bool:
+        bundle = self._by_cluster.get(cluster)
+        given_up = bundle is not None and bundle.given_up and not bundle.ended
+        return given_up or cluster in self._strays
+
+    def wants_history(self) -> bool:
+        """The job of a bundle may have come and gone."""
+        return any(one.unknown or one.missing is not None for one in self.bundles.values())
+
+    def listed(self, answer: QueueListed) -> bool:
         """The schedd has told what it has: bundles that it has not got are over."""
-        jobs = {number_of(job.node): job.cluster for job in answer.jobs}
-        self._over.intersection_update(jobs.values())
+        queued = {job.cluster: job for job in answer.jobs if number_of(job.node)}
+        ended = {number_of(job.node): job for job in answer.ended}
+        self._over.intersection_update(queued)
+        self._remove_strays(queued)
+        missing = False
+        clusters = {number_of(job.node): cluster for cluster, job in queued.items()}
         for bundle in list(self.bundles.values()):
-            if bundle.number in jobs:
+            if bundle.number in clusters and bundle.cluster in (0, clusters[bundle.number]):
                 bundle.missing = None
-                self._in_queue(bundle, jobs[bundle.number])
+                self._in_queue(bundle, clusters[bundle.number])
             elif not bundle.ended:
-                self._miss(bundle)
+                missing |= self._miss(bundle, ended.get(bundle.number))
+        return missing or bool(self._strays)
+
+    def _remove_strays(self, queued: Mapping[int, QueuedJob]) -> None:
+        """Remove jobs of bundles of which the log has lost all, or that have been given up; no
+        bundle gets the number of one that there was."""
+        self._strays.clear()
+        for cluster, job in queued.items():
+            number = number_of(job.node)
+            self._last = max(self._last, number)
+            bundle = self.bundles.get(number)
+            mine = bundle is not None and bundle.cluster in (0, cluster)
+            if not (mine or job.leaving or cluster in self._over):
+                self.run.say(f"Warning: removing bundle {number} (job {cluster}.0), which is not known")
+                self._strays.add(cluster)
+                self._remove(cluster)
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
         bundle = self._by_cluster.get(job.cluster)
         return job.cluster in self._over or (bundle is not None and bool(bundle.ended))
 
-    def _miss(self, bundle: Bundle) -> None:
+    def _miss(self, bundle: Bundle, left: EndedJob | None) -> bool:
+        """The schedd has not got its job in the queue; `left` is what the history has of it.  Returns
+        whether it is to be asked again soon."""
         run = self.run
-        if not bundle.cluster:
-            if bundle.unknown or not (bundle.asked or run.written.of(BUNDLE)):
+        if left is not None and bundle.cluster in (0, left.cluster):
+            self._in_queue(bundle, left.cluster)
+            bundle.removed = left.value == RETURN_JOB_ABORTED and not bundle.given_up
+            bundle.ended = "its job has left the queue, as the schedd's history says"
+            return False
+        if not bundle.cluster and not bundle.unknown:
+            if not (bundle.asked or run.written.of(BUNDLE)):
                 self._write_end(bundle, "its job is not in the queue")
-            return
+            return False
         if bundle.missing is None:
             bundle.missing = run.now
-        if run.now - bundle.missing >= CONFIRM_LOST_S:
+        if run.now - bundle.missing < CONFIRM_LOST_S:
+            return True
+        if bundle.cluster:
             bundle.ended = "its job has left the queue, as the nodes log does not show"
         else:
-            run.query.plan(run.now + CONFIRM_LOST_S)
+            self._write_end(bundle, "the schedd does not have its job")
+        return False
 
     # Its end.
 
     def enforce(self) -> None:
         """Bring home what bundles have come to whose job has left the queue."""
+        for cluster in [one for one, at in self._removals.items() if at <= self.run.now]:
+            self._remove(cluster)
         for bundle in self.bundles.values():
             if bundle.ended and not bundle.asked and bundle.again_at <= self.run.now:
                 self._collect(bundle)
 
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
-        waiting = (one.again_at for one in self.bundles.values() if one.ended and not one.asked)
-        return min(waiting, default=None)
+        waiting = [one.again_at for one in self.bundles.values() if one.ended and not one.asked]
+        return min((*waiting, *self._removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True
@@ -567,7 +632,7 @@ class Bundles(Feature):
             return
         if answer.why:
             run.say(f"Bundle {bundle.number}: {answer.why}; trying again", 0)
-            bundle.asked, bundle.again_at = False, run.now + COLLECT_AGAIN_S
+            bundle.asked, bundle.again_at = False, run.now + AGAIN_S
             return
         run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
         for seconds in answer.took:
