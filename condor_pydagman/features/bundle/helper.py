@@ -6,6 +6,7 @@ Descriptions and results are files, and a file system that hangs is to hold up n
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
@@ -16,6 +17,7 @@ from condor_pydagman.features.bundle.adapters import collected, look, prepared, 
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
 from condor_pydagman.features.bundle.adapters.look import LookOrder, NodeOrder
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder
+from condor_pydagman.features.bundle.commands import line_of_nodes
 from condor_pydagman.features.bundle.messages import (
     Collect,
     Collected,
@@ -30,14 +32,17 @@ from condor_pydagman.features.bundle.messages import (
     SlotsWanted,
 )
 from condor_pydagman.names import logged_name
+from condor_pydagman.printable import number_of
 from condor_pydagman.records import job_description
 
 if TYPE_CHECKING:
-    from condor_pydagman.daemon.helpers import Helpers
+    from condor_pydagman.daemon.helpers import Ahead, Helpers
     from condor_pydagman.daemon.run import DagRun
+    from condor_pydagman.graph.model import Dag, Variable
+
+MAX_REASONS = 20  # that a dry run names
 
 Order = Union[LookOrder, PrepareOrder, CollectOrder, Forget, SlotsWanted]
-_WITH_ATTRIBUTES = ("my.", "+")
 
 
 class BundleHelper(Helper):
@@ -68,28 +73,14 @@ class BundleHelper(Helper):
         return [request]
 
     def _look(self, nodes: Sequence[SubmitNode]) -> LookOrder:
-        dag = self._run.dag
-        texts = {dag.submits[one.node] for one in nodes} & dag.descriptions.keys()
-        return LookOrder(
-            [self._node(one) for one in nodes], {name: dag.descriptions[name] for name in texts}
-        )
-
-    def _node(self, action: SubmitNode) -> NodeOrder:
-        dag, node = self._run.dag, action.node
-        variables = dag.variables.get(node, ())
-        if action.variables:
-            variables = variables_in_force(variables, action.variables)
-        directory = os.path.join(self._run.process.directory, dag.directories.get(node, ""))
-        return NodeOrder(
-            node,
-            dag.names[node],
-            action.retry,
-            directory,
-            dag.submits[node],
-            [(v.key, v.value) for v in variables if not v.append],
-            [(v.key, v.value) for v in variables if v.append],
-            [action.priority],
-        )
+        run = self._run
+        orders = [
+            _order_of(
+                run.dag, run.process.directory, one.node, one.retry, one.priority, one.variables
+            )
+            for one in nodes
+        ]
+        return LookOrder(orders, _texts(run.dag, [one.node for one in nodes]))
 
     def _prepare(self, request: Prepare) -> PrepareOrder:
         run, first = self._run, request.nodes[0]
@@ -155,6 +146,53 @@ class BundleHelper(Helper):
             collected.forget(self._directory, order.number)
             return Forgotten(order.number)
         return SlotsSeen(slots.known_slots())
+
+
+def _order_of(
+    dag: Dag,
+    cwd: str,
+    node: int,
+    retry: int,
+    priority: int,
+    settings: Sequence[tuple[str, str]] = (),
+) -> NodeOrder:
+    """A node with what the DAG says of it, and a person (`settings`)."""
+    variables: Sequence[Variable] = dag.variables.get(node, ())
+    if settings:
+        variables = variables_in_force(variables, settings)
+    return NodeOrder(
+        node,
+        dag.names[node],
+        retry,
+        os.path.join(cwd, dag.directories.get(node, "")),
+        dag.submits[node],
+        [(v.key, v.value) for v in variables if not v.append],
+        [(v.key, v.value) for v in variables if v.append],
+        [priority],
+    )
+
+
+def _texts(dag: Dag, nodes: Sequence[int]) -> dict[str, str]:
+    """The descriptions in the DAG file that nodes name."""
+    names = {dag.submits[node] for node in nodes} & dag.descriptions.keys()
+    return {name: dag.descriptions[name] for name in names}
+
+
+def foresee(dag: Dag, ahead: Ahead) -> None:
+    """-DryRun: say which nodes could go together, and why others can't."""
+    nodes = list(line_of_nodes(dag, range(len(dag))))
+    cwd, priorities = os.getcwd(), dag.priorities
+    orders = [_order_of(dag, cwd, node, 0, priorities.get(node, 0)) for node in nodes]
+    kinds, alone = Counter[str](), Counter[str]()
+    for found in look.Looker().look_at(LookOrder(orders, _texts(dag, nodes))):
+        if found.why:
+            alone[found.why] += 1
+        else:
+            kinds[found.kind] += 1
+    together = number_of(sum(kinds.values()), "node")
+    ahead.out.say(f"BUNDLE: {together} of {number_of(len(kinds), 'kind')} can go together")
+    for why, count in alone.most_common(MAX_REASONS):
+        ahead.out.say(f"BUNDLE: {number_of(count, 'node')} would run alone: {why}")
 
 
 def open_helper(helpers: Helpers) -> BundleHelper:

@@ -162,7 +162,9 @@ class Bundles(Feature):
         self._strays: set[int] = set()  # clusters that are to leave the queue
         self._removals: dict[int, float] = {}  # clusters, and when that is asked for again
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
-        self._by_task: dict[tuple[int, int], int] = {}  # nodes of which the log has the task's begin
+        self._by_task: dict[
+            tuple[int, int], int
+        ] = {}  # nodes of which the log has the task's begin
         self._task_of: dict[int, tuple[int, int]] = {}
         self._begun: dict[int, float] = {}  # when the job of a node has begun to run
         self._returns: dict[int, int] = {}
@@ -571,7 +573,9 @@ class Bundles(Feature):
             bundle = self.bundles.get(number)
             mine = bundle is not None and bundle.cluster in (0, cluster)
             if not (mine or job.leaving or cluster in self._over):
-                self.run.say(f"Warning: removing bundle {number} (job {cluster}.0), which is not known")
+                self.run.say(
+                    f"Warning: removing bundle {number} (job {cluster}.0), which is not known"
+                )
                 self._strays.add(cluster)
                 self._remove(cluster)
 
