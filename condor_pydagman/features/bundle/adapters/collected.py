@@ -25,6 +25,7 @@ from condor_pydagman.vocabulary import NO_NODE, EventKind, JournalRecord
 HOME = "home"
 STREAMS = ("_stdout", "_stderr")
 _END = "...\n"
+MAX_LINE, MAX_BYTES = 1 << 16, 1 << 28  # of what jobs have written, so that it fills no memory
 _MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
 
 
@@ -105,8 +106,13 @@ def forget_all(directory: str) -> None:
 def _objects(path: str) -> Iterator[dict[str, Any]]:
     """The lines that are objects; a line that is cut, or nonsense, is passed over."""
     with open(path, "rb") as file:
-        for line in file:
-            with contextlib.suppress(ValueError):
+        left = MAX_BYTES
+        while left > 0:
+            line = file.readline(min(MAX_LINE, left))
+            if not line:
+                return
+            left -= len(line)
+            with contextlib.suppress(ValueError, RecursionError):
                 found = json.loads(line)
                 if isinstance(found, dict):
                     yield found
@@ -171,15 +177,19 @@ class _At:
 
 
 def _place(name: str, task: Mapping[str, Any]) -> str:
-    """Where an output belongs, relative to the task's directory; '' for nowhere."""
+    """Where an output belongs, relative to the task's directory; '' for nowhere: the machine that
+    has run the job must not choose names where the author has."""
     if name in STREAMS:
         return str(task[("output", "error")[STREAMS.index(name)]])
+    named = task["outputs"]
+    if named is not None and not any(one.split("/")[0] == name or one == name for one in named):
+        return ""
     return str(task["remaps"].get(name, name))
 
 
 def _move(source: str, place: str) -> None:
     """A directory is merged into one that is there."""
-    if os.path.isdir(source) and os.path.isdir(place):
+    if os.path.isdir(source) and not os.path.islink(source) and os.path.isdir(place):
         for name in os.listdir(source):
             _move(os.path.join(source, name), os.path.join(place, name))
         return

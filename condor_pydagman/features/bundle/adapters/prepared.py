@@ -66,6 +66,7 @@ def prepare(order: PrepareOrder, looker: Looker) -> str:
         raise FileError("the descriptions of its nodes have changed since they were looked at")
     tasks = [task for _, task in found]
     home = os.path.join(order.directory, str(order.number))
+    files.make_directory(order.directory)  # which another user may have made
     _make_directory(home)
     program = os.path.join(order.directory, RUNNER)
     _put_runner(program)
