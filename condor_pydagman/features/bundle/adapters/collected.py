@@ -103,12 +103,12 @@ def forget_all(directory: str) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _objects(path: str) -> Iterator[dict[str, Any]]:
+def _objects(path: str, longest: int = MAX_LINE) -> Iterator[dict[str, Any]]:
     """The lines that are objects; a line that is cut, or nonsense, is passed over."""
     with open(path, "rb") as file:
         left = MAX_BYTES
         while left > 0:
-            line = file.readline(min(MAX_LINE, left))
+            line = file.readline(min(longest, left))
             if not line:
                 return
             left -= len(line)
@@ -140,7 +140,7 @@ def _read(path: str, tasks: int) -> _Results:
 def _tasks(path: str) -> dict[int, dict[str, Any]]:
     """The list of tasks, as it was written; empty if it is gone."""
     try:
-        return {line["n"]: line for line in _objects(path) if "n" in line}
+        return {line["n"]: line for line in _objects(path, MAX_BYTES) if "n" in line}
     except FileNotFoundError:
         return {}
 
