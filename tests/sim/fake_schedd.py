@@ -104,9 +104,7 @@ class FakeSchedd:
             return LostReply("lost")
         self._last += 1
         number = self._last
-        cluster = Cluster(
-            number, action.text, NodeKind.JOB, 0, world.era, 1, asker=action.asker
-        )
+        cluster = Cluster(number, action.text, NodeKind.JOB, 0, world.era, 1, asker=action.asker)
         world.oracles.job_taken(cluster, action)
         self.clusters[cluster.target] = cluster
         world.trace("took", f"{action.text} cluster {number}")

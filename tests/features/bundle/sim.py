@@ -57,7 +57,9 @@ MAX_DELAY_S = 20.0  # seconds that an answer may take
 MAX_TASK_S = 60.0  # seconds that a task may take
 DIES = 0.05  # chance that the runner ends before its time, for each task
 _RUNNER_CODES = (20, 21, 22, 127, -9)
-_TASK = 1000  # what is beyond this, negative, stands for a task where jobs have the number of a proc
+_TASK = (
+    1000  # what is beyond this, negative, stands for a task where jobs have the number of a proc
+)
 
 
 class FakeBundle:
@@ -150,7 +152,7 @@ class Bundled(Part):
         "bundled growing": 25,
         "bundled matched": 10,
     }
-    crashed: ClassVar = ((4, _bundles), (9, _bundles))
+    crashed: ClassVar = ((11, _bundles), (35, _bundles))
     helpers: ClassVar = {"bundle": FakeBundles}
 
     def __init__(self, world: World) -> None:
@@ -386,7 +388,12 @@ class Bundled(Part):
 
     def in_log(self, process: Process, event: LogEvent) -> None:
         found = self._by_cluster.get(event.cluster)
-        if found is None or event.kind not in JOB_ENDS or event.subproc or found.era != self.world.era:
+        if (
+            found is None
+            or event.kind not in JOB_ENDS
+            or event.subproc
+            or found.era != self.world.era
+        ):
             return
         found.lost |= not self._shared and event.kind == EventKind.JOB_ABORTED
 
