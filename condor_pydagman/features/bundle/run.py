@@ -425,6 +425,8 @@ class Bundles(Feature):
             self._refuse(bundle, answer.why, permanent=True)
         elif run.is_over or run.starts_nothing:
             self._write_end(bundle, "nothing is to be started")
+        elif any(map(run.is_closed_to, bundle.members)):
+            self._write_end(bundle, "not all of its nodes are to be started")
         else:
             names, number = _named(run, bundle), len(bundle.members)
             run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
