@@ -29,7 +29,11 @@ from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
-from condor_pydagman.features.bundle.commands import bundle_lines_of, line_of_nodes
+from condor_pydagman.features.bundle.commands import (
+    BundleLine,
+    bundle_lines_of,
+    line_of_nodes,
+)
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -45,6 +49,8 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.bundle.plan import Limits, Seen, Times, sizes
 from condor_pydagman.graph.grow import Growth
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     NO_NODE,
@@ -63,7 +69,7 @@ MAX_RETURNS = 2  # times that a node comes back without a result, before it runs
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
 AGAIN_S = 10.0  # seconds before what could not be done is tried again
 SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
-Key = tuple[int, str, str]
+Key = tuple[BundleLine, str, str]
 
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 _BY_USER = 1  # HoldReasonCode of a job that a person has put on hold
@@ -121,7 +127,7 @@ class Bundles(Feature):
     """The bundles of a run, and the nodes that wait for one.
 
     Attributes:
-        line_of: by node, which BUNDLE line it is bundled by.
+        line_of: by node, the BUNDLE line that it is bundled by.
         waiting: nodes that wait for others, and since when: by which BUNDLE line they are bundled,
             their kind, and their category.
         unseen: nodes whose turn has come and of which the kind is not known.
@@ -148,7 +154,7 @@ class Bundles(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.line_of = line_of_nodes(run.dag, range(len(run.dag)))
+        self.line_of = _lines(run.dag, range(len(run.dag)))
         self.waiting: dict[Key, dict[int, float]] = {}
         self._key: dict[int, Key] = {}  # of nodes that wait
         self.unseen: dict[int, None] = {}
@@ -314,13 +320,13 @@ class Bundles(Feature):
                 return "idle"
         return ""
 
-    def _size(self, line: int, kind: str, waiting: dict[int, float]) -> int:
+    def _size(self, line: BundleLine, kind: str, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
-        of = bundle_lines_of(self.run.dag)[line]
-        size = min(of.size or Limits().size, self.run.config.max_bundle_size)
-        if of.wait and len(waiting) < size and self.run.now < self._until(line, waiting):
+        size = min(line.size or Limits().size, self.run.config.max_bundle_size)
+        if line.wait and len(waiting) < size and self.run.now < self._until(line, waiting):
             return 0
-        limits = Limits(size, of.max_seconds or Limits().seconds, of.parallel, bool(of.size))
+        seconds = line.max_seconds or Limits().seconds
+        limits = Limits(size, seconds, line.parallel, bool(line.size))
         idle = sum(not one.runs for one in self.bundles.values())
         times = self.times.get(kind)
         seen = Seen(
@@ -332,11 +338,11 @@ class Bundles(Feature):
         )
         return next(iter(sizes(seen, limits)), 0)
 
-    def _until(self, line: int, waiting: dict[int, float]) -> float:
+    def _until(self, line: BundleLine, waiting: dict[int, float]) -> float:
         """Until when the first of those that wait does so, seconds since the epoch."""
-        return next(iter(waiting.values())) + bundle_lines_of(self.run.dag)[line].wait
+        return next(iter(waiting.values())) + line.wait
 
-    def _make(self, line: int, kind: str, nodes: Sequence[int], room: float) -> None:
+    def _make(self, line: BundleLine, kind: str, nodes: Sequence[int], room: float) -> None:
         """Make a bundle; `room` is how many its category has room for."""
         if len(nodes) == 1:
             self._drop(nodes[0])
@@ -344,8 +350,7 @@ class Bundles(Feature):
             return
         self._last += 1
         bundle = self.bundles[self._last] = Bundle(self._last, kind)
-        parallel = bundle_lines_of(self.run.dag)[line].parallel
-        bundle.parallel = int(min(parallel, room, len(nodes)))
+        bundle.parallel = int(min(line.parallel, room, len(nodes)))
         for node in nodes:
             self._put_in(bundle, node)
         names = (self.run.dag.names[node] for node in nodes)
@@ -402,7 +407,7 @@ class Bundles(Feature):
 
     def _most_parallel(self, names: str) -> int:
         line = self.line_of.get(self.run.dag.ids.get(names.partition(" ")[0], NO_NODE))
-        return 1 if line is None else bundle_lines_of(self.run.dag)[line].parallel
+        return 1 if line is None else line.parallel
 
     def _prepare(self, bundle: Bundle) -> None:
         bundle.asked = True
@@ -739,7 +744,7 @@ class Bundles(Feature):
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
         """New nodes may be bundled."""
-        self.line_of = line_of_nodes(self.run.dag, range(len(self.run.dag)))
+        self.line_of.update(_lines(self.run.dag, growth.nodes))
 
     def node_left(self, node: int) -> None:
         """Nothing is known of the node any more."""
@@ -782,6 +787,13 @@ class Bundles(Feature):
         for node in self.run.nodes.in_state(State.READY):
             queued = node in self.run.ready or node in set(self.run.categories.waiting())
             assert queued != self.is_waiting(node), node
+
+
+def _lines(dag: Dag, nodes: Sequence[int]) -> dict[int, BundleLine]:
+    """By node, of these, the BUNDLE line that it is bundled by, without the nodes that this means:
+    their numbers may change."""
+    lines = [line._replace(of=NodeSet()) for line in bundle_lines_of(dag)]
+    return {node: lines[number] for node, number in line_of_nodes(dag, nodes).items()}
 
 
 def number_of(node: str) -> int:

@@ -315,7 +315,7 @@ class Enough(Feature):
             elif state in NOT_BEGUN:
                 self._drop(node, state)
             elif state == State.SUBMITTED and node in run.job_table.by_node:
-                self._remove(node, run.job_table.by_node[node])
+                self._remove(node, run.job_table.by_node[node])  # else its job is not its own
         for node in over:
             self._set_aside(node, run.nodes.errors.get(node, ""))
 

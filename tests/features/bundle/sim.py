@@ -122,7 +122,7 @@ class FakeBundles:
         if isinstance(request, Prepare):
             return part.make(self._process.dag, request, self._fails())
         if isinstance(request, Collect):
-            return part.collect(request, self._fails())
+            return part.collect(self._process.dag, request, self._fails())
         if isinstance(request, Forget):
             return Forgotten(request.number)
         assert isinstance(request, SlotsWanted)
@@ -223,12 +223,11 @@ class Bundled(Part):
         self._all.append(found)
         return Prepared(request.number, f"bundle {request.number}")
 
-    def collect(self, request: Collect, fails: bool) -> Collected:
+    def collect(self, dag: Dag, request: Collect, fails: bool) -> Collected:
         if fails:
             return Collected(request.number, "", (), "the file system hangs")
         found = self._by_cluster.get(request.cluster)
-        process = self.world.process
-        names = [] if process is None else [process.dag.names[one] for one in request.nodes]
+        names = [dag.names[one] for one in request.nodes]
         order = collected.CollectOrder(
             request.number, request.cluster, "", names, request.removed, request.why, (0, 0, 0)
         )
