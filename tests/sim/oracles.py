@@ -160,7 +160,8 @@ class Oracles:
         if isinstance(action, _STARTS):
             require(self._listed, "O10: something is started before the schedd has been asked")
         for one in self.submissions(action):
-            self._may_submit(process, one)
+            if not isinstance(action, do.SubmitJob):  # which was decided before
+                self.may_submit(process, one.node)
             if one.node != self.goes_on:
                 self._limits_at_submit[one.node] = process.engine.run.limits
         if isinstance(action, do.RunScript):
@@ -326,9 +327,10 @@ class Oracles:
     def _is_excused(self, run: RunState, parent: int, child: int) -> bool:
         return any(part.allows(run, parent, child) for part in self._world.parts)
 
-    def _may_submit(self, process: Process, action: do.SubmitNode) -> None:
+    def may_submit(self, process: Process, node: int) -> None:
+        """O3: it is decided to submit a node, or others in a job that is no node's (-1)."""
         limits = process.engine.run.limits
-        if self._world.ever_garbled or action.node == self.goes_on:
+        if self._world.ever_garbled or (node >= 0 and node == self.goes_on):
             return
         if limits.idle and not self._adopted:
             idle = len(self._heard.idle)

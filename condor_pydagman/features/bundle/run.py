@@ -311,7 +311,8 @@ class Bundles(Feature):
         run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
         if not self.bundles:
             return ""
-        on_way = sum(not (one.cluster or one.ended) for one in self.bundles.values())
+        states = ((one.cluster, one.ended, one.unknown) for one in self.bundles.values())
+        on_way = sum(not any(state) for state in states)
         if run.pace.blocked_until(run.now, limits, in_flight + on_way) > run.now:
             return "pace"
         if limits.idle:

@@ -307,6 +307,9 @@ class Bundled(Part):
 
     # What is checked.
 
+    def started(self, process: Process, *, recovering: bool) -> None:
+        self._decided.clear()
+
     def new_era(self) -> None:
         self._made.clear()
         self._decided.clear()
@@ -333,6 +336,8 @@ class Bundled(Part):
 
     def action_asked(self, process: Process, action: do.Action) -> None:
         if isinstance(action, do.AppendJournalRecord) and action.record is JournalRecord.BUNDLED:
+            if action.value not in self._decided:
+                self.world.oracles.may_submit(process, -1)
             self._decided[action.value] = process.engine.run.limits
             self._one_category(process.engine.run, action)
 
