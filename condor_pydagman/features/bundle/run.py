@@ -447,6 +447,8 @@ class Bundles(Feature):
         if bundle is None:
             return
         bundle.asked = False
+        if answer.cluster:
+            self._refusals.pop(bundle.kind, None)
         if bundle.cluster:
             return  # the log was quicker
         if answer.cluster:
@@ -489,10 +491,10 @@ class Bundles(Feature):
     def takes_event(self, event: LogEvent) -> bool:
         """Whether it is of the job of a bundle; events of its nodes have a third number."""
         if event.kind in (EventKind.SUBMIT, EventKind.CLUSTER_SUBMIT):
-            bundle = self.bundles.get(number_of(event.node))
-            if bundle is not None:
-                self._in_queue(bundle, event.cluster)
-            return bundle is not None
+            number = number_of(event.node)
+            if number:
+                self._submit_event(number, event.cluster)
+            return number > 0
         if event.subproc > 0 or event.record is not None:
             return False
         bundle = self._by_cluster.get(event.cluster)
@@ -501,6 +503,13 @@ class Bundles(Feature):
         if event.proc == 0:  # else it is of a helper of the schedd's
             self._job_event(bundle, event)
         return True
+
+    def _submit_event(self, number: int, cluster: int) -> None:
+        run, bundle = self.run, self.bundles.get(number)
+        if bundle is not None and bundle.cluster in (0, cluster):
+            self._in_queue(bundle, cluster)
+        elif run.mode is Mode.RUN and not run.recovering and cluster not in self._over:
+            run.query.plan(run.now)  # it may be one that is not to run
 
     def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
         kind = event.kind
@@ -674,6 +683,8 @@ class Bundles(Feature):
             self._leave(node)
         left = [node for node in reversed(inside) if self._is_without_result(node)]
         for node in left:
+            if bundle.cluster:
+                self._returns[node] = self._returns.get(node, 0) + 1
             self._take_back(node, run.dag.names[node] in suspects.split(" "))
         if left:
             run.say(f"Bundle {bundle.number}: {len(left)} nodes have no result ({why})")
@@ -692,8 +703,7 @@ class Bundles(Feature):
 
     def _take_back(self, node: int, suspect: bool) -> None:
         run = self.run
-        self._returns[node] = self._returns.get(node, 0) + 1
-        if suspect or self._returns[node] > MAX_RETURNS:
+        if suspect or self._returns.get(node, 0) > MAX_RETURNS:
             self.alone.add(node)
         lifecycle.leave_queue(run, node)
         lifecycle.make_ready(run, node, first=True)
