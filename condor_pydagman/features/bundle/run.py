@@ -77,7 +77,9 @@ _WAITS = (
     EventKind.JOB_EVICTED,
     EventKind.SHADOW_EXCEPTION,
     EventKind.JOB_RECONNECT_FAILED,
+    EventKind.JOB_SUSPENDED,
 )
+_RUNS = (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED)
 
 
 class Bundle:
@@ -241,8 +243,10 @@ class Bundles(Feature):
             self._make_bundles()
 
     def after_starts(self) -> None:
-        """Find out which of the nodes can go together whose turn has come."""
-        if self.unseen and not self.run.is_over:
+        """Find out which of the nodes can go together whose turn has come: of many at a time, that
+        is not while results are being read."""
+        busy = self.looked_at or self.run.written.of(RESULTS)
+        if self.unseen and not busy and not self.run.is_over:
             self._look()
 
     def _look(self) -> None:
@@ -255,16 +259,19 @@ class Bundles(Feature):
 
     def on_looked_at(self, answer: LookedAt) -> None:
         """It is known which nodes can go together."""
+        alone: list[int] = []
         for node, kind, why in answer.found:
             if node not in self.looked_at:
                 continue
             self.looked_at.discard(node)
             if why or self._refusals.get(kind, 0) >= MAX_REFUSALS:
                 self._say_alone(node, why or "the schedd has refused bundles of its kind")
-                self._set_free(node)
+                alone.append(node)
                 continue
             self.kinds[node] = kind
             self._wait(node, kind, self.run.now)
+        for node in reversed(alone):
+            self._set_free(node)
 
     def _wait(self, node: int, kind: str, since: float) -> None:
         key = self._key[node] = (self.line_of[node], kind, self.run.category(node))
@@ -515,7 +522,7 @@ class Bundles(Feature):
         kind = event.kind
         if bundle.ended:
             return
-        if kind == EventKind.EXECUTE:
+        if kind in _RUNS:
             bundle.runs = True
         elif kind in _WAITS:
             bundle.runs = False

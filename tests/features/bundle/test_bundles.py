@@ -1,0 +1,806 @@
+"""Bundles in the engine: made, submitted, brought home, given back, after restarts as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
+from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import Mode
+from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.bundle import run as bundle_run
+from condor_pydagman.features.bundle.messages import Collect, Collected, Forget, LookAt, Prepare
+from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
+from condor_pydagman.vocabulary import (
+    RETURN_JOB_ABORTED,
+    EventKind,
+    JournalRecord,
+    NodeCommand,
+)
+from tests import make
+from tests.features.bundle.bundled import (
+    BAG,
+    BY_A_PERSON,
+    FOR_MEMORY,
+    BundledDag,
+    begun,
+    bundle_submit,
+    held,
+    queued,
+    removed,
+    task,
+    unbundled,
+)
+
+ALL = "ABCD"
+
+
+def well(names: str = ALL) -> dict[str, int]:
+    return dict.fromkeys(names, 0)
+
+
+def states(harness: BundledDag, names: str, state: State) -> bool:
+    return all(harness.state(name) is state for name in names)
+
+
+def bundled(harness: BundledDag) -> list[list[str]]:
+    """Who is in the bundles that the last input(s) have made."""
+    asked = harness.asked(Prepare)
+    return [[harness.dag.names[one.node] for one in prepare.nodes] for prepare in asked]
+
+
+def submitted(harness: BundledDag) -> list[str]:
+    """Names of nodes that have ever been submitted alone."""
+    return [harness.dag.names[one.node] for one in harness.ever(do.SubmitNode)]
+
+
+def records(harness: BundledDag, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+    found = harness.asked(do.AppendJournalRecord)
+    return [one for one in found if one.record is kind]
+
+
+# A bundle from its beginning to its end.
+
+
+def test_a_bag_runs_in_one_job() -> None:
+    harness = begun()
+    assert not harness.submits()
+    (looked,) = harness.asked(LookAt)
+    assert [one.node for one in looked.nodes] == [0, 1, 2, 3]
+    harness.settle()
+    (record,) = records(harness, JournalRecord.BUNDLED)
+    assert (record.value, record.text, record.retry) == (1, "A B C D", 0)
+    assert bundled(harness) == [["A", "B", "C", "D"]]
+    assert harness.asked(do.SubmitJob) == [do.SubmitJob("bundle", 1, "job 1")]
+    assert states(harness, ALL, State.SUBMITTING)
+    harness.taken(1, 7)
+    assert states(harness, ALL, State.SUBMITTED)
+    harness.ends(7)
+    assert harness.asked(Collect) == [
+        Collect(1, 7, (0, 1, 2, 3), False, "its job has ended with status 0")
+    ]
+    harness.home(well())
+    assert states(harness, ALL, State.DONE)
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_a_bundle_is_prepared_when_its_record_has_been_read() -> None:
+    harness = begun()
+    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
+    assert records(harness, JournalRecord.BUNDLED)
+    assert not harness.asked(Prepare)
+    harness.wait(CONFIRM_TIMEOUT_S + 1)  # it is not read back
+    assert records(harness, JournalRecord.BUNDLED)
+    harness.read_back()
+    assert harness.asked(Prepare)
+
+
+def test_nothing_is_done_before_the_events_of_its_nodes_have_been_read() -> None:
+    harness = begun("A B -> C\nBUNDLE b NODES A B")
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(Collected(1, "events", (1.0, 2.0)))
+    assert states(harness, "AB", State.SUBMITTED)
+    assert not harness.submits()
+    harness.wait(CONFIRM_TIMEOUT_S + 1)
+    assert harness.asked(do.AppendEvents) == [do.AppendEvents("events")]
+    harness.tell(*harness.told(harness.ever(Collect)[0], well("AB")))
+    assert harness.submits() == ["C"]
+
+
+def test_results_that_cannot_be_brought_home_are_asked_for_again() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(Collected(1, "", (), "the file system hangs"))
+    assert harness.said("the file system hangs; trying again")
+    assert not harness.asked(Collect)
+    harness.wait(bundle_run.AGAIN_S)
+    harness.home(well())
+    assert states(harness, ALL, State.DONE)
+
+
+def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
+    names = [f"N{number:03d}{'x' * 100}" for number in range(10)]
+    harness = begun(f"{' '.join(names)}\nBUNDLE b ALL_NODES")
+    harness.settle()
+    made = records(harness, JournalRecord.BUNDLED)
+    assert [one.retry for one in made] == [1, 0]
+    assert " ".join(one.text for one in made).split() == names
+    assert bundled(harness) == [names]
+    first = harness.log.index(next(one for one in harness.log if one.record))
+    part = BundledDag(harness.dag, make.QUIET)
+    part.begin(recovering=True)
+    part.tell(*harness.log[: first + 1], inputs.LogCaughtUp())
+    part.tell(inputs.QueueListed([]))
+    part.settle()
+    (anew,) = bundled(part)
+    assert sorted(anew) == names
+
+
+def test_one_node_runs_alone() -> None:
+    harness = begun("A\nBUNDLE b ALL_NODES")
+    harness.settle()
+    assert harness.submits() == ["A"]
+    harness.run_node("A", 5)
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_nodes_that_cannot_be_bundled_run_alone_and_that_is_said_once() -> None:
+    harness = begun(alone={"B": "it has foo", "C": "it has foo"})
+    harness.settle()
+    assert harness.submits() == ["B"]
+    assert bundled(harness) == [["A", "D"]]
+    said = [one for one in harness.ever(do.Say) if "it has foo" in one.text]
+    assert [one.text for one in said] == [
+        "Node B and others like it are not bundled: it has foo"
+    ]
+
+
+def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> None:
+    text = """
+        A B C D E F G H
+        CATEGORY C x
+        CATEGORY D x
+        MAXJOBS x 1
+        BUNDLE one NODES A B C D E F
+        BUNDLE two NODES G H
+    """
+    harness = begun(text, kinds={"E": "other", "F": "other"})
+    harness.settle()
+    assert sorted(bundled(harness)) == [["A", "B"], ["C", "D"], ["E", "F"], ["G", "H"]]
+
+
+@pytest.mark.parametrize("line", ["JOB A n.sub NOOP", "SUBDAG EXTERNAL A a.dag"])
+def test_other_nodes_than_jobs_are_not_asked_about(line: str) -> None:
+    harness = begun(f"B C A\n{line}\nBUNDLE b ALL_NODES")
+    (looked,) = harness.asked(LookAt)
+    assert [harness.dag.names[one.node] for one in looked.nodes] == ["B", "C"]
+
+
+def test_a_dry_run_bundles_nothing() -> None:
+    dag = make.dag(BAG)
+    engine = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.DRY_RUN, check=True)
+    actions = engine.handle(inputs.Begin(False), 1000.0)
+    assert not make.of_kind(actions, LookAt)
+    assert make.of_kind(actions, do.Exit) == [do.Exit(0)]
+
+
+def test_wait_holds_back_a_bundle_that_is_not_full() -> None:
+    text = "A -> B; C D\nBUNDLE b SIZE 3 WAIT 60 NODES B C D"
+    harness = begun(text)
+    harness.take("A", 5)
+    harness.settle()
+    assert not bundled(harness)
+    assert harness.engine.next_deadline() == harness.now + 60
+    harness.tell(make.terminated(5))
+    harness.settle()
+    assert bundled(harness) == [["C", "D", "B"]]
+    other = begun(text)
+    other.take("A", 5)
+    other.settle()
+    other.wait(60)
+    other.settle()
+    assert bundled(other) == [["C", "D"]]
+
+
+# What nodes come to.
+
+
+def test_one_that_fails_stops_no_other_and_is_retried() -> None:
+    harness = begun(BAG + "\nRETRY B 1")
+    harness.bundle()
+    harness.ends(7)
+    harness.home({"A": 0, "B": 3, "C": 0, "D": -9})
+    assert states(harness, "AC", State.DONE)
+    assert harness.asked(Forget) == [Forget(1)]
+    assert harness.state("D") is State.FAILED
+    assert harness.engine.run.nodes.errors[3] == "Job proc (7.0.4) failed with signal 9"
+    assert harness.engine.run.nodes.retries == {1: 1}
+    assert harness.submits() == ["B"]  # there is nobody to be bundled with
+    harness.run_node("B", 8)
+    assert harness.state("B") is State.DONE
+
+
+def test_a_retry_is_bundled_with_others() -> None:
+    harness = begun("A B; A -> C\nBUNDLE b ALL_NODES\nRETRY B 1")
+    harness.bundle()
+    harness.ends(7)
+    harness.home({"A": 0, "B": 1})
+    assert bundled(harness) == [["C", "B"]]
+    harness.taken(2, 8)
+    harness.ends(8)
+    harness.home(well("BC"))
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_doubles_of_the_old_bundle_are_no_events_of_the_new_one() -> None:
+    harness = begun("A B C\nBUNDLE b NODES A B C\nRETRY ALL_NODES 1")
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(Collected(1, "events"))
+    *events, end = harness.told(harness.ever(Collect)[0], {"A": 1, "B": 1})
+    harness.tell(*events)
+    harness.settle()
+    assert states(harness, "AB", State.READY)
+    assert harness.state("C") is State.SUBMITTED
+    harness.tell(end)
+    harness.settle()
+    assert bundled(harness) == [["A", "B", "C"]]
+    harness.taken(2, 9)
+    harness.tell(*events, end)  # doubles
+    assert states(harness, "ABC", State.SUBMITTED)
+    harness.replayed()
+
+
+def test_a_double_of_a_tasks_end_does_not_end_the_next_attempt() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES\nRETRY A 2")
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(Collected(1, "events"))
+    harness.tell(*task(7, 1, "A", 1))
+    harness.tell(make.submit("A", 8))
+    harness.tell(task(7, 1, "A", 1)[-1])
+    assert harness.state("A") is State.SUBMITTED
+    assert harness.engine.run.nodes.retries == {0: 1}
+
+
+def test_scripts_run_before_and_behind() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES\nSCRIPT PRE A p\nSCRIPT POST A q $JOBID $JOB_COUNT")
+    harness.settle()
+    assert harness.submits() == ["B"]
+    harness.run_node("B", 5)
+    other = begun(
+        "A B\nBUNDLE b SIZE 2 WAIT 60 ALL_NODES\nSCRIPT PRE A p\nSCRIPT POST A q $JOBID $JOB_COUNT"
+    )
+    other.settle()
+    other.pre_ends("A")
+    other.settle()
+    assert bundled(other) == [["B", "A"]]
+    other.taken(1, 7)
+    other.ends(7)
+    other.home({"A": 4, "B": 0})
+    (post,) = other.asked(do.RunScript)
+    assert post.words == ("q", "7.0", "1")
+    other.post_ends("A")
+    assert other.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_abort_dag_on_the_value_of_a_task() -> None:
+    harness = begun("A B -> C\nBUNDLE b NODES A B\nABORT-DAG-ON A 3 RETURN 5")
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(Collected(1, "events"), *task(7, 1, "A", 3))
+    assert harness.asked(do.Exit) == [do.Exit(5)]
+
+
+def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES\nTIMEOUT A RUNNING 50")
+    harness.settle()
+    assert harness.asked(Prepare)[0].time_limits == (50, 0)
+    harness.taken(1, 7)
+    harness.ends(7)
+    harness.tell(Collected(1, "events"))
+    harness.tell(*task(7, 1, "A", 0)[:2])  # DAGMan dies within the write
+    other = harness.killed()
+    other.wait(1000)
+    assert not records(other, JournalRecord.TIMED_OUT)
+
+
+# Nodes that are given back.
+
+
+def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
+    harness = begun(BAG + "\nRETRY ALL_NODES 1")
+    harness.bundle()
+    harness.ends(7, -9)
+    harness.home(well("A"), suspects="B")
+    assert harness.said("Bundle 1: 3 nodes have no result (its job has ended with signal 9)")
+    assert not harness.engine.run.nodes.retries
+    assert harness.submits() == ["B"]  # it was running, and may be why
+    harness.take("B", 8)
+    harness.settle()
+    assert bundled(harness) == [["C", "D"]]
+
+
+def test_a_node_that_comes_back_again_and_again_runs_alone() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES")
+    harness.settle()
+    for number in range(1, bundle_run.MAX_RETURNS + 2):
+        assert bundled(harness) == [["A", "B"]]
+        harness.taken(number, 6 + number)
+        harness.ends(6 + number, 20)
+        harness.home({})
+    assert not bundled(harness)
+    assert harness.submits() == ["A"]
+
+
+def test_a_held_bundle_is_removed_and_its_suspects_run_alone() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(held(7, FOR_MEMORY, "it takes too much memory"))
+    (action,) = harness.asked(do.RemoveJobs)
+    assert action.cluster == 7
+    assert harness.said("Bundle 1 is on hold: it takes too much memory; its nodes are taken back")
+    harness.tell(removed(7))
+    (collect,) = harness.asked(Collect)
+    assert not collect.removed
+    harness.home({}, suspects="A")
+    assert harness.submits() == ["A"]
+    harness.take("A", 8)
+    harness.settle()
+    assert bundled(harness) == [["B", "C", "D"]]
+
+
+def test_a_removal_that_failed_is_tried_again() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(held(7, FOR_MEMORY))
+    harness.tell(inputs.RemoveFailed(7, -1, "it is too busy"))
+    assert not harness.asked(do.RemoveJobs)
+    harness.wait(bundle_run.AGAIN_S)
+    assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
+    harness.tell(inputs.RemoveFailed(7, -1, "it is too busy"), removed(7))
+    harness.wait(bundle_run.AGAIN_S)
+    assert not harness.asked(do.RemoveJobs)
+
+
+def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(held(7, BY_A_PERSON))
+    assert not harness.asked(do.RemoveJobs)
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 7), make.of_job(EventKind.EXECUTE, 7))
+    harness.ends(7)
+    harness.home(well())
+    assert states(harness, ALL, State.DONE)
+
+
+def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(removed(7))
+    (collect,) = harness.asked(Collect)
+    assert collect.removed
+    assert collect.why == "its job was removed: by bob"
+    harness.tell(Collected(1, "events"))
+    lives = [task(7, number, name, 0) for number, name in enumerate(ALL, 1)]
+    ends = [make.of_job(EventKind.JOB_ABORTED, 7)._replace(subproc=one) for one in range(2, 5)]
+    harness.tell(*lives[0], *(event for one, end in zip(lives[1:], ends) for event in (one[0], end)))
+    harness.tell(unbundled(1))
+    harness.settle()
+    assert harness.state("A") is State.DONE
+    assert states(harness, "BCD", State.FAILED)
+
+
+def test_what_comes_behind_the_end_of_its_job_counts_no_more() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(removed(7), held(7, FOR_MEMORY))
+    harness.tell(Collected(1, "", (), "busy"))
+    harness.wait(bundle_run.AGAIN_S)
+    assert [one.removed for one in harness.asked(Collect)] == [False]
+
+
+def test_a_helpers_event_is_none_of_its_job() -> None:
+    harness = begun()
+    harness.bundle()
+    for kind in (EventKind.JOB_TERMINATED, EventKind.JOB_HELD, EventKind.JOB_ABORTED):
+        harness.tell(make.of_job(kind, 7, -1000))
+    assert not harness.asked(Collect)
+    assert not harness.asked(do.RemoveJobs)
+
+
+# What the schedd answers.
+
+
+def test_a_refusal_for_now_gives_the_nodes_back() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES")
+    harness.settle()
+    for number in range(1, bundle_run.MAX_REFUSALS):
+        harness.answered(number, reason="too busy")
+        assert not harness.asked(do.SubmitJob)
+        harness.wait(harness.engine.next_deadline() - harness.now)
+        harness.settle()
+        assert [one.number for one in harness.asked(do.SubmitJob)] == [number + 1]
+    harness.answered(bundle_run.MAX_REFUSALS, reason="too busy")
+    harness.wait(harness.engine.next_deadline() - harness.now)
+    harness.settle()
+    assert not bundled(harness)
+    assert submitted(harness) == ["A"]
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_nodes_run_alone_whose_bundle_is_refused_for_good(prepared: bool) -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES", fails="" if prepared else "the disk is full")
+    harness.settle()
+    if prepared:
+        harness.answered(1, reason="bad requirements", permanent=True)
+    harness.wait(2)
+    harness.settle()
+    assert submitted(harness) == ["A"]
+    assert len(harness.ever(Prepare)) == 1
+    assert not harness.engine.run.submission.attempts  # that was no attempt of theirs
+
+
+def test_after_a_lost_reply_the_log_may_show_the_job() -> None:
+    harness = begun()
+    harness.settle()
+    harness.answered(1, reason="lost", unknown=True)
+    assert states(harness, ALL, State.SUBMITTING)
+    harness.tell(bundle_submit(1, 7))
+    assert states(harness, ALL, State.SUBMITTED)
+    harness.wait(100)
+    harness.tell(inputs.QueueListed([queued(1, 7)]))
+    assert states(harness, ALL, State.SUBMITTED)
+
+
+def test_after_a_lost_reply_the_queue_may_show_the_job() -> None:
+    harness = begun()
+    harness.settle()
+    harness.answered(1, reason="lost", unknown=True)
+    harness.wait(1)
+    assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
+    harness.tell(inputs.QueueListed([queued(1, 7)]))
+    assert states(harness, ALL, State.SUBMITTED)
+    harness.tell(bundle_submit(1, 7))
+    harness.ends(7)
+    harness.home(well())
+
+
+def test_after_a_lost_reply_the_history_may_show_the_job() -> None:
+    harness = begun()
+    harness.settle()
+    harness.answered(1, reason="lost", unknown=True)
+    harness.wait(1)
+    harness.tell(inputs.QueueListed([], [inputs.EndedJob(7, 0, "bundle 1", 0, 0)]))
+    assert harness.asked(Collect)[0].cluster == 7
+    harness.home(well())
+
+
+def test_after_a_lost_reply_nobody_may_have_the_job() -> None:
+    harness = begun()
+    harness.settle()
+    harness.answered(1, reason="lost", unknown=True)
+    harness.wait(1)
+    harness.tell(inputs.QueueListed([]))  # it may be older than the submission
+    assert states(harness, ALL, State.SUBMITTING)
+    harness.wait(CONFIRM_LOST_S)
+    assert harness.asked(do.QueryQueue)
+    harness.tell(inputs.QueueListed([]))
+    harness.settle()
+    assert bundled(harness) == [["A", "B", "C", "D"]]
+
+
+def test_a_job_that_comes_up_late_is_removed() -> None:
+    harness = begun()
+    harness.settle()
+    harness.answered(1, reason="lost", unknown=True)
+    harness.tell(unbundled(1))
+    harness.settle()
+    harness.tell(bundle_submit(1, 7))
+    assert harness.asked(do.QueryQueue)
+    harness.tell(inputs.QueueListed([queued(1, 7), queued(5, 8, leaving=True)]))
+    assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
+
+
+def test_a_lost_job_gives_back_what_has_no_result() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(inputs.QueueListed([]))
+    assert not harness.asked(Collect)  # its end may be on its way
+    harness.wait(CONFIRM_LOST_S)
+    assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
+    harness.tell(inputs.QueueListed([]))
+    assert harness.asked(Collect)[0].why == (
+        "its job has left the queue, as the nodes log does not show"
+    )
+    harness.home(well("AB"))
+    assert states(harness, "AB", State.DONE)
+    assert bundled(harness) == [["C", "D"]]
+
+
+def test_a_job_that_was_removed_unseen_was_removed() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(
+        inputs.QueueListed([], [inputs.EndedJob(7, 0, "bundle 1", 0, RETURN_JOB_ABORTED)])
+    )
+    assert [one.removed for one in harness.asked(Collect)] == [True]
+
+
+# Restarts.
+
+
+def test_killed_before_the_record_all_is_made_anew() -> None:
+    harness = begun()
+    other = harness.killed()
+    assert bundled(other) == [["A", "B", "C", "D"]]
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_killed_before_the_submission_the_bundle_is_given_up(prepared: bool) -> None:
+    harness = begun()
+    harness.settle()
+    if not prepared:
+        assert len(harness.ever(do.SubmitJob)) == 1
+    other = harness.killed()
+    assert other.ever(Prepare)[0].number == 2
+    assert bundled(other) == [["A", "B", "C", "D"]]
+    assert not other.engine.run.nodes.retries
+
+
+def test_killed_when_the_schedd_has_taken_it_the_queue_shows_it() -> None:
+    harness = begun()
+    harness.settle()
+    other = harness.killed({1: 7})
+    assert states(other, ALL, State.SUBMITTED)
+    assert not other.ever(Prepare)
+    other.tell(bundle_submit(1, 7))
+    other.ends(7)
+    other.home(well())
+    assert states(other, ALL, State.DONE)
+
+
+def test_killed_while_its_job_runs_it_goes_on() -> None:
+    harness = begun()
+    harness.bundle()
+    other = harness.killed({1: 7})
+    assert states(other, ALL, State.SUBMITTED)
+    other.ends(7)
+    other.home(well("ABC"))
+    assert other.submits() == ["D"]
+
+
+@pytest.mark.parametrize("told", [0, 1, 2, 3, 5, 6, 9])
+def test_killed_within_the_write_of_its_results_they_are_brought_home_again(told: int) -> None:
+    harness = begun(BAG + "\nRETRY ALL_NODES 1")
+    harness.bundle()
+    harness.ends(7)
+    harness.tell(Collected(1, "events"))
+    events = harness.told(harness.ever(Collect)[0], {"A": 0, "B": 0, "C": 1})
+    harness.tell(*events[:told])
+    other = harness.killed()
+    assert len(other.ever(Collect)) == 1
+    other.last = [one for one in other.all if make.of_kind([one], Collect)]
+    other.home({"A": 0, "B": 0, "C": 1})
+    assert states(other, "AB", State.DONE)
+    assert other.engine.run.nodes.retries == {2: 1}
+    assert 1 not in other.bundles.bundles
+    assert bundled(other) == ([["C", "D"]] if told < 9 else [])  # else C has gone on alone
+
+
+def test_killed_behind_the_record_of_its_end_nothing_is_asked() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.ends(7)
+    harness.home(well("ABC"))
+    other = harness.killed()
+    assert not other.ever(Collect)
+    assert other.submits() == ["D"]
+
+
+def test_killed_before_a_held_bundle_was_removed_it_is_removed() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(held(7, FOR_MEMORY))
+    other = harness.killed({1: 7})
+    assert [one.cluster for one in other.ever(do.RemoveJobs)] == [7]
+    other.tell(removed(7))
+    assert [one.removed for one in other.asked(Collect)] == [False]
+
+
+def test_a_log_that_has_lost_a_bundle_gives_its_number_to_no_other() -> None:
+    harness = begun()
+    other = harness.killed({3: 7})
+    assert [one.cluster for one in other.ever(do.RemoveJobs)] == [7]
+    assert [one.number for one in other.ever(Prepare)] == [4]
+
+
+def test_who_follows_the_log_knows_who_is_where() -> None:
+    harness = begun()
+    harness.bundle()
+    dag = make.dag(BAG)
+    follower = Engine(dag, make.QUIET, Throttles(), dag_id=7, mode=Mode.FOLLOW, check=True)
+    follower.handle(inputs.Begin(True), 0.0)
+    for event in harness.log:
+        follower.follow(event)
+    told = {one.name: one.details for one in follower.node_reports()}
+    assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 others"}
+    assert set(follower.run.nodes.states) == {State.SUBMITTED}
+    assert not follower.run.out
+
+
+# Throttles and halts.
+
+
+def test_a_bundle_takes_one_place() -> None:
+    harness = begun("A B C\nBUNDLE b NODES A B", Throttles(jobs=2))
+    harness.settle()
+    assert len(bundled(harness)) == 1
+    assert harness.submits() == ["C"]
+    assert harness.engine.run.nodes_in_queue() == 2
+    harness.taken(1, 7)
+    assert harness.replayed().engine.run.nodes_in_queue() == 1
+
+
+def test_no_bundle_is_made_beyond_max_jobs() -> None:
+    harness = begun("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=2))
+    harness.settle()
+    assert bundled(harness) == [["A", "B"], ["C", "D"]]
+    harness.taken(1, 7)
+    harness.taken(2, 8)
+    harness.ends(7)
+    harness.tell(Collected(1, "events"))
+    harness.tell(*task(7, 1, "A", 0))
+    harness.settle()
+    assert not bundled(harness)
+    harness.tell(*task(7, 2, "B", 0))
+    harness.settle()
+    assert bundled(harness) == [["E", "F"]]
+
+
+def test_a_bundle_in_the_queue_is_an_idle_job() -> None:
+    harness = begun("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(idle=1))
+    harness.settle()
+    assert bundled(harness) == [["A", "B"]]
+    harness.answered(1, 7)
+    harness.tell(bundle_submit(1, 7))
+    harness.settle()
+    assert not bundled(harness)
+    harness.tell(make.of_job(EventKind.EXECUTE, 7))
+    harness.settle()
+    assert bundled(harness) == [["C", "D"]]
+
+
+def test_a_bundle_takes_as_many_places_of_a_category_as_run_side_by_side() -> None:
+    text = "A B C D\nBUNDLE b NODES A B C D\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
+    for parallel, room in ((1, 2), (2, 1), (3, 0)):
+        harness = begun(text.replace("b NODES", f"b PARALLEL {parallel} NODES"))
+        harness.settle()
+        assert bundled(harness) == [["A", "B", "C", "D"]]
+        assert harness.asked(Prepare)[0].parallel == parallel
+        assert harness.engine.run.categories.free(0) == room
+        harness.taken(1, 7)
+        assert harness.replayed().engine.run.categories.free(0) == room
+        harness.ends(7)
+        harness.home(well("AB"))
+        assert bundled(harness) == [["C", "D"]]
+        assert harness.engine.run.categories.free(0) == 3 - min(2, parallel)
+
+
+def test_no_more_run_side_by_side_than_the_category_allows() -> None:
+    harness = begun(f"{BAG.replace('4', '4 PARALLEL 3')}\nCATEGORY ALL_NODES x\nMAXJOBS x 2")
+    harness.settle()
+    assert harness.asked(Prepare)[0].parallel == 2
+
+
+def test_a_halt_makes_no_bundles_and_submits_none() -> None:
+    harness = begun()
+    harness.tell(inputs.Halt("somebody says so"))
+    harness.settle()
+    harness.tell(*harness._answers(harness.ever(LookAt)[0]))
+    harness.settle()
+    assert not bundled(harness)
+    harness.tell(inputs.Resume())
+    harness.settle()
+    assert len(bundled(harness)) == 1
+    other = begun()
+    other.tell(*other._answers(other.asked(LookAt)[0]))
+    other.read_back()
+    (prepare,) = other.asked(Prepare)
+    other.tell(inputs.Halt("somebody says so"), *other._answers(prepare))
+    other.settle()
+    assert not other.ever(do.SubmitJob)
+    assert states(other, ALL, State.READY)
+
+
+def test_the_final_node_waits_for_bundles() -> None:
+    harness = begun(BAG + "\nFINAL F n.sub")
+    harness.bundle()
+    harness.tell(inputs.DagRemoved())
+    harness.settle()
+    assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [0]
+    assert harness.submits() == ["F"]
+    harness.run_node("F", 9)
+    assert not harness.ever(do.Exit)
+    harness.tell(removed(7))
+    harness.tell(Collected(1, "events"), unbundled(1))
+    harness.settle()
+    assert len(harness.ever(do.Exit)) == 1
+
+
+def test_a_bundle_that_is_being_made_when_the_run_ends_is_not_submitted() -> None:
+    harness = begun(BAG + "\nFINAL F n.sub")
+    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
+    harness.read_back()
+    (prepare,) = harness.asked(Prepare)
+    harness.tell(inputs.DagRemoved())
+    harness.settle()
+    harness.tell(*harness._answers(prepare))
+    harness.settle()
+    assert not harness.ever(do.SubmitJob)
+    assert "F" in submitted(harness)
+
+
+def test_a_removal_of_all_jobs_leaves_out_a_bundle_whose_end_has_been_read() -> None:
+    harness = begun()
+    harness.bundle()
+    assert not harness.engine.has_ended(queued(1, 7))
+    harness.ends(7)
+    assert harness.engine.has_ended(queued(1, 7))
+    harness.home(well("A"))
+    assert harness.engine.has_ended(queued(1, 7))
+    harness.tell(inputs.QueueListed([]))
+    assert not harness.engine.has_ended(queued(1, 7))
+
+
+# Other features.
+
+
+def test_a_node_in_a_bundle_cannot_be_steered() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.tell(NodesSteered(1, NodeCommand.CANCEL, [0], "ann", ""))
+    (answer,) = harness.asked(do.Steered)
+    assert answer.refused[0][1] == "it is in bundle 1 with 3 others: ask when that ends"
+
+
+def test_a_node_that_waits_for_others_can_be_steered() -> None:
+    harness = begun("A B\nBUNDLE b WAIT 100 ALL_NODES")
+    harness.settle()
+    assert {one.details for one in harness.engine.node_reports()} == {
+        "waits for others to be bundled with"
+    }
+    harness.tell(NodesSteered(1, NodeCommand.SKIP, [0], "ann", ""))
+    harness.settle()
+    assert harness.state("A") is State.DONE
+    harness.wait(100)
+    harness.settle()
+    assert harness.submits() == ["B"]
+
+
+def test_enough_nodes_are_done_while_others_are_in_a_bundle() -> None:
+    harness = begun("A B C\nBUNDLE b NODES A B\nENOUGH ALL_NODES 1")
+    harness.settle()
+    harness.run_node("C", 5)
+    harness.settle()
+    assert not harness.ever(do.Exit)
+    harness.taken(1, 7)
+    harness.ends(7)
+    harness.home({"A": 0, "B": 1})
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+
+
+def test_fewer_jobs_wanted_leave_bundles_alone() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES\nRETRY A 1", Throttles(jobs=3))
+    harness.bundle()
+    harness.ends(7)
+    harness.home({"A": 1})
+    harness.settle()
+    harness.tell(inputs.LimitsWanted(jobs=1))
+    assert not records(harness, JournalRecord.SURPLUS)
