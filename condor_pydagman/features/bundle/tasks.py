@@ -48,7 +48,9 @@ _ALONE = re.compile(
     r"|allow_arguments|allow_environment|compress_files|buffer|copy_to_spool|when_to_transfer"
     r"|whentotransfer|allowed_execute|allowedexecute)"
 )
+_TRANSFERS = ("transferinput", "transferoutput", "transferexecutable", "shouldtransferfiles")
 _UNIVERSES = ("", "vanilla", "5", "container")
+_QUEUES = re.compile(r"^\s*queue\b(?!\s*=)", re.IGNORECASE | re.MULTILINE)
 _PLAIN_QUEUE = re.compile(r"\s*1?\s*")
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 _URL = re.compile(r"^[A-Za-z][\w+.-]*://")
@@ -100,7 +102,8 @@ class Description(NamedTuple):
 def described(text: str) -> Description:
     """Read a submit file."""
     found = submit_file.parse(text)
-    return Description(found, _obstacle(found))
+    several = len(_QUEUES.findall(text)) > 1
+    return Description(found, "it has several queue statements" if several else _obstacle(found))
 
 
 def _obstacle(text: SubmitText) -> str:
@@ -167,7 +170,7 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
     for key in sorted(values):
         if key in _TASK_OF or key in _OF_NODE:
             continue
-        if _ALONE.match(key):
+        if _ALONE.match(key) or _is_of_job(key):
             raise CannotBundle(f"it has {key}")
         if key in used and key not in submit_file.KEYWORDS:
             continue  # a macro: it counts where it is used
@@ -177,6 +180,14 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
         raise CannotBundle(f"it runs in the {universe} universe")
     equal = "\n".join([*lines, *map(str, node.equal), str(task.transfers_program)])
     return hashlib.sha256(equal.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _is_of_job(key: str) -> bool:
+    """Whether it sets an attribute of the job that a command sets as well: the bundle's job would
+    have it."""
+    prefix = next((one for one in ("+", "my.") if key.startswith(one)), "")
+    name = key[len(prefix) :]
+    return bool(prefix and (name in _TASK_OF or name in _TRANSFERS or _ALONE.match(name)))
 
 
 def _equal_part(value: str, values: Mapping[str, str], own: set[str]) -> str:
@@ -305,7 +316,7 @@ def environment_of(text: str) -> dict[str, str]:
     elif '"' in text:
         raise CannotBundle(f"its environment has a double quote: {text}")
     else:
-        pairs = filter(None, (pair.strip() for pair in text.split(";")))
+        pairs = filter(None, (pair.lstrip() for pair in text.split(";")))
     found: dict[str, str] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")

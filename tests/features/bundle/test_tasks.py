@@ -1,0 +1,334 @@
+"""What of a description is a node's task, and which nodes can go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from condor_pydagman.features.bundle.tasks import (
+    CannotBundle,
+    Node,
+    Task,
+    arguments_of,
+    described,
+    environment_of,
+    packable,
+    without_task,
+)
+from condor_pydagman.records.job_description import statements
+
+# What the programs of jobs got under HTCondor 25.14.1; None: it refuses the description.
+ARGUMENTS: Mapping[str, Sequence[str] | None] = {
+    "": [],
+    "a b  c": ["a", "b", "c"],
+    "a\tb": ["a", "b"],
+    'a "b" c': None,
+    r"a \"b\" c": ["a", '"b"', "c"],
+    r"a\ b": ["a\\", "b"],
+    "a 'b c' d": ["a", "'b", "c'", "d"],
+    r"a\b \\ c": ["a\\b", "\\\\", "c"],
+    'a"b': None,
+    'a"': None,
+    "it's": ["it's"],
+    "a 'b": ["a", "'b"],
+    "\u00e9 b": ["\u00e9", "b"],
+    '""': [],
+    '"a b  c"': ["a", "b", "c"],
+    '"  a  "': ["a"],
+    '"a\tb"': ["a", "b"],
+    "\"a 'b c' d\"": ["a", "b c", "d"],
+    "\"a 'b''c' d\"": ["a", "b'c", "d"],
+    '"a ""b"" c"': ["a", '"b"', "c"],
+    '"a"" b"': ['a"', "b"],
+    '"a "" b"': ["a", '"', "b"],
+    '""""': ['"'],
+    "\"''\"": [""],
+    "\"a '' b\"": ["a", "", "b"],
+    "\"a'b'c\"": ["abc"],
+    "\"a''b\"": ["ab"],
+    "\"'a''b'\"": ["a'b"],
+    "\"' '\"": [" "],
+    "\"''''\"": ["'"],
+    "\"''''''\"": ["''"],
+    r'"a\ b"': ["a\\", "b"],
+    '"$HOME"': ["$HOME"],
+    '"a;b|c>d % e"': ["a;b|c>d", "%", "e"],
+    '"\u00e9"': ["\u00e9"],
+    r'"\"a\""': None,
+    '"a': None,
+    '"""': None,
+    '"a" b': None,
+    "\"'a\"": None,
+    "\"a'b c\"d'e\"": None,
+}
+ENVIRONMENTS: Mapping[str, Mapping[str, str] | None] = {
+    "": {},
+    "A=1;B=2": {"A": "1", "B": "2"},
+    "A=1 ; B=2": {"A": "1 ", "B": "2"},
+    "A = 1": {"A ": " 1"},
+    "A=": {"A": ""},
+    "A": None,
+    "=1": None,
+    "A=1;;B=2": {"A": "1", "B": "2"},
+    "A=1;": {"A": "1"},
+    "A=1;A=2": {"A": "2"},
+    "A=a b;B=c": {"A": "a b", "B": "c"},
+    "A='a'": {"A": "'a'"},
+    "A=a=b": {"A": "a=b"},
+    "A=a|B=b": {"A": "a|B=b"},
+    "A=x\ty": {"A": "x\ty"},
+    '""': {},
+    '"  "': {},
+    '"A=1 B=2"': {"A": "1", "B": "2"},
+    '"A=1 A=2"': {"A": "2"},
+    "\"A='a b' B=c\"": {"A": "a b", "B": "c"},
+    "\"'A=a b'\"": {"A": "a b"},
+    "\"'A'=1\"": {"A": "1"},
+    "\"A='a''b'\"": {"A": "a'b"},
+    "\"A=''\"": {"A": ""},
+    '"A=a""b"': {"A": 'a"b'},
+    '"A="': {"A": ""},
+    '"A=1;B=2"': {"A": "1;B=2"},
+    '"A=a=b"': {"A": "a=b"},
+    '"A"': None,
+    '"=1"': None,
+    '"A=1': None,
+    '"A=\ta"': None,
+}
+PLAIN = "executable = job\narguments = $(n)\nqueue\n"
+
+
+@pytest.mark.parametrize("text", ARGUMENTS)
+def test_arguments_are_those_that_htcondor_gives(text: str) -> None:
+    want = ARGUMENTS[text]
+    if want is not None:
+        assert list(arguments_of(text)) == want
+        return
+    with pytest.raises(CannotBundle):
+        arguments_of(text)
+
+
+@pytest.mark.parametrize("text", ENVIRONMENTS)
+def test_environments_are_those_that_htcondor_gives(text: str) -> None:
+    want = ENVIRONMENTS[text]
+    if want is not None:
+        assert environment_of(text) == want
+        return
+    with pytest.raises(CannotBundle):
+        environment_of(text)
+
+
+@pytest.mark.parametrize("text", ['A="a"', r"A=\"a\""])
+def test_double_quotes_in_an_old_environment_are_left_to_htcondor(text: str) -> None:
+    with pytest.raises(CannotBundle):
+        environment_of(text)
+
+
+def node(name: str = "A", **fields: object) -> Node:
+    return Node(name, 0, "/dag")._replace(**fields)  # type: ignore[arg-type]
+
+
+def task(text: str, of: Node | None = None) -> Task:
+    return packable(described(text), of or node())[1]
+
+
+def kind(text: str, of: Node | None = None) -> str:
+    return packable(described(text), of or node())[0]
+
+
+def why(text: str, of: Node | None = None) -> str:
+    with pytest.raises(CannotBundle) as caught:
+        packable(described(text), of or node())
+    return str(caught.value)
+
+
+def test_a_task_with_nothing_but_a_program() -> None:
+    assert task("executable = job\nqueue\n") == Task(
+        program="/dag/job",
+        transfers_program=True,
+        arguments=(),
+        environment={},
+        directory="/dag",
+        input="",
+        output="",
+        error="",
+        inputs=(),
+        outputs=None,
+        remaps={},
+        success=0,
+        transfers_files=True,
+    )
+
+
+def test_a_task_with_everything() -> None:
+    text = """
+        executable = ../bin/job
+        transfer_executable = false
+        arguments = "$(job) 'a b' $(n)"
+        environment = "X=$(retry) Y=2"
+        initialdir = run/$(job)
+        input = in.txt
+        output = $(job).out
+        error = /dev/null
+        transfer_input_files = a, /data/b,c
+        transfer_output_files = x, y
+        transfer_output_remaps = "x = sub/x ; y=z"
+        success_exit_code = 3
+        should_transfer_files = NO
+        log = x.log
+        queue 1
+    """
+    text = text.replace("\n        ", "\n")
+    assert task(text, node(retry=2, before=(("n", "7"),))) == Task(
+        program="/dag/run/bin/job",
+        transfers_program=False,
+        arguments=("A", "a b", "7"),
+        environment={"X": "2", "Y": "2"},
+        directory="/dag/run/A",
+        input="in.txt",
+        output="A.out",
+        error="",
+        inputs=("a", "/data/b", "c"),
+        outputs=("x", "y"),
+        remaps={"x": "sub/x", "y": "z"},
+        success=3,
+        transfers_files=False,
+    )
+
+
+def test_no_output_files_are_other_than_all() -> None:
+    assert task("executable = j\ntransfer_output_files =\nqueue\n").outputs == ()
+
+
+def test_variables_stand_before_or_behind_the_description() -> None:
+    text = "n = 1\nm = 1\nexecutable = j\narguments = $(n) $(m) $(k)\nqueue\n"
+    of = node(before=(("N", "2"), ("k", "2")), after=(("M", "3"),))
+    assert task(text, of).arguments == ("1", "3", "2")
+
+
+def test_a_default_counts_if_there_is_no_such_macro() -> None:
+    assert task("executable = j\narguments = $(n:5) $(k)\nk = 2\nqueue\n").arguments == ("5", "2")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["$(Cluster)", "$(Process)", "$(no_such)", "$ENV(HOME)", "$RANDOM_INTEGER(1,2)", "$$(Arch)"],
+)
+@pytest.mark.parametrize("command", ["arguments", "output", "executable", "transfer_input_files"])
+def test_what_nobody_can_know_makes_a_node_run_alone(command: str, value: str) -> None:
+    assert why(f"executable = j\n{command} = {value}\nqueue\n")
+
+
+# What must be equal.
+
+
+def test_tasks_may_differ() -> None:
+    one = kind("executable = a\narguments = 1\noutput = o1\nenvironment = A=1\nqueue\n")
+    assert one == kind("executable = b\narguments = 2\nerror = e2\ninitialdir = x\nqueue\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "requirements = Memory > 5",
+        "request_memory = 100",
+        "rank = Memory",
+        "concurrency_limits = a",
+        "accounting_group = a",
+        "getenv = true",
+        "container_image = a.sif",
+        "My.Foo = 1",
+        "+Foo = 1",
+        "priority = 3",
+        "transfer_executable = false",
+        "should_transfer_files = no",
+    ],
+)
+def test_all_else_must_be_equal(line: str) -> None:
+    text = "executable = j\n{}\nqueue\n"
+    assert kind(text.format(line)) != kind(text.format(""))
+    assert kind(text.format(line)) == kind(text.format(f"arguments = 1\n{line}"))
+    other = line.rpartition("=")[0] + "= other"
+    if "transfer_executable" not in line:
+        assert kind(text.format(line)) != kind(text.format(other))
+
+
+def test_a_macro_counts_by_what_it_makes() -> None:
+    text = "executable = j\nrequest_memory = $(m)\nunused = $(n)\nqueue\n"
+    of = [node(before=(("m", m), ("n", "1"))) for m in ("1", "2", "1")]
+    first, second, third = (kind(text, one) for one in of)
+    assert first == third != second
+
+
+def test_a_macro_of_the_task_may_differ() -> None:
+    of = [node(before=(("n", n),)) for n in "12"]
+    assert len({kind(PLAIN, one) for one in of}) == 1
+    own = [kind(f"n = {n}\n{PLAIN}") for n in "12"]
+    assert own[0] == own[1]
+
+
+def test_what_others_say_must_be_equal() -> None:
+    assert kind(PLAIN, node(before=(("n", "1"),), equal=(1,))) != kind(
+        PLAIN, node(before=(("n", "1"),), equal=(2,))
+    )
+
+
+def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
+    text = "executable = j\nrequirements = x == $INT(n)\nqueue\n"
+    assert "it is not known what this will be" in why(text, node(before=(("n", "1"),)))
+    assert kind(text) == kind(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("on_exit_hold = true", "on_exit_remove = false", "periodic_remove = x", "max_retries = 3"),
+        *("retry_until = 0", "checkpoint_exit_code = 85", "cron_minute = 1", "deferral_time = 1"),
+        *("stream_output = true", "stream_error = true", "kill_sig = 9", "noop_job = true"),
+        *("hold = true", "leave_in_queue = true", "max_idle = 3", "output_destination = x"),
+        *("preserve_relative_paths = true", "encrypt_input_files = x", "remote_initialdir = x"),
+        *("arguments2 = x", "when_to_transfer_output = ON_EXIT", "allowed_execute_duration = 5"),
+        *("My.PeriodicRemove = x", "+OnExitHold = true", "My.Args = x", '+Cmd = "x"', "+Env = x"),
+        *('+TransferInput = "x"', "My.Iwd = x", "My.JobMaxRetries = 3", "+WantGracefulRemoval = x"),
+        *("universe = local", "universe = parallel", "universe = docker", "universe = scheduler"),
+    ],
+)
+def test_what_a_bundle_cannot_give_to_one_task_makes_it_run_alone(line: str) -> None:
+    assert why(f"executable = j\n{line}\nqueue\n")
+
+
+@pytest.mark.parametrize("universe", ["", "vanilla", "Vanilla", "container", "5"])
+def test_universes_that_can_be_bundled(universe: str) -> None:
+    kind(f"executable = j\nuniverse = {universe}\nqueue\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "queue\n",
+        "executable =\nqueue\n",
+        "executable = http://x/y\nqueue\n",
+        "executable = j\nqueue 2\n",
+        "executable = j\nqueue a from b\n",
+        "executable = j\nqueue\nqueue\n",
+        "executable = j\ninclude : x\nqueue\n",
+        "executable = j\nif true\nendif\nqueue\n",
+        "executable = j\ncmd = k\nqueue\n",
+        "executable = j\noutput = osdf:///x\nqueue\n",
+        "executable = j\ntransfer_input_files = http://x/y\nqueue\n",
+        "executable = j\ntransfer_input_files = dir/\nqueue\n",
+        "executable = j\ntransfer_output_remaps = \"a=http://x/y\"\nqueue\n",
+        "executable = j\ntransfer_output_remaps = \"a\"\nqueue\n",
+        "executable = j\nsuccess_exit_code = x\nqueue\n",
+        "executable = j\ntransfer_executable = maybe\nqueue\n",
+    ],
+)
+def test_descriptions_that_say_too_much_or_too_little(text: str) -> None:
+    assert why(text)
+
+
+def test_the_jobs_description_has_no_line_of_the_task() -> None:
+    text = "executable = j\nrequest_memory = 5\nArguments = a \\\n b\n+Foo = 1\nENV = A=1\nm = 2"
+    kept = without_task(text, statements(text.split("\n")))
+    assert kept == "request_memory = 5\n+Foo = 1\nm = 2"
