@@ -66,6 +66,8 @@ OF_FEATURES = {
         for name in ("configured", "directory", "listing")
     },
     "features/notify/starter": "features.adapters",
+    # A program for other machines, which imports nothing of the package.
+    "features/bundle/runner": "features.adapters",
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"
@@ -352,6 +354,7 @@ EVALUATORS = {"eval", "exec", "compile", "__import__"}
 PROCESS_STARTERS = {
     "adapters/detached_process.py": "a process of this package that outlives DAGMan",
     "features/feeder/adapters/process.py": "the program of a FEEDER, as words",
+    "features/bundle/runner.py": "the programs of tasks in a job, as words",
     "picture/graphviz.py": "the program dot, as words, where pygraphviz is not installed",
     "adapters/user_programs.py": "the same two: it starts them",
     "adapters/script_runner.py": "the scripts of a DAG, as words",

@@ -33,15 +33,16 @@ The job is transferred if the working directory is HTCondor's scratch directory,
 shared job a task runs in its `directory`.  In a transferred one it runs in `work/<n>/`, with links
 to its inputs, or a copy of one that is named as an output, too.  What it leaves is moved to
 `out/<n>/`, by the same relative name, and `work/<n>/` is removed.  Outputs that are not there, or
-that HTCondor could not transfer (sockets, pipes, links to nothing), are named as missing.
+that HTCondor can't transfer (sockets, pipes, links to directories), are named as missing.
 
 SIGTERM (also SIGINT, SIGHUP) ends the run: all tasks get SIGTERM, and SIGKILL two seconds later.
 Those that had ended before have their results; those that had to be stopped have none, and run
 again when the runner is called again.
 
-A task can't be kept from changing files of the user, those of other tasks, the inputs that it has
-links to, and the results included: it is a program of the same user.  A process that a task has put
-into a group of its own lives until the job ends.
+A task can't be kept from changing files of the user, those of other tasks and the results included:
+it is a program of the same user.  An input that it changes is changed for all tasks if it is not
+named as an output; by default it comes home as one.  A process that a task has put into a group of
+its own lives until the job ends.
 
 Exit codes: 0 if all tasks have ended, whatever their codes; 2 if the arguments are wrong; 20 if the
 list can't be read or is damaged; 21 if results or outputs can't be stored; 22 if a signal has ended
@@ -73,9 +74,9 @@ MAX_MISSING = 100  # names of outputs in a line
 MAX_NESTED = 5000  # directories; the kernel's limit of paths allows 2,048
 GRACE_S = 2.0  # between SIGTERM and SIGKILL
 REAP_S = 1.0  # until killed processes are gone; one that waits in the kernel stays
-PATIENCE_S = 10.0  # how long a full disk or process table is borne
-PAUSE_S = 0.25  # until it is tried again
-MAX_WAIT_S = 3600.0
+PATIENCE_S = 10.0  # for which a full disk or process table is borne
+PAUSE_S = 0.25  # before what has failed is tried again
+MAX_WAIT_S = 3600.0  # between two looks though nothing has happened
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 AWAITED = (signal.SIGCHLD, *STOPS)
 # Python ignores some; what the job's own parent ignores is not a task's either.
@@ -106,7 +107,7 @@ class Task:
     """A task of the list; names and words are bytes.
 
     Raises:
-        ValueError, TypeError, KeyError: the line is damaged.
+        ValueError, TypeError, KeyError, AttributeError, RecursionError: the line is damaged.
     """
 
     __slots__ = (
@@ -129,19 +130,28 @@ class Task:
         self.number: int = whole(of["n"])
         self.program = encoded(of["program"])
         self.sandboxed = encoded(of["sandboxed"])
-        self.arguments = [encoded(word) for word in of["arguments"]]
+        self.arguments = [encoded(word) for word in listed(of["arguments"])]
         own = of["environment"]
-        self.environment = {encoded(name): encoded(own[name]) for name in own}
+        self.environment = {variable(encoded(name)): encoded(own[name]) for name in own}
         self.directory = encoded(of["directory"])
         self.input = encoded(of["input"])
         self.output = encoded(of["output"])
         self.error = encoded(of["error"])
-        self.links = {below(encoded(name)): encoded(source) for source, name in of["inputs"]}
+        self.links = {
+            below(encoded(name)): encoded(source) for source, name in listed(of["inputs"])
+        }
         if self.sandboxed:
             self.links[os.path.basename(self.program)] = self.sandboxed
         outputs = of["outputs"]
-        self.outputs = None if outputs is None else [encoded(name) for name in outputs]
+        self.outputs = None if outputs is None else [encoded(name) for name in listed(outputs)]
         self.timeout_s: float = of["timeout"] + 0.0
+
+    def has_one_stream(self) -> bool:
+        """Whether its output and error are one file."""
+        if not self.output or not self.error:
+            return self.output == self.error
+        output, error = (os.path.join(self.directory, name) for name in (self.output, self.error))
+        return os.path.normpath(output) == os.path.normpath(error)
 
     def changes(self, name: bytes) -> bool:
         """Whether an input is, or has in it, one of the outputs that are named."""
@@ -168,12 +178,26 @@ def whole(value: "Any") -> int:
     return value
 
 
+def listed(value: "Any") -> "list[Any]":
+    """A list of the list; TypeError if it is none."""
+    if not isinstance(value, list):
+        raise TypeError(f"{value!r} is no list")
+    return value
+
+
 def encoded(text: str) -> bytes:
     """As the kernel takes it, whatever the locale; ValueError if it can't."""
     found = text.encode("utf-8", "surrogateescape")
     if b"\0" in found:
         raise ValueError("a NUL in a text")
     return found
+
+
+def variable(name: bytes) -> bytes:
+    """The name, if it can be that of a variable of the environment; else ValueError."""
+    if not name or b"=" in name:
+        raise ValueError(f"{name!r} is no name of a variable")
+    return name
 
 
 def decoded(name: bytes) -> str:
@@ -200,31 +224,33 @@ class Bundle:
     """
 
     def __init__(self, path: str) -> None:
+        self.parallel = 0
         self.lines: dict[int, bytes] = {}
         at = 0
         try:
-            for at, line in enumerate(self._read(path)):
-                if at == 0:
-                    self.parallel = self._head(line)
-                    continue
-                number = Task(line).number
-                if number in self.lines:
-                    raise ValueError(f"there are two tasks {number}")
-                self.lines[number] = line
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            sentence = f"line {at + 1} of the list of tasks is damaged: {error!r}"
-            raise Failure(DAMAGED, sentence) from None
-
-    @staticmethod
-    def _read(path: str) -> "list[bytes]":
-        try:
             with open(path, "rb") as file:
-                lines = file.read().split(b"\n")
+                for line in file:
+                    at += 1
+                    self._take(line)
+            if not self.parallel:
+                raise ValueError("it is empty")
         except OSError as error:
             raise Failure(DAMAGED, f"the list of tasks can't be read: {error}") from None
-        if len(lines) < 2 or lines.pop():
-            raise Failure(DAMAGED, f"the list of tasks is cut: {path} ends within a line")
-        return lines
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            sentence = f"line {at} of the list of tasks is damaged: {why}"
+            raise Failure(DAMAGED, sentence) from None
+
+    def _take(self, line: bytes) -> None:
+        if not line.endswith(b"\n"):
+            raise ValueError("it is cut")
+        if not self.parallel:
+            self.parallel = self._head(line)
+            return
+        number = Task(line).number
+        if number in self.lines:
+            raise ValueError(f"there are two tasks {number}")
+        self.lines[number] = line
 
     @staticmethod
     def _head(line: bytes) -> int:
@@ -382,33 +408,28 @@ def kill(group: int, how: int) -> None:
     attempt(os.killpg, group, how)
 
 
-def remove(path: bytes, links: "Any" = ()) -> None:
-    """Remove a directory with all that is in it, or a file, as far as that can be done.
-
-    Args:
-        links: what is known to be in it.
-    """
+def remove(path: bytes) -> None:
+    """Remove a file, or a directory with all that is in it, as far as that can be done."""
     try:
-        for name in links:
-            os.unlink(os.path.join(path, name))
-        os.rmdir(path)
+        os.unlink(path)
     except OSError:
-        if os.path.islink(path) or not os.path.isdir(path):
-            attempt(os.unlink, path)
-            return
-        for entry in entries(path):
-            remove(entry.path)
-        attempt(os.rmdir, path)
+        if os.path.isdir(path) and not os.path.islink(path):
+            for entry in entries(path):
+                remove(entry.path)
+            attempt(os.rmdir, path)
 
 
 def entries(path: bytes) -> "list[os.DirEntry[bytes]]":
-    """What is in a directory; nothing if that can't be read."""
-    for _ in range(2):
-        try:
-            return list(os.scandir(path))
-        except OSError:
-            attempt(os.chmod, path, 0o700)
-    return []
+    """What is in a directory, which its owner may change from now on; nothing if it can't be."""
+    try:
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISDIR(mode):
+            return []
+        if mode & 0o700 != 0o700:
+            os.chmod(path, mode & 0o7777 | 0o700)
+        return list(os.scandir(path))
+    except OSError:
+        return []
 
 
 def attempt(function: "Any", *arguments: "Any") -> None:
@@ -429,42 +450,89 @@ def copy(source: bytes, target: bytes) -> None:
         shutil.copy2(source, target)
 
 
-def remove_unfit(path: bytes) -> "list[bytes]":
-    """Remove what HTCondor can't transfer of a file or directory; returns the paths of that.
+def link(source: bytes, target: bytes) -> None:
+    """Link a file or directory.
 
-    What it can't read would put the whole job on hold.
+    A file by a hard link: a script finds its neighbours by where it is, and to make and remove many
+    files is slow in some file systems.
+    """
+    try:
+        os.link(source, target)
+    except OSError:
+        os.symlink(source, target)
+
+
+def made_fit(path: bytes, within: bytes) -> "list[bytes]":
+    """Make a file or directory one that HTCondor can transfer; returns the paths of what can't be,
+    which is removed.
+
+    A link to a directory, a file that can't be read and a directory that can't be written would put
+    the whole job on hold; pipes, sockets and links to nothing would not come home.
+
+    Args:
+        within: where links may lead to what will not be there any more.
     """
     mode = os.lstat(path).st_mode
     if stat.S_ISDIR(mode):
-        if mode & 0o700 != 0o700:
-            os.chmod(path, mode & 0o7777 | 0o700)
-        return [one for entry in list(os.scandir(path)) for one in remove_unfit(entry.path)]
+        return [one for entry in entries(path) for one in made_fit(entry.path, within)]
     if stat.S_ISREG(mode):
         if not mode & 0o400:
             os.chmod(path, mode & 0o7777 | 0o400)
         return []
-    if stat.S_ISLNK(mode) and os.path.exists(path):
+    if stat.S_ISLNK(mode) and os.path.isfile(path):
+        leads_to = os.path.realpath(path)
+        if leads_to.startswith(within):
+            os.unlink(path)
+            os.link(leads_to, path)
         return []
     os.unlink(path)
     return [path]
 
 
+def brought(source: bytes, work: bytes, out: bytes, kept: bytes) -> bool:
+    """Whether an output that is outside of the task's directory could be copied."""
+    if source == work or source.startswith(work + b"/"):
+        return False
+    try:
+        os.makedirs(os.path.dirname(os.path.join(out, kept)), exist_ok=True)
+        copy(source, os.path.join(out, kept))
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        return False
+    return True
+
+
+def state_of(found: os.stat_result) -> "tuple[int, ...]":
+    """What tells a file that has been changed from what it was."""
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 class Sandbox:
-    """The scratch directory of a transferred run: what tasks find there, and what they leave."""
+    """The scratch directory of a transferred job: what tasks find there, and what they leave."""
 
     def __init__(self, path: bytes) -> None:
         self.path = path
-        self._runnable: set[bytes] = set()
+        self._states: dict[bytes, tuple[int, ...]] = {}  # of files that tasks have links to
         for name in (b"work", b"out"):
             os.makedirs(os.path.join(path, name), exist_ok=True)
 
     def work(self, task: Task) -> bytes:
-        """The directory of a task."""
+        """The directory of a task; in the end it becomes that of what it leaves, `out`."""
         return b"%s/work/%d" % (self.path, task.number)
 
     def out(self, task: Task) -> bytes:
-        """The directory of what it leaves; made when there is something."""
+        """The directory of what it leaves, if that is anything."""
         return b"%s/out/%d" % (self.path, task.number)
+
+    def streams(self, task: Task) -> "tuple[bytes, bytes, bytes]":
+        """The files that are its standard streams while it runs; empty for none."""
+        work = self.work(task)
+        output = work + STREAMS[0] if task.output else b""
+        error = work + STREAMS[1] if task.error else b""
+        if task.has_one_stream():
+            error = output
+        return os.path.basename(task.input), output, error
 
     def prepare(self, task: Task) -> None:
         """Make its directory, with its inputs; nothing is left of an earlier attempt."""
@@ -476,84 +544,96 @@ class Sandbox:
         except FileExistsError:
             remove(work)
             os.mkdir(work)
-        if task.output or task.error:
-            os.mkdir(out)
         for name, source in task.links.items():
-            place = os.path.join(work, name)
             if b"/" in name:
-                os.makedirs(os.path.dirname(place), exist_ok=True)
-            bring = copy if task.changes(name) else os.symlink
-            bring(os.path.join(self.path, source), place)
-        if task.sandboxed and task.sandboxed not in self._runnable:
-            self._make_runnable(os.path.join(self.path, task.sandboxed))
-            self._runnable.add(task.sandboxed)
+                os.makedirs(os.path.join(work, os.path.dirname(name)), exist_ok=True)
+            if source not in self._states:
+                self._states[source] = self._state(source, runs=source == task.sandboxed)
+            bring = copy if task.changes(name) else link
+            bring(os.path.join(self.path, source), os.path.join(work, name))
 
-    def streams(self, task: Task) -> "tuple[bytes, bytes, bytes]":
-        """The files that are its standard streams; empty for none."""
-        out = self.out(task)
-        output, error = (os.path.join(out, name) for name in STREAMS)
-        if same_file(task.output, task.error):
-            error = output
-        return (
-            os.path.basename(task.input),
-            output if task.output else b"",
-            error if task.error else b"",
-        )
-
-    @staticmethod
-    def _make_runnable(program: bytes) -> None:
+    def _state(self, source: bytes, runs: bool) -> "tuple[int, ...]":
+        """`state_of` a file; one that is a program can be run from now on."""
+        path = os.path.join(self.path, source)
         try:
-            mode = os.stat(program).st_mode
-            if not mode & 0o100:
-                os.chmod(program, mode & 0o7777 | (mode & 0o444) >> 2 | 0o100)
+            found = os.stat(path)
+            if runs and not found.st_mode & 0o100:
+                os.chmod(path, found.st_mode & 0o7777 | (found.st_mode & 0o444) >> 2 | 0o100)
+            return state_of(found)
         except OSError:
-            pass  # to start it tells why
+            return ()  # to start the task tells why
 
     def collect(self, task: Task) -> "list[str]":
-        """Move what the task has left, and remove its directory; returns what is missing.
+        """Bring what the task has left where it belongs; returns what is missing.
 
         Raises:
-            OSError: the disk is full.
+            OSError: it can't be done now.
         """
         work, out = self.work(task), self.out(task)
-        outputs = self._left(work, task) if task.outputs is None else task.outputs
-        missing = [one for name in outputs for one in self._move(work, out, name)]
-        remove(work, task.links)
-        return [decoded(name) for name in missing[:MAX_MISSING]]
-
-    @staticmethod
-    def _left(work: bytes, task: Task) -> "list[bytes]":
-        """HTCondor's default: all files that are new or changed, no directories."""
-        return [
-            entry.name
-            for entry in entries(work)
-            if entry.is_file() and not (entry.name in task.links and entry.is_symlink())
-        ]
-
-    @staticmethod
-    def _move(work: bytes, out: bytes, name: bytes) -> "list[bytes]":
-        """Move an output; returns what of it can't be transferred."""
-        source = os.path.join(work, name)
-        kept = os.path.normpath(b"/" + name).lstrip(b"/")
-        target = os.path.join(out, kept)
-        there = os.path.lexists(target)  # a stream, or moved already with what it is in
-        if not os.path.lexists(source):
-            return [] if there and kept not in STREAMS else [name]
-        if not kept or there:
-            return [name]
+        outputs = {os.path.normpath(b"/" + name).lstrip(b"/"): name for name in task.outputs or ()}
+        unfit: list[bytes] = []
+        for path in self._sifted(work, b"", task, outputs, unfit):
+            remove(path)
         try:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            if name.startswith(b"/"):
-                copy(source, target)
+            os.rename(work, out + b"/")
+        except (FileNotFoundError, NotADirectoryError):  # it has removed its directory
+            remove(work)
+            os.makedirs(out, exist_ok=True)
+        streams = [path for path in self.streams(task)[1:] if path]
+        for path in streams:
+            if os.path.lexists(path):
+                os.rename(path, out + b"/" + path[len(work) :])
+        missing = [
+            name
+            for kept, name in outputs.items()
+            if not (kept and os.path.lexists(os.path.join(out, kept)))
+            and not brought(os.path.normpath(os.path.join(work, name)), work, out, kept)
+        ]
+        if not streams:
+            attempt(os.rmdir, out)  # nothing may be left
+        return [decoded(name) for name in (missing + unfit)[:MAX_MISSING]]
+
+    def _sifted(
+        self, path: bytes, before: bytes, task: Task, outputs: "Any", unfit: "list[bytes]"
+    ) -> "list[bytes]":
+        """Make what is to be kept of a directory fit to be transferred; returns all else.
+
+        Args:
+            before: what precedes the names of what is in it, in those of outputs.
+            unfit: to which the names of what can't be made so are added.
+        """
+        rest = []
+        for entry in entries(path):
+            name = before + entry.name
+            if self._is_kept(entry, name, task, outputs):
+                gone = made_fit(entry.path, self.path)
+                unfit += [before + one[len(path) + 1 :] for one in gone if one != entry.path]
+            elif any(one.startswith(name + b"/") for one in outputs):
+                rest += self._sifted(entry.path, name + b"/", task, outputs, unfit)
             else:
-                os.rename(source, target)
-            gone = remove_unfit(target)
-        except OSError as error:
-            if error.errno in FULL:
-                raise
-            remove(target)
-            return [name]
-        return [os.path.normpath(name + one[len(target) :]) for one in gone]
+                rest.append(entry.path)
+        return rest
+
+    def _is_kept(
+        self, entry: "os.DirEntry[bytes]", name: bytes, task: Task, outputs: "Any"
+    ) -> bool:
+        """Whether a file is an output: HTCondor's default is all that are new or changed."""
+        if name in STREAMS:
+            return False  # the names are taken
+        if task.outputs is not None:
+            return name in outputs
+        source = task.links.get(name)
+        if source is None:
+            return entry.is_file()
+        if entry.is_symlink() or not entry.is_file():
+            return False
+        before, state = self._states[source], state_of(entry.stat())
+        if state != before and state[:1] == before[:1]:  # changed for all; this is what it is now
+            made_fit(entry.path, self.path)
+            copy(entry.path, entry.path + b".own")
+            os.rename(entry.path + b".own", entry.path)
+            self._states[source] = state
+        return state != before
 
 
 class Runner:
@@ -617,9 +697,8 @@ class Runner:
             self.announced = task.number
         try:
             process = self.spawn(task)
-        except (OSError, ValueError) as error:
-            number = error.errno if isinstance(error, OSError) else 0
-            if number in SHORTAGES or (self.sandbox and number in FULL):
+        except OSError as error:
+            if error.errno in SHORTAGES or (self.sandbox and error.errno in FULL):
                 if not self.running:
                     self.patience.wait(Failure(UNFIT, f"no task can be started: {error}"))
                 return False
@@ -633,7 +712,7 @@ class Runner:
         """The process of a task, in its directory.
 
         Raises:
-            OSError, ValueError: it can't be started.
+            OSError: it can't be started.
         """
         directory, program = task.directory, task.program
         streams = task.input, task.output, task.error
@@ -652,7 +731,7 @@ class Runner:
         try:
             for path, flags in zip(streams, (os.O_RDONLY, WRITTEN, WRITTEN)):
                 files.append(opened(path, flags) if path else self.nothing)
-                if len(files) == 2 and same_file(streams[1], streams[2]):
+                if len(files) == 2 and task.has_one_stream():
                     files.append(files[1])
                     break
             return spawned(program, [program, *task.arguments], given, files)
@@ -679,7 +758,7 @@ class Runner:
         taken = signal.sigtimedwait(AWAITED, limit_s)
         for one, status, usage in self.reaped():
             self.write_ended(one, status, usage)
-        if taken is not None and taken.si_signo in STOPS:
+        if taken is not None and taken.si_signo in STOPS and (self.running or self.waiting):
             raise stopped()
         now = time.monotonic()
         for process, one in self.running.items():
@@ -705,45 +784,37 @@ class Runner:
 
     def write_ended(self, one: Running, status: int, usage: "Any") -> None:
         """Bring in what a task has left, and write that it has ended."""
+        if os.WIFSIGNALED(status):
+            self._write_end(one, -os.WTERMSIG(status), os.WTERMSIG(status), usage)
+        else:
+            self._write_end(one, os.WEXITSTATUS(status), 0, usage)
+
+    def write_unstarted(self, one: Running, error: OSError) -> None:
+        """Write that a task could not be started."""
+        words, code = str(error), NOT_STARTED
+        if isinstance(error.filename, bytes):
+            words = f"{decoded(error.filename)}: {error.strerror}"
+            of_program = os.path.basename(error.filename) == os.path.basename(one.task.program)
+            if error.errno in (errno.ENOENT, errno.ENOTDIR) and of_program:
+                code = NO_PROGRAM
+        self._write_end(one, code, 0, (0.0, 0.0, 0), error=words)
+
+    def _write_end(self, one: Running, code: int, by: int, usage: "Any", **more: str) -> None:
         ended = one.begun + time.monotonic() - one.since
-        by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        user, system, rss = usage[:3]
         self.results.write(
             ended=one.task.number,
             run=self.number,
             time=ended,
             begun=one.begun,
-            code=-by or os.WEXITSTATUS(status),
+            code=code,
             signal=by,
-            user=usage.ru_utime,
-            system=usage.ru_stime,
-            rss=usage.ru_maxrss,
+            user=user,
+            system=system,
+            rss=rss,
             timed_out=one.timed_out,
             missing=self.collected(one.task),
-        )
-
-    def write_unstarted(self, one: Running, error: Exception) -> None:
-        """Write that a task could not be started."""
-        words, code = str(error), NOT_STARTED
-        if isinstance(error, OSError) and isinstance(error.filename, bytes):
-            words = f"{decoded(error.filename)}: {error.strerror}"
-            of_program = os.path.basename(error.filename) == os.path.basename(one.task.program)
-            if error.errno in (errno.ENOENT, errno.ENOTDIR) and of_program:
-                code = NO_PROGRAM
-        if self.sandbox:
-            remove(self.sandbox.work(one.task))
-        self.results.write(
-            ended=one.task.number,
-            run=self.number,
-            time=one.begun + time.monotonic() - one.since,
-            begun=one.begun,
-            code=code,
-            signal=0,
-            user=0.0,
-            system=0.0,
-            rss=0,
-            timed_out=False,
-            missing=[],
-            error=words,
+            **more,
         )
 
     def collected(self, task: Task) -> "list[str]":
@@ -773,11 +844,6 @@ def opened(path: bytes, flags: int) -> int:
     file = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
     os.set_blocking(file, True)
     return file
-
-
-def same_file(one: bytes, other: bytes) -> bool:
-    """Whether two names are of the same file, which need not be there yet."""
-    return one == other or os.path.normpath(one) == os.path.normpath(other)
 
 
 def null_device() -> int:
@@ -821,7 +887,8 @@ def main(words: "list[str]") -> int:
         sys.setrecursionlimit(MAX_NESTED)
         Runner(Bundle(words[0])).run()
     except Failure as failure:
-        print(f"The runner of a bundle: {failure}", file=sys.stderr)
+        # At once: what can't be written is no other exit code.
+        attempt(os.write, 2, encoded(f"The runner of a bundle: {failure}\n"))
         return failure.code
     return 0
 
