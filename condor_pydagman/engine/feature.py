@@ -106,13 +106,13 @@ class Feature:
         raise NotImplementedError
 
     def wants_history(self) -> bool:
-        """The schedd is about to be asked which jobs of the DAG it has.  Whether it is to tell which
-        have left the queue, too."""
+        """The schedd is about to be asked which jobs of the DAG it has.  Whether it is to tell
+        which have left the queue, too."""
         raise NotImplementedError
 
     def listed(self, answer: QueueListed) -> bool:
-        """The schedd has told which jobs of the DAG it has; those of nodes have been compared.  True:
-        it is to be asked again soon."""
+        """The schedd has told which jobs of the DAG it has; those of nodes have been compared.
+        True: it is to be asked again soon."""
         raise NotImplementedError
 
     def places_shared(self) -> int:

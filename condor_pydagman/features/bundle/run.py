@@ -609,8 +609,8 @@ class Bundles(Feature):
         return job.cluster in self._over or (bundle is not None and bool(bundle.ended))
 
     def _miss(self, bundle: Bundle, left: EndedJob | None) -> bool:
-        """The schedd has not got its job in the queue; `left` is what the history has of it.  Returns
-        whether it is to be asked again soon."""
+        """The schedd has not got its job in the queue; `left` is what the history has of it.
+        Returns whether it is to be asked again soon."""
         run = self.run
         if left is not None and bundle.cluster in (0, left.cluster):
             self._in_queue(bundle, left.cluster)
@@ -667,7 +667,7 @@ class Bundles(Feature):
             self.times.setdefault(bundle.kind, Times()).add(seconds)
 
     def node_of(self, event: LogEvent) -> int | None:
-        """Whose event of a bundle it is, by its third number, from the event on that has the name."""
+        """Whose event it is, by its third number, from the event on that has the name."""
         return self._by_task.get((event.cluster, event.subproc)) if event.subproc > 0 else None
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:

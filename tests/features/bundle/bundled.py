@@ -104,7 +104,9 @@ class BundledDag(make.EngineHarness):
         self.tell(*self.told(asked, results, suspects))
         return self.settle()
 
-    def told(self, asked: Collect, results: Mapping[str, int], suspects: str = "") -> list[LogEvent]:
+    def told(
+        self, asked: Collect, results: Mapping[str, int], suspects: str = ""
+    ) -> list[LogEvent]:
         """What the log has of a bundle that has ended."""
         names = [self.dag.names[node] for node in asked.nodes]
         events = [

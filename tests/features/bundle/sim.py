@@ -317,9 +317,9 @@ class Bundled(Part):
     def _others(self, name: str, than: Cluster) -> Iterator[FakeBundle]:
         """Bundles of this era that have, or had, a node, but one."""
         for one in self._all:
-            if one.era == self.world.era and one.cluster is not None and name in one.names:
-                if one.cluster.number != than.number:
-                    yield one
+            has = one.era == self.world.era and one.cluster is not None and name in one.names
+            if has and one.cluster is not None and one.cluster.number != than.number:
+                yield one
 
     def cluster_taken(self, process: Process, cluster: Cluster) -> None:
         name, world = cluster.node, self.world

@@ -155,9 +155,7 @@ def test_nodes_that_cannot_be_bundled_run_alone_and_that_is_said_once() -> None:
     assert harness.submits() == ["B"]
     assert bundled(harness) == [["A", "D"]]
     said = [one for one in harness.ever(do.Say) if "it has foo" in one.text]
-    assert [one.text for one in said] == [
-        "Node B and others like it are not bundled: it has foo"
-    ]
+    assert [one.text for one in said] == ["Node B and others like it are not bundled: it has foo"]
 
 
 def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> None:
@@ -389,7 +387,9 @@ def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
     harness.tell(Collected(1, "events"))
     lives = [task(7, number, name, 0) for number, name in enumerate(ALL, 1)]
     ends = [make.of_job(EventKind.JOB_ABORTED, 7)._replace(subproc=one) for one in range(2, 5)]
-    harness.tell(*lives[0], *(event for one, end in zip(lives[1:], ends) for event in (one[0], end)))
+    harness.tell(
+        *lives[0], *(event for one, end in zip(lives[1:], ends) for event in (one[0], end))
+    )
     harness.tell(unbundled(1))
     harness.settle()
     assert harness.state("A") is State.DONE
@@ -527,9 +527,7 @@ def test_a_lost_job_gives_back_what_has_no_result() -> None:
 def test_a_job_that_was_removed_unseen_was_removed() -> None:
     harness = begun()
     harness.bundle()
-    harness.tell(
-        inputs.QueueListed([], [inputs.EndedJob(7, 0, "bundle 1", 0, RETURN_JOB_ABORTED)])
-    )
+    harness.tell(inputs.QueueListed([], [inputs.EndedJob(7, 0, "bundle 1", 0, RETURN_JOB_ABORTED)]))
     assert [one.removed for one in harness.asked(Collect)] == [True]
 
 

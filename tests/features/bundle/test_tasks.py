@@ -59,8 +59,8 @@ ARGUMENTS: Mapping[str, Sequence[str] | None] = {
     '"a': None,
     '"""': None,
     '"a" b': None,
-    "\"'a\"": None,
-    "\"a'b c\"d'e\"": None,
+    '"\'a"': None,
+    '"a\'b c"d\'e"': None,
 }
 ENVIRONMENTS: Mapping[str, Mapping[str, str] | None] = {
     "": {},
@@ -283,7 +283,12 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        *("on_exit_hold = true", "on_exit_remove = false", "periodic_remove = x", "max_retries = 3"),
+        *(
+            "on_exit_hold = true",
+            "on_exit_remove = false",
+            "periodic_remove = x",
+            "max_retries = 3",
+        ),
         *("retry_until = 0", "checkpoint_exit_code = 85", "cron_minute = 1", "deferral_time = 1"),
         *("stream_output = true", "stream_error = true", "kill_sig = 9", "noop_job = true"),
         *("hold = true", "leave_in_queue = true", "max_idle = 3", "output_destination = x"),
@@ -318,8 +323,8 @@ def test_universes_that_can_be_bundled(universe: str) -> None:
         "executable = j\noutput = osdf:///x\nqueue\n",
         "executable = j\ntransfer_input_files = http://x/y\nqueue\n",
         "executable = j\ntransfer_input_files = dir/\nqueue\n",
-        "executable = j\ntransfer_output_remaps = \"a=http://x/y\"\nqueue\n",
-        "executable = j\ntransfer_output_remaps = \"a\"\nqueue\n",
+        'executable = j\ntransfer_output_remaps = "a=http://x/y"\nqueue\n',
+        'executable = j\ntransfer_output_remaps = "a"\nqueue\n',
         "executable = j\nsuccess_exit_code = x\nqueue\n",
         "executable = j\ntransfer_executable = maybe\nqueue\n",
     ],
