@@ -1,38 +1,207 @@
-"""stand-in until plan is merged"""
+"""How many ready nodes go into the next bundles.
+
+Packing can win two things.  The schedd starts only so many jobs a second, so that slots stay empty
+if jobs are short; and each job costs its slot some time beyond its tasks.  It can lose two things.
+Tasks stand behind each other while slots are free; and a node has ended, for its children, when its
+whole bundle has.  So bundles are as long as it takes to win the most of the first, and no longer:
+
+1. Nodes go alone, as ordinary jobs, until something is known of their times: until twice as many
+   tasks have ended as jobs run.  If the number of slots is known and there are many more nodes,
+   they go in bundles of at most ten instead, which are less than an eighth of a slot's part.
+2. Nodes go alone if more than one of fifty jobs runs far longer than expected: what ends first are
+   the short ones, and two long tasks must not stand in one bundle.
+3. Nodes go alone if the longest of the last hundred tasks, or one that runs, takes more than a
+   quarter of the time in which the schedd could start all that are ready: starting is not what the
+   DAG waits for.
+4. Starting R tasks of t seconds in bundles of n takes R/n starts, at r a second, and the last
+   bundle n*t.  The sum is least for n = sqrt(R / (r*t)).  No bundle is larger.
+5. If S slots are known, no bundle takes longer than 2*S/r, twice the time in which the schedd
+   starts one for each slot, and a hundred times what a job costs its slot: more wins nothing.
+6. If S slots are known, a bundle has at most the part R/(2*S) of what is left, so that they get
+   shorter towards the end and the slots end together; but it lasts S/r, that starts keep up.
+7. No more jobs are idle than run already, or than the schedd starts in a quarter of a second, so
+   that sizes are found as late as possible, and what becomes ready meanwhile fills the next; as
+   long as nothing is known, as many as there are slots, or as start in a second.
+
+Numbers that the author of the DAG has given win over all of this but the last.
+
+4 is the square root rule for a fixed cost of each chunk (Kruskal and Weiss, "Allocating Independent
+Subtasks on Parallel Processors", 1985).  6 is factoring (Hummel, Schonberg and Flynn, "Factoring: A
+Method for Scheduling Parallel Loops", 1992), which halves what guided self-scheduling takes
+(Polychronopoulos and Kuck, 1987), since times differ.  As there, t is a high guess: the mean of the
+longer half of the last hundred tasks.
+
+What no rule can avoid: a long task among hundreds of short ones comes without a warning, and those
+that happen to be in its bundle, and their children, wait for it.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from math import ceil, sqrt
+
 from condor_pydagman.named_tuple import NamedTuple
+
+MAX_SIZE = 250
+"""Tasks of a bundle, unless its author says otherwise.  Larger ones were not faster."""
+
+MAX_SECONDS = 300.0
+"""Of work in a bundle, unless its author says otherwise.  It is lost with a machine."""
+
+PROBE_SIZE = 10
+"""Tasks in a bundle, at most, of which no times are known."""
+
+PROBES_OF_SLOT = 8
+"""Such bundles that each slot must have work for.  They may take any time."""
+
+ENDED_OF_RUNNING = 2
+"""Tasks that must have ended for each job that runs, before their times count."""
+
+ENDED_OF_LATE = 50
+"""The same, for each job that is late: two in one bundle are unlikely then."""
+
+LATE = 2.0
+"""Times its expected time, after which a job is late.  Most short ones have ended by then."""
+
+LATE_S = 0.1
+"""By which a job must be late at least.  Events come that late."""
+
+LONG = 0.25
+"""Part of the time in which all can be started that makes a task too long for packing."""
+
+LOST = 0.01
+"""Part of a bundle's time that may be lost by its being a job."""
+
+IDLE_S = 0.25
+"""For which jobs are kept ready to be started.  An event is answered in less."""
+
+PROBING_IDLE_S = 1.0
+"""The same, as long as times are not known: claims on slots must be asked for."""
+
+SAMPLES = 100
+"""Tasks whose times are remembered."""
+
+SHORTEST_S = 0.001
+"""Of a task.  No program starts and ends faster."""
 
 
 class Limits(NamedTuple):
-    size: int = 100
-    seconds: float = 300.0
+    """Of a BUNDLE command.
+
+    Attributes:
+        size: how many tasks go into a bundle; 0: as many as seems best.
+        seconds: for how much work; 0: for as much as seems best.
+        parallel: tasks that run side by side in a job.
+    """
+
+    size: int = 0
+    seconds: float = 0.0
     parallel: int = 1
-    given: bool = False
 
 
 class Seen(NamedTuple):
+    """What is known when bundles are made.
+
+    Attributes:
+        ready: nodes of the kind that are ready.
+        slots: how many jobs of the kind the pool can run at once; 0: not known.  The most that have
+            run at once is not this number before others have waited beside them in vain.
+        running, idle: jobs of this DAG in the queue, bundles or not.
+        late: those of them that are, by `is_late`.
+        task_s, longest_s, ended: of `Times`.
+        starts_per_s: how many jobs the schedd starts in a second.
+        job_s: for how long a job has its slot, beyond what its tasks take.
+    """
+
     ready: int
     slots: int = 0
     running: int = 0
     idle: int = 0
+    late: int = 0
     task_s: float = 0.0
+    longest_s: float = 0.0
+    ended: int = 0
     starts_per_s: float = 36.0
+    job_s: float = 0.03
 
 
 class Times:
+    """How long tasks of one kind take.
+
+    Attributes:
+        task_s: a guess, rather too high; 0.0: nothing is known.
+        longest_s: of those that are remembered.
+        ended: how many have ended in all.
+    """
+
     def __init__(self) -> None:
-        self._all: list[float] = []
+        self.task_s = self.longest_s = 0.0
+        self.ended = 0
+        self._last: deque[float] = deque(maxlen=SAMPLES)
 
-    def add(self, seconds: float) -> None:
-        self._all.append(seconds)
+    def add(self, *seconds: float) -> None:
+        """Tasks have ended, which took so long."""
+        self.ended += len(seconds)
+        self._last.extend(max(one, SHORTEST_S) for one in seconds)
+        if self._last:
+            longer = sorted(self._last)[len(self._last) // 2 :]
+            self.task_s, self.longest_s = sum(longer) / len(longer), longer[-1]
 
-    def estimate(self) -> float:
-        return sum(self._all) / len(self._all)
+
+def is_late(ran: float, tasks: int, seen: Times, parallel: int = 1) -> bool:
+    """Whether a job that has run for so long takes far longer than was to be expected."""
+    return bool(seen.ended) and ran > LATE * seen.task_s * ceil(tasks / parallel) + LATE_S
+
+
+def longest_of(ran: float, tasks: int, seen: Times, parallel: int = 1) -> float:
+    """How long one of the tasks of a job takes at least, of one that has run for so long."""
+    return max(0.0, ran - seen.task_s * (ceil(tasks / parallel) - 1))
 
 
 def sizes(seen: Seen, limits: Limits) -> list[int]:
-    if seen.idle >= 8:
-        return []
-    return [min(seen.ready, limits.size)]
+    """The sizes of bundles that are to be made now: none, wait; 1, the node goes alone."""
+    known = seen.ended > max(ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late)
+    room = _most_idle(seen, known or bool(limits.size)) - seen.idle
+    least, most = _bounds(seen, limits, known)
+    found: list[int] = []
+    left = seen.ready
+    while left and len(found) < room:
+        part = left // (2 * seen.slots) if seen.slots else most
+        size = min(max(min(part, most), least), left)
+        found.append(size)
+        left -= size
+    return found
+
+
+def _most_idle(seen: Seen, known: bool) -> int:
+    if known:
+        return max(seen.running, ceil(IDLE_S * seen.starts_per_s))
+    return max(seen.slots, seen.running, ceil(PROBING_IDLE_S * seen.starts_per_s))
+
+
+def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
+    """The least and the greatest size."""
+    task_s = seen.task_s / limits.parallel  # one after the other
+    if limits.size or (limits.seconds and seen.ended):
+        most = limits.size or MAX_SIZE
+        if limits.seconds and seen.ended:
+            most = max(1, min(most, int(limits.seconds / task_s)))
+        return most, most
+    all_started_s = seen.ready / seen.starts_per_s
+    if not known:
+        probe = seen.ready // (PROBES_OF_SLOT * seen.slots) if seen.slots else 1
+        return 1, max(1, min(probe, PROBE_SIZE)) if not seen.late else 1
+    if seen.longest_s > LONG * all_started_s:
+        return 1, 1
+    most_s = min(MAX_SECONDS, MAX_SIZE * task_s, sqrt(all_started_s * task_s))
+    least_s = 0.0
+    if seen.slots:
+        each_started_s = seen.slots / seen.starts_per_s
+        least_s = min(most_s, each_started_s)
+        most_s = min(most_s, 2 * each_started_s + seen.job_s / LOST)
+    return _whole(least_s / task_s, limits), _whole(most_s / task_s, limits)
+
+
+def _whole(tasks: float, limits: Limits) -> int:
+    """A size for which the places side by side are full; 1 if there are too few for them."""
+    return max(1, int(tasks) // limits.parallel * limits.parallel)

@@ -1,0 +1,223 @@
+"""A small model of a schedd and its slots, in virtual time: what a rule for bundles is tried on.
+
+Without bundles each ready node is a job, submitted at once.  With them `sizes` is asked after each
+event.  The numbers are measured ones where the reference has them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from condor_pydagman.features.bundle.plan import (
+    Limits,
+    Seen,
+    Times,
+    is_late,
+    longest_of,
+    sizes,
+)
+from condor_pydagman.named_tuple import NamedTuple
+
+Rule = Callable[[Seen, Limits], list[int]]
+
+
+class Work(NamedTuple):
+    """A DAG: how long the task of each node takes, and its children."""
+
+    seconds: Sequence[float]
+    children: Sequence[Sequence[int]]
+
+
+class Pool(NamedTuple):
+    """What jobs run on.
+
+    Attributes:
+        slots: at the start.
+        changes: times at which there are other numbers of slots.
+        known: what the rule is told of them: "all", "nothing", "learned" (what ran at once when
+            others waited in vain) or "most" (what ran at once until now).
+        told_rate: what the rule takes for starts_per_s; 0: the truth.
+        match_s: from a job that has no slot to its match, at least.
+        keep_s: for which the schedd keeps a slot without a job.
+        runner_s: of a bundle, for each task.
+    """
+
+    slots: int
+    changes: tuple[tuple[float, int], ...] = ()
+    known: str = "all"
+    told_rate: float = 0.0
+    starts_per_s: float = 36.0
+    submits_per_s: float = 420.0
+    job_s: float = 0.03
+    runner_s: float = 0.002
+    match_s: float = 1.0
+    keep_s: float = 20.0
+    react_s: float = 0.02
+
+
+class Job:
+    """One in the queue."""
+
+    __slots__ = ("begun", "done", "end", "nodes")
+
+    def __init__(self, nodes: list[int]) -> None:
+        self.nodes = nodes
+        self.begun = self.end = 0.0
+        self.done = 0
+
+
+class Run:
+    """One run of a DAG, `makespan` when it has ended."""
+
+    def __init__(self, work: Work, pool: Pool, limits: Limits | None, rule: Rule = sizes) -> None:
+        self.work, self.pool, self.limits, self.rule = work, pool, limits, rule
+        self.now = self.submit_free = self.start_free = 0.0
+        self.events: list[tuple[float, int, Callable[..., None], object]] = []
+        self.count = 0
+        self.waiting = [0] * len(work.seconds)
+        for children in work.children:
+            for child in children:
+                self.waiting[child] += 1
+        self.ready = deque(n for n, parents in enumerate(self.waiting) if not parents)
+        self.left = len(work.seconds)
+        self.slots = pool.slots
+        self.queue: deque[Job] = deque()
+        self.claims: deque[float] = deque()  # without a job, since when
+        self.running: list[Job] = []
+        self.idle = 0
+        self.most = self.learned = 0
+        self.matching = False
+        self.jobs = 0
+        self.busy = 0.0
+        self.times = Times()
+        for at, number in pool.changes:
+            self.later(at, self.change, number)
+
+    def later(self, at: float, what: Callable[..., None], about: object) -> None:
+        self.count += 1
+        heapq.heappush(self.events, (at, self.count, what, about))
+
+    def makespan(self) -> float:
+        self.plan()
+        while self.left:
+            self.now, _, what, about = heapq.heappop(self.events)
+            what(about)
+            while self.left and self.events and self.events[0][0] == self.now:
+                _, _, what, about = heapq.heappop(self.events)
+                what(about)
+            self.plan()
+            self.start()
+        return self.now
+
+    def plan(self) -> None:
+        """What DAGMan submits now."""
+        if self.limits is None:
+            while self.ready:
+                self.submit([self.ready.popleft()])
+        elif self.ready and self.idle < max(self.slots, len(self.running), 120):
+            for size in self.rule(self.seen(), self.limits):
+                self.submit([self.ready.popleft() for _ in range(size)])
+
+    def seen(self) -> Seen:
+        """What DAGMan knows now."""
+        ran = [(self.now - job.begun, len(job.nodes), self.times) for job in self.running]
+        return Seen(
+            len(self.ready),
+            {"all": self.slots, "learned": self.learned, "most": self.most}.get(self.pool.known, 0),
+            len(self.running),
+            self.idle,
+            sum(is_late(*one) for one in ran),
+            self.times.task_s,
+            max([self.times.longest_s, *(longest_of(*one) for one in ran)]),
+            self.times.ended,
+            self.pool.told_rate or self.pool.starts_per_s,
+            self.pool.job_s,
+        )
+
+    def submit(self, nodes: list[int]) -> None:
+        self.idle += 1
+        self.jobs += 1
+        self.submit_free = max(self.submit_free, self.now) + 1 / self.pool.submits_per_s
+        self.later(self.submit_free, self.queue.append, Job(nodes))
+
+    def start(self) -> None:
+        """What the schedd does now."""
+        if self.queue and self.claims:
+            if self.start_free <= self.now + 1e-9:
+                self.start_free = self.now + 1 / self.pool.starts_per_s
+                self.claims.pop()
+                self.begin(self.queue.popleft())
+            if self.queue and self.claims:
+                self.later(self.start_free, _nothing, None)
+        unclaimed = self.slots - len(self.running) - len(self.claims)
+        if not self.matching and unclaimed > 0 and len(self.queue) > len(self.claims):
+            self.matching = True
+            self.later(self.now + self.pool.match_s, self.match, None)
+
+    def match(self, _: object) -> None:
+        self.matching = False
+        unclaimed = self.slots - len(self.running) - len(self.claims)
+        for _ in range(min(unclaimed, len(self.queue) - len(self.claims))):
+            self.claims.append(self.now)
+        if len(self.queue) > len(self.claims):
+            self.learned = self.slots
+
+    def begin(self, job: Job) -> None:
+        self.idle -= 1
+        self.running.append(job)
+        self.most = max(self.most, len(self.running))
+        self.learned = max(self.learned, len(self.running)) if self.learned else 0
+        job.begun = self.now
+        job.end = self.now + self.pool.job_s + sum(self.takes(job)[job.done :])
+        self.later(job.end, self.end, job)
+
+    def takes(self, job: Job) -> list[float]:
+        each = self.pool.runner_s if len(job.nodes) > 1 else 0.0
+        return [self.work.seconds[node] + each for node in job.nodes]
+
+    def end(self, job: Job) -> None:
+        if job.end != self.now or job not in self.running:
+            return  # of a start that was evicted
+        self.running.remove(job)
+        self.busy += self.now - job.begun
+        if self.slots > len(self.running) + len(self.claims):
+            self.claims.append(self.now)
+            self.later(self.now + self.pool.keep_s, self.release, None)
+        self.later(self.now + self.pool.react_s, self.learn, job)
+
+    def release(self, _: object) -> None:
+        while self.claims and self.claims[0] <= self.now - self.pool.keep_s and not self.queue:
+            self.claims.popleft()
+
+    def learn(self, job: Job) -> None:
+        alone = self.pool.job_s if len(job.nodes) == 1 else 0.0
+        self.times.add(*(seconds + alone for seconds in self.takes(job)))
+        for node in job.nodes:
+            self.left -= 1
+            for child in self.work.children[node]:
+                self.waiting[child] -= 1
+                if not self.waiting[child]:
+                    self.ready.append(child)
+
+    def change(self, number: int) -> None:
+        """There are other slots; jobs on those that are gone go on elsewhere, with what is left."""
+        self.slots = number
+        while len(self.running) + len(self.claims) > number and self.claims:
+            self.claims.popleft()
+        while len(self.running) > number:
+            job = self.running.pop()
+            self.busy += self.now - job.begun
+            passed = self.now - job.begun - self.pool.job_s
+            for seconds in self.takes(job)[job.done :]:
+                passed -= seconds
+                if passed < 0 or job.done == len(job.nodes) - 1:
+                    break
+                job.done += 1
+            self.idle += 1
+            self.queue.appendleft(job)
+
+
+def _nothing(_: object) -> None:
+    """Wake up."""
