@@ -12,7 +12,7 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
    the short ones, and two long tasks must not stand in one bundle.
 3. Nodes go alone if the longest of the last hundred tasks, or one that runs, takes more than a
    quarter of the time in which the schedd could start all that are ready: starting is not what the
-   DAG waits for.
+   DAG waits for.  If that holds with those that are idle, too, all of them go at once.
 4. Starting R tasks of t seconds in bundles of n takes R/n starts, at r a second, and the last
    bundle n*t.  The sum is least for n = sqrt(R / (r*t)).  No bundle is larger.
 5. If S slots are known, no bundle takes longer than 2*S/r, twice the time in which the schedd
@@ -20,8 +20,9 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
 6. If S slots are known, a bundle has at most the part R/(2*S) of what is left, so that they get
    shorter towards the end and the slots end together; but it lasts S/r, that starts keep up.
 7. No more jobs are idle than run already, or than the schedd starts in a quarter of a second, so
-   that sizes are found as late as possible, and what becomes ready meanwhile fills the next; as
-   long as nothing is known, as many as there are slots, or as start in a second.
+   that sizes are found as late as possible, and what becomes ready meanwhile fills the next.  As
+   long as nothing is known of times, as many may be idle as there are slots, or 500 if that is not
+   known, since a pool gives slots to jobs that are idle when it looks for some.
 
 Numbers that the author of the DAG has given win over all of this but the last.
 
@@ -76,7 +77,11 @@ IDLE_S = 0.25
 """For which jobs are kept ready to be started.  An event is answered in less."""
 
 PROBING_IDLE_S = 1.0
-"""The same, as long as times are not known: claims on slots must be asked for."""
+"""The same, as long as times are not known."""
+
+ASSUMED_SLOTS = 500
+"""For which jobs are idle then, if the number is not known.  A pool gives slots to jobs that are
+idle when it looks for some, which may be once a minute."""
 
 SAMPLES = 100
 """Tasks whose times are remembered."""
@@ -104,8 +109,10 @@ class Seen(NamedTuple):
 
     Attributes:
         ready: nodes of the kind that are ready.
-        slots: how many jobs of the kind the pool can run at once; 0: not known.  The most that have
-            run at once is not this number before others have waited beside them in vain.
+        slots: how many jobs of the kind the pool can run at once; 0: not known, which costs much
+            of the gain of short tasks.  Too high a number costs some of it; too low a one makes
+            the DAG slower: it is not the most that have run at once, before others have waited
+            beside them in vain.
         running, idle: jobs of this DAG in the queue, bundles or not.
         late: those of them that are, by `is_late`.
         task_s, longest_s, ended: of `Times`.
@@ -161,7 +168,9 @@ def longest_of(ran: float, tasks: int, seen: Times, parallel: int = 1) -> float:
 def sizes(seen: Seen, limits: Limits) -> list[int]:
     """The sizes of bundles that are to be made now: none, wait; 1, the node goes alone."""
     known = seen.ended > max(ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late)
-    room = _most_idle(seen, known or bool(limits.size)) - seen.idle
+    if known and not (limits.size or limits.seconds) and _is_long(seen, seen.ready + seen.idle):
+        return [1] * seen.ready
+    room = _most_idle(seen, known) - seen.idle
     least, most = _bounds(seen, limits, known)
     found: list[int] = []
     left = seen.ready
@@ -173,10 +182,16 @@ def sizes(seen: Seen, limits: Limits) -> list[int]:
     return found
 
 
+def _is_long(seen: Seen, jobs: int) -> bool:
+    """Whether some tasks take so long that starting so many jobs is not what the DAG waits for."""
+    return seen.longest_s > LONG * jobs / seen.starts_per_s
+
+
 def _most_idle(seen: Seen, known: bool) -> int:
     if known:
         return max(seen.running, ceil(IDLE_S * seen.starts_per_s))
-    return max(seen.slots, seen.running, ceil(PROBING_IDLE_S * seen.starts_per_s))
+    slots = seen.slots or ASSUMED_SLOTS
+    return max(slots, seen.running, ceil(PROBING_IDLE_S * seen.starts_per_s))
 
 
 def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
@@ -191,7 +206,7 @@ def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
     if not known:
         probe = seen.ready // (PROBES_OF_SLOT * seen.slots) if seen.slots else 1
         return 1, max(1, min(probe, PROBE_SIZE)) if not seen.late else 1
-    if seen.longest_s > LONG * all_started_s:
+    if _is_long(seen, seen.ready):
         return 1, 1
     most_s = min(MAX_SECONDS, MAX_SIZE * task_s, sqrt(all_started_s * task_s))
     least_s = 0.0

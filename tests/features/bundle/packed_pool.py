@@ -116,7 +116,7 @@ class Run:
         if self.limits is None:
             while self.ready:
                 self.submit([self.ready.popleft()])
-        elif self.ready and self.idle < max(self.slots, len(self.running), 120):
+        elif self.ready and self.idle < max(self.slots, len(self.running), 500):
             for size in self.rule(self.seen(), self.limits):
                 self.submit([self.ready.popleft() for _ in range(size)])
 
