@@ -90,7 +90,6 @@ FEATURES = (
         with_others=("feeder",),
     ),
     Entry("feeder", uses=("FEEDER",)),
-    Entry("bundle", runs=False),
 )
 
 # Those that have something done outside of the engine, in the order in which they say what is wrong

@@ -34,6 +34,7 @@ from condor_pydagman.features.bundle.commands import (
     bundle_lines_of,
     line_of_nodes,
 )
+from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -47,7 +48,7 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
-from condor_pydagman.features.bundle.plan import Limits, Seen, Times, sizes
+from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.node_sets import NodeSet
@@ -68,7 +69,6 @@ MIN_SIZE = 2  # nodes of a bundle
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
 AGAIN_S = 10.0  # seconds before what could not be done is tried again
-SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
 Key = tuple[BundleLine, str, str]
 
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
@@ -94,6 +94,7 @@ class Bundle:
             made by an earlier DAGMan, the most that may do so.
         cluster: of its job, 0 while there is none as far as is known.
         runs: whether its job runs.
+        begun: when it has begun to, seconds since the epoch.
         asked: whether its job is being submitted, or what it has done is being brought home.
         unknown: whether the reply to its submission was lost.
         ended: how its job has left the queue, '' if it has not.
@@ -104,7 +105,17 @@ class Bundle:
     """
 
     __slots__ = (
-        *("again_at", "asked", "cluster", "ended", "given_up", "inside", "kind", "members"),
+        *(
+            "again_at",
+            "asked",
+            "begun",
+            "cluster",
+            "ended",
+            "given_up",
+            "inside",
+            "kind",
+            "members",
+        ),
         *("missing", "number", "parallel", "removed", "runs", "unknown"),
     )
 
@@ -116,6 +127,7 @@ class Bundle:
         self.parallel = 1
         self.cluster = 0
         self.runs = False
+        self.begun = 0.0
         self.asked = False
         self.unknown = False
         self.ended = ""
@@ -137,7 +149,7 @@ class Bundles(Feature):
         kinds: by node, its kind, as it was found last.
         alone: nodes that run alone.
         bundles: those that have not ended, by number.
-        times: by kind, how long its nodes take.
+        learned: how long nodes take, and how many jobs the pool can run.
     """
 
     name = "bundle"
@@ -164,7 +176,7 @@ class Bundles(Feature):
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
         self.bundles: dict[int, Bundle] = {}
-        self.times: dict[str, Times] = {}
+        self.learned = Learned()
         self._by_cluster: dict[int, Bundle] = {}
         self._bundle_of: dict[int, Bundle] = {}  # by node
         self._strays: set[int] = set()  # clusters that are to leave the queue
@@ -174,14 +186,11 @@ class Bundles(Feature):
             tuple[int, int], int
         ] = {}  # nodes of which the log has the task's begin
         self._task_of: dict[int, tuple[int, int]] = {}
-        self._begun: dict[int, float] = {}  # when the job of a node has begun to run
         self._returns: dict[int, int] = {}
         self._refusals: dict[str, int] = {}
         self._said: set[str] = set()
         self._last = 0
         self._shared = 0  # nodes in the places of others
-        self._slots = 0
-        self._slots_at = 0.0
 
     # The turn of a node.
 
@@ -287,9 +296,10 @@ class Bundles(Feature):
     # Bundles are made.
 
     def _make_bundles(self) -> None:
-        if self._slots_at <= self.run.now:
-            self._slots_at = self.run.now + SLOTS_S
+        if self.learned.wants_slots(self.run.now):
             self.run.emit(do.Ask(HELPER, SlotsWanted()))
+        if self.learned.slots is None:
+            return
         if self.run.settings:
             self._sort_anew()
         for (line, kind, _), waiting in self.waiting.items():
@@ -330,21 +340,24 @@ class Bundles(Feature):
 
     def _size(self, line: BundleLine, kind: str, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
-        size = min(line.size or Limits().size, self.run.config.max_bundle_size)
-        if line.wait and len(waiting) < size and self.run.now < self._until(line, waiting):
+        run, most = self.run, self.run.config.max_bundle_size
+        size = min(line.size, most)
+        if line.wait and len(waiting) < (size or most) and run.now < self._until(line, waiting):
             return 0
-        seconds = line.max_seconds or Limits().seconds
-        limits = Limits(size, seconds, line.parallel, bool(line.size))
-        idle = sum(not one.runs for one in self.bundles.values())
-        times = self.times.get(kind)
-        seen = Seen(
-            ready=len(waiting),
-            slots=self._slots,
-            running=len(self.bundles) - idle,
-            idle=idle,
-            task_s=times.estimate() if times is not None else 0.0,
+        limits = Limits(size, line.max_seconds, line.parallel)
+        table, live = run.job_table, [one for one in self.bundles.values() if not one.ended]
+        idle = sum(not one.runs for one in live)
+        jobs = (
+            table.submitted - table.completed - table.idle + len(live) - idle,
+            table.idle + len(run.submission.in_flight) + idle,
         )
-        return next(iter(sizes(seen, limits)), 0)
+        running = (
+            Running(run.now - one.begun, len(one.members), one.parallel)
+            for one in live
+            if one.runs and one.kind == kind
+        )
+        found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now)
+        return min(found, most)
 
     def _until(self, line: BundleLine, waiting: dict[int, float]) -> float:
         """Until when the first of those that wait does so, seconds since the epoch."""
@@ -523,7 +536,7 @@ class Bundles(Feature):
         if bundle.ended:
             return
         if kind in _RUNS:
-            bundle.runs = True
+            bundle.runs, bundle.begun = True, self.run.happened(event.time)
         elif kind in _WAITS:
             bundle.runs = False
         elif kind == EventKind.JOB_HELD:
@@ -663,8 +676,7 @@ class Bundles(Feature):
             bundle.asked, bundle.again_at = False, run.now + AGAIN_S
             return
         run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
-        for seconds in answer.took:
-            self.times.setdefault(bundle.kind, Times()).add(seconds)
+        self.learned.took(bundle.kind, answer.took)
 
     def node_of(self, event: LogEvent) -> int | None:
         """Whose event it is, by its third number, from the event on that has the name."""
@@ -722,15 +734,15 @@ class Bundles(Feature):
         kind = self.kinds.get(node)
         if kind is None or node in self._bundle_of:
             return
+        now = self.run.happened(event.time)
         if change is Change.RUNS:
-            self._begun[node] = event.time
-        elif change is Change.ENDED and node in self._begun:
-            took = event.time - self._begun.pop(node)
-            self.times.setdefault(kind, Times()).add(max(took, 0.0))
+            self.learned.began(node, kind, now)
+        elif change is Change.ENDED:
+            self.learned.ended(node, now)
 
     def on_slots(self, answer: SlotsSeen) -> None:
         """How many jobs the pool can run at once, as far as is known."""
-        self._slots = answer.slots
+        self.learned.slots = answer.slots
 
     def deadline(self) -> float | None:
         """When a node has waited long enough for others."""

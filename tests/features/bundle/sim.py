@@ -180,7 +180,7 @@ class Bundled(Part):
             sets.append(NodeSet(nodes=tuple(some)))
         for number in range(rng.choice((1, 1, 2))):
             of = NodeSet() if rng.random() < 0.6 else rng.choice(sets)
-            size = rng.choice((0, 0, 2, 3, 5))
+            size = rng.choice((0, 2, 3, 5, 100))
             wait = rng.choice((0, 0, 0, 20, 100))
             parallel = rng.choice((1, 1, 2, 3))
             lines.append(BundleLine(f"b{number}", size, rng.choice((0, 100)), parallel, wait, of))
@@ -192,7 +192,7 @@ class Bundled(Part):
     def lines(
         self, name: str, parents: Collection[str], rng: Random, before: list[str]
     ) -> list[str]:
-        return ["BUNDLE more ALL_NODES"] if rng.random() < 0.7 else []
+        return ["BUNDLE more SIZE 4 ALL_NODES"] if rng.random() < 0.7 else []
 
     # What the process does.
 

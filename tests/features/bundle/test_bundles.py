@@ -99,7 +99,7 @@ def test_a_bundle_is_prepared_when_its_record_has_been_read() -> None:
 
 
 def test_nothing_is_done_before_the_events_of_its_nodes_have_been_read() -> None:
-    harness = begun("A B -> C\nBUNDLE b NODES A B")
+    harness = begun("A B -> C\nBUNDLE b SIZE 100 NODES A B")
     harness.bundle()
     harness.ends(7)
     harness.tell(Collected(1, "events", (1.0, 2.0)))
@@ -125,7 +125,7 @@ def test_results_that_cannot_be_brought_home_are_asked_for_again() -> None:
 
 def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
     names = [f"N{number:03d}{'x' * 100}" for number in range(10)]
-    harness = begun(f"{' '.join(names)}\nBUNDLE b ALL_NODES")
+    harness = begun(f"{' '.join(names)}\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
     made = records(harness, JournalRecord.BUNDLED)
     assert [one.retry for one in made] == [1, 0]
@@ -142,7 +142,7 @@ def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
 
 
 def test_one_node_runs_alone() -> None:
-    harness = begun("A\nBUNDLE b ALL_NODES")
+    harness = begun("A\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
     assert harness.submits() == ["A"]
     harness.run_node("A", 5)
@@ -164,8 +164,8 @@ def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> N
         CATEGORY C x
         CATEGORY D x
         MAXJOBS x 1
-        BUNDLE one NODES A B C D E F
-        BUNDLE two NODES G H
+        BUNDLE one SIZE 100 NODES A B C D E F
+        BUNDLE two SIZE 100 NODES G H
     """
     harness = begun(text, kinds={"E": "other", "F": "other"})
     harness.settle()
@@ -174,7 +174,7 @@ def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> N
 
 @pytest.mark.parametrize("line", ["JOB A n.sub NOOP", "SUBDAG EXTERNAL A a.dag"])
 def test_other_nodes_than_jobs_are_not_asked_about(line: str) -> None:
-    harness = begun(f"B C A\n{line}\nBUNDLE b ALL_NODES")
+    harness = begun(f"B C A\n{line}\nBUNDLE b SIZE 100 ALL_NODES")
     (looked,) = harness.asked(LookAt)
     assert [harness.dag.names[one.node] for one in looked.nodes] == ["B", "C"]
 
@@ -224,7 +224,7 @@ def test_one_that_fails_stops_no_other_and_is_retried() -> None:
 
 
 def test_a_retry_is_bundled_with_others() -> None:
-    harness = begun("A B; A -> C\nBUNDLE b ALL_NODES\nRETRY B 1")
+    harness = begun("A B; A -> C\nBUNDLE b SIZE 100 ALL_NODES\nRETRY B 1")
     harness.bundle()
     harness.ends(7)
     harness.home({"A": 0, "B": 1})
@@ -236,7 +236,7 @@ def test_a_retry_is_bundled_with_others() -> None:
 
 
 def test_doubles_of_the_old_bundle_are_no_events_of_the_new_one() -> None:
-    harness = begun("A B C\nBUNDLE b NODES A B C\nRETRY ALL_NODES 1")
+    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B C\nRETRY ALL_NODES 1")
     harness.bundle()
     harness.ends(7)
     harness.tell(Collected(1, "events"))
@@ -255,7 +255,7 @@ def test_doubles_of_the_old_bundle_are_no_events_of_the_new_one() -> None:
 
 
 def test_a_double_of_a_tasks_end_does_not_end_the_next_attempt() -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES\nRETRY A 2")
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 2")
     harness.bundle()
     harness.ends(7)
     harness.tell(Collected(1, "events"))
@@ -267,7 +267,7 @@ def test_a_double_of_a_tasks_end_does_not_end_the_next_attempt() -> None:
 
 
 def test_scripts_run_before_and_behind() -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES\nSCRIPT PRE A p\nSCRIPT POST A q $JOBID $JOB_COUNT")
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nSCRIPT PRE A p\nSCRIPT POST A q $JOBID $JOB_COUNT")
     harness.settle()
     assert harness.submits() == ["B"]
     harness.run_node("B", 5)
@@ -288,7 +288,7 @@ def test_scripts_run_before_and_behind() -> None:
 
 
 def test_abort_dag_on_the_value_of_a_task() -> None:
-    harness = begun("A B -> C\nBUNDLE b NODES A B\nABORT-DAG-ON A 3 RETURN 5")
+    harness = begun("A B -> C\nBUNDLE b SIZE 100 NODES A B\nABORT-DAG-ON A 3 RETURN 5")
     harness.bundle()
     harness.ends(7)
     harness.tell(Collected(1, "events"), *task(7, 1, "A", 3))
@@ -296,7 +296,7 @@ def test_abort_dag_on_the_value_of_a_task() -> None:
 
 
 def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES\nTIMEOUT A RUNNING 50")
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nTIMEOUT A RUNNING 50")
     harness.settle()
     assert harness.asked(Prepare)[0].time_limits == (50, 0)
     harness.taken(1, 7)
@@ -325,7 +325,7 @@ def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
 
 
 def test_a_node_that_comes_back_again_and_again_runs_alone() -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES")
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
     for number in range(1, bundle_run.MAX_RETURNS + 2):
         assert bundled(harness) == [["A", "B"]]
@@ -419,7 +419,7 @@ def test_a_helpers_event_is_none_of_its_job() -> None:
 
 
 def test_a_refusal_for_now_gives_the_nodes_back() -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES")
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
     for number in range(1, bundle_run.MAX_REFUSALS):
         harness.answered(number, reason="too busy")
@@ -436,7 +436,7 @@ def test_a_refusal_for_now_gives_the_nodes_back() -> None:
 
 @pytest.mark.parametrize("prepared", [True, False])
 def test_nodes_run_alone_whose_bundle_is_refused_for_good(prepared: bool) -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES", fails="" if prepared else "the disk is full")
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES", fails="" if prepared else "the disk is full")
     harness.settle()
     if prepared:
         harness.answered(1, reason="bad requirements", permanent=True)
@@ -637,7 +637,7 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
 
 
 def test_a_bundle_takes_one_place() -> None:
-    harness = begun("A B C\nBUNDLE b NODES A B", Throttles(jobs=2))
+    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B", Throttles(jobs=2))
     harness.settle()
     assert len(bundled(harness)) == 1
     assert harness.submits() == ["C"]
@@ -676,9 +676,9 @@ def test_a_bundle_in_the_queue_is_an_idle_job() -> None:
 
 
 def test_a_bundle_takes_as_many_places_of_a_category_as_run_side_by_side() -> None:
-    text = "A B C D\nBUNDLE b NODES A B C D\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
+    text = "A B C D\nBUNDLE b SIZE 100 NODES A B C D\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
     for parallel, room in ((1, 2), (2, 1), (3, 0)):
-        harness = begun(text.replace("b NODES", f"b PARALLEL {parallel} NODES"))
+        harness = begun(text.replace("100 NODES", f"100 PARALLEL {parallel} NODES"))
         harness.settle()
         assert bundled(harness) == [["A", "B", "C", "D"]]
         assert harness.asked(Prepare)[0].parallel == parallel
@@ -769,7 +769,7 @@ def test_a_node_in_a_bundle_cannot_be_steered() -> None:
 
 
 def test_a_node_that_waits_for_others_can_be_steered() -> None:
-    harness = begun("A B\nBUNDLE b WAIT 100 ALL_NODES")
+    harness = begun("A B\nBUNDLE b SIZE 100 WAIT 100 ALL_NODES")
     harness.settle()
     assert {one.details for one in harness.engine.node_reports()} == {
         "waits for others to be bundled with"
@@ -783,7 +783,7 @@ def test_a_node_that_waits_for_others_can_be_steered() -> None:
 
 
 def test_enough_nodes_are_done_while_others_are_in_a_bundle() -> None:
-    harness = begun("A B C\nBUNDLE b NODES A B\nENOUGH ALL_NODES 1")
+    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B\nENOUGH ALL_NODES 1")
     harness.settle()
     harness.run_node("C", 5)
     harness.settle()
@@ -795,7 +795,7 @@ def test_enough_nodes_are_done_while_others_are_in_a_bundle() -> None:
 
 
 def test_fewer_jobs_wanted_leave_bundles_alone() -> None:
-    harness = begun("A B\nBUNDLE b ALL_NODES\nRETRY A 1", Throttles(jobs=3))
+    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 1", Throttles(jobs=3))
     harness.bundle()
     harness.ends(7)
     harness.home({"A": 1})

@@ -162,13 +162,10 @@ class _At:
         """Put the files of a task where they belong; returns what can't be, in words."""
         if not self._out or number in self._done:
             return ""
-        source = os.path.join(self._out, str(number))
         why = ""
-        for name in sorted(os.listdir(source)) if os.path.isdir(source) else ():
-            place = _place(name, task)
+        for source, place in _left(os.path.join(self._out, str(number)), task):
             try:
-                if place:
-                    _move(os.path.join(source, name), os.path.join(task["directory"], place))
+                _move(source, os.path.join(task["directory"], place))
             except OSError as error:
                 why = why or f"{place}: {error.strerror}"
         with open(self._path, "a", encoding="ascii") as file:
@@ -176,15 +173,18 @@ class _At:
         return why
 
 
-def _place(name: str, task: Mapping[str, Any]) -> str:
-    """Where an output belongs, relative to the task's directory; '' for nowhere: the machine that
-    has run the job must not choose names where the author has."""
-    if name in STREAMS:
-        return str(task[("output", "error")[STREAMS.index(name)]])
-    named = task["outputs"]
-    if named is not None and not any(one.split("/")[0] == name or one == name for one in named):
-        return ""
-    return str(task["remaps"].get(name, name))
+def _left(directory: str, task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a task has left, and where it belongs, relative to the task's directory: the machine
+    that has run the job must not choose names where the author has."""
+    there = set(os.listdir(directory)) if os.path.isdir(directory) else set[str]()
+    for stream, of in zip(STREAMS, ("output", "error")):
+        if stream in there and task[of]:
+            yield os.path.join(directory, stream), task[of]
+    remaps, named = task["remaps"], task["outputs"]
+    for name in sorted(there.difference(STREAMS)) if named is None else named:
+        kept = os.path.join(directory, os.path.normpath(f"/{name}").lstrip("/"))
+        if os.path.lexists(kept):
+            yield kept, remaps.get(name, os.path.basename(name))
 
 
 def _move(source: str, place: str) -> None:

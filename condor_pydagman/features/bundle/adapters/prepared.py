@@ -135,6 +135,9 @@ def _line(place: int, task: Task, limit: int, inputs: _Inputs) -> dict[str, obje
         for name in named
     ]
     sandboxed = inputs.number(task.program) if task.transfers_program else ""
+    outputs = task.outputs
+    if outputs is not None:  # streams come home in any case
+        outputs = [name for name in outputs if name not in (task.output, task.error)]
     return {
         "n": place + 1,
         "program": task.program,
@@ -146,7 +149,7 @@ def _line(place: int, task: Task, limit: int, inputs: _Inputs) -> dict[str, obje
         "output": task.output,
         "error": task.error,
         "inputs": pairs,
-        "outputs": None if task.outputs is None else list(task.outputs),
+        "outputs": outputs,
         "remaps": dict(task.remaps),
         "timeout": limit,
         "success": task.success,
