@@ -244,7 +244,7 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
         _stream(text("output")),
         _stream(text("error")),
         _files(text("transfer_input_files")),
-        _files(text("transfer_output_files")) if has_outputs else None,
+        _outputs(text("transfer_output_files")) if has_outputs else None,
         _remaps(text("transfer_output_remaps")),
         _number(text("success_exit_code") or "0"),
         _may_transfer(values),
@@ -278,6 +278,14 @@ def _files(text: str) -> tuple[str, ...]:
             raise CannotBundle(f"it transfers a URL: {name}")
         if name.endswith("/") or "*" in name:
             raise CannotBundle(f"it transfers the contents of a directory: {name}")
+    return names
+
+
+def _outputs(text: str) -> tuple[str, ...]:
+    names = _files(text)
+    for name in names:
+        if "/" in name:  # HTCondor brings home what is in a directory under its last name
+            raise CannotBundle(f"it transfers an output from a directory: {name}")
     return names
 
 

@@ -2,18 +2,21 @@
 makes the events of the nodes.
 
 It can be done again at any time until the directory is deleted, and comes to the same: a file that
-has been put in its place is not in `out/` any more, and `home` says which tasks are at home.
+has been put in its place is not in `out/` any more.  The files are those of programs that may have
+written anything into them: what makes no sense is passed over.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.features.bundle.adapters.prepared import OUT, RESULTS, TASKS
@@ -22,10 +25,11 @@ from condor_pydagman.records import own_events
 from condor_pydagman.records.own_events import StampForm, event_head
 from condor_pydagman.vocabulary import NO_NODE, EventKind, JournalRecord
 
-HOME = "home"
+_MAX_CODE = 1 << 31
+_NESTED = (ValueError, RecursionError)  # what json says of nonsense
 STREAMS = ("_stdout", "_stderr")
 _END = "...\n"
-MAX_LINE, MAX_BYTES = 1 << 16, 1 << 28  # of what jobs have written, so that it fills no memory
+MAX_LINE, MAX_BYTES = 1 << 20, 1 << 28  # of what jobs have written, so that it fills no memory
 _MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
 
 
@@ -69,13 +73,13 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
     directory = os.path.join(order.directory, str(order.number))
     results = _read(os.path.join(directory, RESULTS), len(order.names))
     tasks = _tasks(os.path.join(directory, TASKS))
-    home = _At(directory)
+    home = _Home(directory)
     text: list[str] = []
     took: list[float] = []
     form = StampForm(*order.stamps)
     for number, name in enumerate(order.names, 1):
         end = results.ended.get(number)
-        if end is not None and number in tasks:
+        if end is not None and number in tasks and tasks[number].get("name", name) == name:
             missing = home.bring(number, tasks[number])
             took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
             text.append(_events(order, number, name, end, results, form, missing))
@@ -105,17 +109,29 @@ def forget_all(directory: str) -> None:
 
 def _objects(path: str, longest: int = MAX_LINE) -> Iterator[dict[str, Any]]:
     """The lines that are objects; a line that is cut, or nonsense, is passed over."""
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         left = MAX_BYTES
         while left > 0:
             line = file.readline(min(longest, left))
             if not line:
                 return
             left -= len(line)
-            with contextlib.suppress(ValueError, RecursionError):
+            with contextlib.suppress(*_NESTED):
                 found = json.loads(line)
                 if isinstance(found, dict):
                     yield found
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file that a task may have put something else in the place of."""
+    try:
+        file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except (PermissionError, IsADirectoryError):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    return file
 
 
 def _read(path: str, tasks: int) -> _Results:
@@ -124,13 +140,13 @@ def _read(path: str, tasks: int) -> _Results:
     hosts: dict[int, str] = {}
     try:
         for line in _objects(path):
-            number, run = line.get("ended", line.get("started")), line.get("run")
-            if isinstance(number, int) and 1 <= number <= tasks:
+            number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
+            if 1 <= number <= tasks:
                 if "ended" in line:
                     ended.setdefault(number, line)
                 else:
                     started.add(number)
-            elif isinstance(run, int) and isinstance(line.get("host"), str):
+            elif run >= 0 and isinstance(line.get("host"), str):
                 hosts[run] = line["host"]
     except FileNotFoundError:
         pass  # the runner has not begun
@@ -140,36 +156,39 @@ def _read(path: str, tasks: int) -> _Results:
 def _tasks(path: str) -> dict[int, dict[str, Any]]:
     """The list of tasks, as it was written; empty if it is gone."""
     try:
-        return {line["n"]: line for line in _objects(path, MAX_BYTES) if "n" in line}
+        return {line["n"]: line for line in _objects(path, MAX_BYTES) if _is_task(line)}
     except FileNotFoundError:
         return {}
 
 
-class _At:
+def _is_task(line: Mapping[str, Any]) -> bool:
+    texts = [line.get(name) for name in ("directory", "output", "error")]
+    remaps, outputs = line.get("remaps"), line.get("outputs")
+    if isinstance(remaps, dict):
+        texts += [*remaps, *remaps.values()]
+    if outputs is not None:
+        texts += outputs if isinstance(outputs, list) else [None]
+    return _whole(line.get("n")) > 0 and isinstance(remaps, dict) and all(map(_is_text, texts))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and "\0" not in value
+
+
+class _Home:
     """What has come home of a bundle, and is put where it belongs."""
 
     def __init__(self, directory: str) -> None:
-        self._out = os.path.join(directory, OUT)
-        self._path = os.path.join(directory, HOME)
-        self._done: set[int] = set()
-        if not os.path.isdir(self._out):
-            self._out = ""  # no file was transferred: all is where it belongs
-            return
-        with contextlib.suppress(FileNotFoundError), open(self._path, encoding="ascii") as file:
-            self._done.update(int(line) for line in file if line.strip().isdigit())
+        self._out = os.path.join(directory, OUT)  # not there if no file was transferred
 
     def bring(self, number: int, task: Mapping[str, Any]) -> str:
         """Put the files of a task where they belong; returns what can't be, in words."""
-        if not self._out or number in self._done:
-            return ""
         why = ""
         for source, place in _left(os.path.join(self._out, str(number)), task):
             try:
                 _move(source, os.path.join(task["directory"], place))
             except OSError as error:
                 why = why or f"{place}: {error.strerror}"
-        with open(self._path, "a", encoding="ascii") as file:
-            file.write(f"{number}\n")
         return why
 
 
@@ -195,7 +214,9 @@ def _move(source: str, place: str) -> None:
         return
     try:
         os.replace(source, place)
-    except OSError:
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
         shutil.move(source, place)
 
 
@@ -212,7 +233,7 @@ def _events(
     at = order.cluster, 0, number
     ended = _time(end.get("time"))
     begun = min(_time(end.get("begun"), ended), ended)
-    host = results.hosts.get(end.get("run", -1), "unknown")
+    host = results.hosts.get(_whole(end.get("run")), "unknown")
     submit = event_head(EventKind.SUBMIT, *at, _stamp(begun, form))
     execute = event_head(EventKind.EXECUTE, *at, _stamp(begun, form))
     over = event_head(EventKind.JOB_TERMINATED, *at, _stamp(ended, form))
@@ -246,10 +267,10 @@ def _host(text: str) -> str:
 
 
 def _how(end: Mapping[str, Any], missing: str) -> str:
-    code, signal = end.get("code"), end.get("signal")
-    if isinstance(signal, int) and signal > 0:
+    code, signal = _whole(end.get("code")), _whole(end.get("signal"))
+    if signal > 0:
         return f"\t(0) Abnormal termination (signal {signal})\n\t(0) No core file\n"
-    value = code if isinstance(code, int) and code >= 0 else _MISSING
+    value = code if code >= 0 else _MISSING
     if (missing or end.get("missing")) and value == 0:
         value = _MISSING
     return f"\t(1) Normal termination (return value {value})\n"
@@ -268,6 +289,11 @@ def _usage(end: Mapping[str, Any]) -> str:
         f"{usage}Run Remote Usage\n{none}Run Local Usage\n"
         f"{usage}Total Remote Usage\n{none}Total Local Usage\n{size}"
     )
+
+
+def _whole(value: object) -> int:
+    """A number of a line, from 0; -1 if it is none."""
+    return value if type(value) is int and 0 <= value < _MAX_CODE else -1
 
 
 def _seconds(value: object) -> int:

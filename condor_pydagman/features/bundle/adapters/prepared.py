@@ -24,6 +24,7 @@ from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.run import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import logged_name
 from condor_pydagman.records.job_description import attribute, literal, split, statements
 
 RUNNER, TASKS, RESULTS, IN, OUT = ("runner", "tasks", "results", "in", "out")
@@ -71,7 +72,9 @@ def prepare(order: PrepareOrder, looker: Looker) -> str:
     program = os.path.join(order.directory, RUNNER)
     _put_runner(program)
     inputs = _Inputs(home)
-    lines = [_line(place, *one, inputs) for place, one in enumerate(zip(tasks, order.time_limits))]
+    names = [logged_name(node.name) for node in order.look.nodes]
+    given = zip(names, tasks, order.time_limits)
+    lines = [_line(place, *one, inputs) for place, one in enumerate(given)]
     head = {
         "format": FORMAT,
         "bundle": order.number,
@@ -128,7 +131,7 @@ class _Inputs:
         return [f"{IN}/{number}" for number in self._numbers.values()]
 
 
-def _line(place: int, task: Task, limit: int, inputs: _Inputs) -> dict[str, object]:
+def _line(place: int, name: str, task: Task, limit: int, inputs: _Inputs) -> dict[str, object]:
     named = [*task.inputs, *filter(None, [task.input])]
     pairs = [
         (inputs.number(os.path.join(task.directory, name)), os.path.basename(name))
@@ -140,6 +143,7 @@ def _line(place: int, task: Task, limit: int, inputs: _Inputs) -> dict[str, obje
         outputs = [name for name in outputs if name not in (task.output, task.error)]
     return {
         "n": place + 1,
+        "name": name,
         "program": task.program,
         "sandboxed": sandboxed,
         "arguments": list(task.arguments),

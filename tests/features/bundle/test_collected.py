@@ -1,0 +1,340 @@
+"""What jobs of bundles have left is brought home, whatever it is, again and again."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import htcondor2
+import pytest
+
+from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.bundle.adapters.collected import (
+    CollectOrder,
+    collect,
+    forget,
+    forget_all,
+)
+from condor_pydagman.records.event_text import CommonEvents
+from condor_pydagman.vocabulary import EventKind, JournalRecord
+
+NAMES = ("A", "B", "C")
+TIME = 1_800_000_000.0
+
+
+class Home:
+    """The directories of a DAG's bundles, and of its nodes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bundle = path / "x.dag.bundles" / "7"
+        self.bundle.mkdir(parents=True)
+        self.nodes = path / "nodes"
+        self.nodes.mkdir()
+        self.tasks([self.task(number, name) for number, name in enumerate(NAMES, 1)])
+
+    def task(self, number: int, name: str, **fields: Any) -> dict[str, Any]:
+        streams = {"output": f"{name}.out", "error": ""}
+        where = {"directory": str(self.nodes), "remaps": {}}
+        return {"n": number, "name": name, **streams, **where, **fields}
+
+    def tasks(self, lines: list[Any]) -> None:
+        head = {"format": 1, "bundle": 7}
+        text = "".join(json.dumps(line) + "\n" for line in [head, *lines])
+        (self.bundle / "tasks").write_text(text)
+
+    def results(self, *lines: Any) -> None:
+        """Objects, or bytes as they are."""
+        data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in lines]
+        (self.bundle / "results").write_bytes(b"".join(one + b"\n" for one in data))
+
+    def left(self, number: int, *names: str) -> None:
+        """A task of a job with file transfer has left files."""
+        for name in names:
+            path = self.bundle / "out" / str(number) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{number} {name}")
+
+    def collect(self, *, removed: bool = False) -> list[LogEvent]:
+        """The events, in the form in which DAGMan reads them."""
+        directory = str(self.bundle.parent)
+        order = CollectOrder(7, 5, directory, NAMES, removed, "it has ended", (False, False, True))
+        text, took = collect(order)
+        data = text.encode()
+        events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
+        assert end == len(data), text
+        assert all(one >= 0 for one in took)
+        return [event._replace(stamp="") for event in events]
+
+    def values(self, **how: bool) -> dict[int, int]:
+        """By number of a task, how it has ended."""
+        events = self.collect(**how)
+        ends = [event for event in events if event.kind == EventKind.JOB_TERMINATED]
+        assert [event.record for event in events].count(JournalRecord.UNBUNDLED) == 1
+        assert events[-1].record is JournalRecord.UNBUNDLED
+        return {event.subproc: event.value for event in ends}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def started(number: int) -> dict[str, Any]:
+    return {"started": number, "run": 1, "time": TIME}
+
+
+def ended(number: int, code: int = 0, **fields: Any) -> dict[str, Any]:
+    times = {"time": TIME + 3, "begun": TIME, "user": 1.5, "system": 0.1, "rss": 100}
+    signal = max(0, -code)
+    return {"ended": number, "run": 1, "code": code, "signal": signal, **times, **fields}
+
+
+BEGUN = {"run": 1, "host": "exec1", "time": TIME}
+
+
+def test_each_node_has_the_life_of_a_job(home: Home) -> None:
+    home.results(BEGUN, started(1), ended(1), started(2), ended(2, 3), started(3), ended(3, -9))
+    events = home.collect()
+    kinds = (EventKind.SUBMIT, EventKind.EXECUTE, EventKind.JOB_TERMINATED)
+    assert [event[:4] for event in events[:-1]] == [
+        (kind, 5, 0, number) for number in (1, 2, 3) for kind in kinds
+    ]
+    assert [event.node for event in events[:-1:3]] == list(NAMES)
+    assert [event.value for event in events[2:-1:3]] == [0, 3, -9]
+    end = events[-1]
+    assert (end.record, end.value, end.text) == (JournalRecord.UNBUNDLED, 7, "it has ended\n")
+
+
+def test_the_bindings_read_the_same(home: Home) -> None:
+    home.results(BEGUN, ended(1), ended(2, -9))
+    order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, True, "removed", (False,) * 3)
+    path = home.path / "log"
+    path.write_text(collect(order)[0])
+    found = [
+        (
+            int(event.type),
+            event.cluster,
+            event.proc,
+            event.get("ReturnValue", event.get("LogNotes")),
+        )
+        for event in htcondor2.JobEventLog(str(path)).events(0)
+    ]
+    assert [one[0] for one in found] == [0, 1, 5, 0, 1, 5, 0, 9, 8]
+    assert {one[1:3] for one in found[:-1]} == {(5, 0)}
+    assert found[0][3] == "DAG Node: A"
+    assert found[2][3] == 0
+
+
+def test_who_was_running_is_told(home: Home) -> None:
+    home.results(BEGUN, started(2), started(3), ended(2))
+    assert home.values() == {2: 0}
+    assert home.collect()[-1].text == "it has ended\nC"
+
+
+def test_before_the_runner_there_are_no_results(home: Home) -> None:
+    assert home.values() == {}
+    (home.bundle / "tasks").unlink()
+    assert home.values() == {}
+    forget(str(home.bundle.parent), 7)
+    assert home.values() == {}
+
+
+def test_nodes_of_a_removed_bundle_were_removed(home: Home) -> None:
+    home.results(BEGUN, started(2), ended(2), started(3))
+    events = home.collect(removed=True)
+    aborted = [one.subproc for one in events if one.kind == EventKind.JOB_ABORTED]
+    assert aborted == [1, 3]
+    assert home.values(removed=True) == {2: 0}
+
+
+def test_files_are_put_where_they_belong_once(home: Home) -> None:
+    home.tasks([home.task(1, "A", error="A.err", remaps={"x": "sub/y"}), home.task(2, "B")])
+    (home.nodes / "sub").mkdir()
+    home.left(1, "_stdout", "_stderr", "x", "d/e")
+    home.left(2, "_stdout", "_stderr", "x")
+    home.results(ended(1), ended(2, 4))
+    want = {"A.out": "1 _stdout", "A.err": "1 _stderr", "sub/y": "1 x", "d/e": "1 d/e"}
+    want |= {"B.out": "2 _stdout", "x": "2 x"}
+    for _ in range(2):
+        assert home.values() == {1: 0, 2: 4}
+        files = [path for path in home.nodes.rglob("*") if path.is_file()]
+        found = {str(path.relative_to(home.nodes)): path.read_text() for path in files}
+        assert found == want
+        (home.nodes / "x").write_text("2 x")
+
+
+def test_what_was_done_half_is_done_to_its_end(home: Home) -> None:
+    home.left(1, "a", "b", "d/e", "d/f")
+    home.results(ended(1))
+    os.replace(home.bundle / "out/1/a", home.nodes / "a")
+    (home.nodes / "d").mkdir()
+    os.replace(home.bundle / "out/1/d/e", home.nodes / "d/e")
+    assert home.values() == {1: 0}
+    assert sorted(path.name for path in home.nodes.rglob("*")) == ["a", "b", "d", "e", "f"]
+
+
+def test_an_output_that_has_no_place_fails_its_node_each_time(home: Home) -> None:
+    home.tasks([home.task(1, "A", remaps={"x": "no/such/x"}), home.task(2, "B")])
+    home.left(1, "x", "y")
+    home.left(2, "z")
+    home.results(ended(1), ended(2))
+    for _ in range(2):
+        assert home.values() == {1: 1, 2: 0}
+    (home.nodes / "no/such").mkdir(parents=True)
+    assert home.values() == {1: 0, 2: 0}
+
+
+def test_a_file_does_not_replace_a_directory(home: Home) -> None:
+    home.left(1, "x")
+    (home.nodes / "x").mkdir()
+    home.results(ended(1))
+    assert home.values() == {1: 1}
+    assert not list((home.nodes / "x").iterdir())
+
+
+def test_a_missing_output_fails_a_node_that_has_ended_well(home: Home) -> None:
+    home.results(ended(1, missing=["x"]), ended(2, 5, missing=["x"]), ended(3, -9, missing=["x"]))
+    assert home.values() == {1: 1, 2: 5, 3: -9}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b'{"ended": 1, "code": 0',
+        b"null",
+        b"[1]",
+        b'"ended"',
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"x" * 3_000_000,
+        b'{"ended": 99, "code": 0}',
+        b'{"ended": 0, "code": 0}',
+        b'{"ended": -1, "code": 0}',
+        b'{"ended": true, "code": 0}',
+        b'{"ended": "1", "code": 0}',
+        b'{"ended": [1], "code": 0}',
+        b'{"ended": 1.0, "code": 0}',
+        b'{"run": [], "host": "h"}',
+        b'{"run": 1, "host": 7}',
+        b'{"run": 1e999, "host": "h"}',
+        b'{"started": {}}',
+    ],
+)
+def test_a_line_that_makes_no_sense_is_passed_over(home: Home, line: bytes) -> None:
+    home.results(line, ended(2, 3), line)
+    assert home.values() == {2: 3}
+
+
+def test_a_line_that_was_cut_hides_no_other(home: Home) -> None:
+    whole = json.dumps(ended(1)).encode()
+    home.results(BEGUN, whole[:20] + whole, ended(2), whole[:-5])
+    assert home.values() == {2: 0}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"run": []},
+        {"run": {}, "time": "x", "begun": None},
+        {"time": -5, "begun": 1e300},
+        {"time": float("nan"), "begun": float("inf")},
+        {"user": "x", "system": -1, "rss": None},
+        {"user": 1e308},
+        {"missing": {}},
+        {"signal": False, "missing": None},
+    ],
+)
+def test_a_forged_line_makes_events_that_can_be_read(home: Home, fields: dict[str, Any]) -> None:
+    home.results({**ended(1), **fields})
+    assert home.values() == {1: 0}
+
+
+@pytest.mark.parametrize("code", [True, "0", None, -3, 1.0, 1 << 80, [], float("nan")])
+def test_a_code_that_is_none_is_a_failure(home: Home, code: object) -> None:
+    home.results({**ended(1), "code": code, "signal": 0})
+    assert home.values() == {1: 1}
+
+
+def test_the_first_end_of_a_task_counts(home: Home) -> None:
+    home.results(ended(1, 3), ended(1, 0))
+    assert home.values() == {1: 3}
+
+
+def test_a_host_with_odd_characters_is_shown_without_them(home: Home) -> None:
+    home.results({"run": 1, "host": "a<b>\n...\nc" + "d" * 500}, ended(1))
+    assert home.values() == {1: 0}
+
+
+@pytest.mark.parametrize("how", ["directory", "pipe", "secret", "loop"])
+def test_what_is_no_file_has_no_results(home: Home, how: str) -> None:
+    path = home.bundle / "results"
+    if how == "directory":
+        path.mkdir()
+    elif how == "pipe":
+        os.mkfifo(path)
+    elif how == "loop":
+        path.symlink_to("nowhere")
+    else:
+        home.results(ended(1))
+        path.chmod(0)
+    if how == "secret" and os.access(path, os.R_OK):
+        assert home.values() == {1: 0}  # of root nothing is secret
+    else:
+        assert home.values() == {}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"n": []},
+        {"n": "1"},
+        {"directory": 5},
+        {"output": None},
+        {"error": {}},
+        {"remaps": []},
+        {"remaps": {"x": 1}},
+        {"directory": "/a\0b"},
+        {"name": "other"},
+    ],
+)
+def test_a_task_that_is_damaged_has_no_result(home: Home, fields: dict[str, Any]) -> None:
+    home.tasks([{**home.task(1, "A"), **fields}, home.task(2, "B")])
+    home.left(1, "_stdout", "x")
+    home.results(ended(1), ended(2))
+    assert home.values() == {2: 0}
+
+
+def test_a_list_without_names_will_do(home: Home) -> None:
+    lines = [home.task(number, name) for number, name in enumerate(NAMES, 1)]
+    for line in lines:
+        del line["name"]
+    home.tasks(lines)
+    home.results(ended(2))
+    assert home.values() == {2: 0}
+
+
+def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
+    home.results(ended(1))
+    order = CollectOrder(7, 5, str(home.bundle.parent), ("A",), False, 'a "b"\nc', (False,) * 3)
+    text, _ = collect(order)
+    assert text.count("\n...\n") == 4
+
+
+def test_what_is_not_needed_is_deleted(home: Home) -> None:
+    directory = home.bundle.parent
+    (directory / "8").mkdir()
+    forget(str(directory), 7)
+    forget(str(directory), 7)
+    assert [path.name for path in directory.iterdir()] == ["8"]
+    forget_all(str(directory))
+    assert not directory.exists()
+    elsewhere = home.path / "elsewhere"
+    elsewhere.mkdir()
+    directory.symlink_to(elsewhere)
+    forget_all(str(directory))
+    assert elsewhere.exists()

@@ -1,0 +1,215 @@
+"""What the job of a bundle needs is written: the list of tasks, links, the description."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import htcondor2
+import pytest
+
+from condor_pydagman.errors import FileError
+from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
+from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.tasks import CannotBundle
+
+PLAIN = "executable = job\narguments = $(n)\nrequest_memory = 10\noutput = $(job).out\nqueue\n"
+
+
+class Dag:
+    """The files of a DAG."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.looker = Looker()
+        self.texts: dict[str, str] = {}
+        (path / "n.sub").write_text(PLAIN)
+
+    def node(self, number: int, submit: str = "n.sub", **fields: Any) -> NodeOrder:
+        name = "ABCDE"[number]
+        before = [("n", str(number))]
+        order = NodeOrder(number, name, 0, str(self.path), submit, before, [], [0])
+        return order._replace(**fields)
+
+    def look(self, *nodes: NodeOrder) -> list[Look]:
+        return self.looker.look_at(LookOrder(nodes, self.texts))
+
+    def prepare(self, *nodes: NodeOrder, parallel: int = 1) -> str:
+        """The description of the job of bundle 3."""
+        limits = [0, 50, 0, 0, 0][: len(nodes)]
+        look, directory = LookOrder(nodes, self.texts), str(self.path / "x.dag.bundles")
+        added = "dag_node_name = A\nMy.DAGManNodeRetry = 5", 'My.DAGParentNodeNames = "Z"\n+x = 1'
+        return prepare(PrepareOrder(3, directory, look, parallel, limits, *added), self.looker)
+
+    @property
+    def home(self) -> Path:
+        return self.path / "x.dag.bundles" / "3"
+
+    def tasks(self) -> list[dict[str, Any]]:
+        lines = (self.home / "tasks").read_text().splitlines()
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def dag(tmp_path: Path) -> Dag:
+    return Dag(tmp_path)
+
+
+def test_the_list_has_a_line_for_each_task(dag: Dag) -> None:
+    dag.prepare(dag.node(0), dag.node(2), parallel=2)
+    head, first, second = dag.tasks()
+    assert head == {"format": 1, "bundle": 3, "parallel": 2, "home": str(dag.home)}
+    assert first == {
+        "n": 1,
+        "name": "A",
+        "program": f"{dag.path}/job",
+        "sandboxed": "i1",
+        "arguments": ["0"],
+        "environment": {},
+        "directory": str(dag.path),
+        "input": "",
+        "output": "A.out",
+        "error": "",
+        "inputs": [],
+        "outputs": None,
+        "remaps": {},
+        "timeout": 0,
+        "success": 0,
+    }
+    differs = {"n": 2, "name": "C", "arguments": ["2"], "output": "C.out", "timeout": 50}
+    assert second == {**first, **differs}
+
+
+def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
+    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1)))
+    found = {
+        name: submit.expand(name)
+        for name in (
+            *("executable", "arguments", "initialdir", "request_memory", "dag_node_name"),
+            *("transfer_input_files", "transfer_output_files", "My.DAGManBundleNodes"),
+            *("My.DAGManBundleNames", "My.DAGManNodeRetry", "My.DAGParentNodeNames", "My.x"),
+            *("submit_event_notes", "description", "output", "when_to_transfer_output"),
+        )
+    }
+    assert found == {
+        "executable": str(dag.path / "x.dag.bundles" / "runner"),
+        "arguments": "tasks",
+        "initialdir": str(dag.home),
+        "request_memory": "10",
+        "dag_node_name": "bundle 3",
+        "transfer_input_files": "tasks,in/i1",
+        "transfer_output_files": "results,out",
+        "My.DAGManBundleNodes": "2",
+        "My.DAGManBundleNames": '"A B"',
+        "My.DAGManNodeRetry": "0",
+        "My.DAGParentNodeNames": '""',
+        "My.x": "1",
+        "submit_event_notes": "DAG Node: bundle 3",
+        "description": "2 nodes: A B",
+        "output": "runner.out",
+        "when_to_transfer_output": "ON_EXIT_OR_EVICT",
+    }
+
+
+def test_an_input_of_many_is_transferred_once_and_names_may_be_the_same(dag: Dag) -> None:
+    text = PLAIN.replace("queue", "input = in\ntransfer_input_files = /data/x, y$(n)/z\nqueue")
+    (dag.path / "n.sub").write_text(text)
+    description = dag.prepare(dag.node(0), dag.node(1))
+    links = {path.name: os.readlink(path) for path in (dag.home / "in").iterdir()}
+    assert links == {
+        "i1": "/data/x",
+        "i2": f"{dag.path}/y0/z",
+        "i3": f"{dag.path}/in",
+        "i4": f"{dag.path}/job",
+        "i5": f"{dag.path}/y1/z",
+    }
+    first, second = dag.tasks()[1:]
+    assert first["inputs"] == [["i1", "x"], ["i2", "z"], ["i3", "in"]]
+    assert second["inputs"] == [["i1", "x"], ["i5", "z"], ["i3", "in"]]
+    assert "transfer_input_files = tasks,in/i1,in/i2,in/i3,in/i4,in/i5" in description
+
+
+def test_without_file_transfer_nothing_is_asked_to_be_transferred(dag: Dag) -> None:
+    (dag.path / "n.sub").write_text(PLAIN.replace("queue", "should_transfer_files = no\nqueue"))
+    description = dag.prepare(dag.node(0), dag.node(1))
+    assert "transfer_input_files" not in description
+    assert htcondor2.Submit(description).expand("should_transfer_files") == "no"
+
+
+@pytest.mark.parametrize(
+    ("line", "cpus", "memory"),
+    [
+        ("request_memory = 10", "3", "30"),
+        ("request_memory = 1.5 GB", "3", "4.5GB"),
+        ("request_memory = 10\nrequest_cpus = 2", "6", "30"),
+        ("request_memory = ifThenElse(x, 1, 2)", "3", "(ifThenElse(x, 1, 2)) * 3"),
+    ],
+)
+def test_side_by_side_they_need_as_much_as_all_of_them(
+    dag: Dag, line: str, cpus: str, memory: str
+) -> None:
+    (dag.path / "n.sub").write_text(PLAIN.replace("request_memory = 10", line))
+    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
+    assert submit.expand("request_cpus") == cpus
+    assert submit.expand("request_memory") == memory
+
+
+def test_the_runner_is_there_and_is_that_of_this_version(dag: Dag) -> None:
+    runner = dag.path / "x.dag.bundles" / "runner"
+    dag.prepare(dag.node(0), dag.node(1))
+    first = runner.stat()
+    assert os.access(runner, os.X_OK)
+    dag.prepare(dag.node(0), dag.node(1))
+    assert runner.stat().st_ino == first.st_ino
+    runner.write_text("old")
+    dag.prepare(dag.node(0), dag.node(1))
+    assert runner.read_text() != "old"
+
+
+def test_what_an_earlier_run_has_left_is_gone(dag: Dag) -> None:
+    dag.home.mkdir(parents=True)
+    for name in ("results", "tasks", "old"):
+        (dag.home / name).write_text('{"ended": 1}')
+    dag.prepare(dag.node(0), dag.node(1))
+    assert sorted(path.name for path in dag.home.iterdir()) == ["in", "tasks"]
+
+
+def test_descriptions_that_have_changed_since_make_no_bundle(dag: Dag) -> None:
+    (dag.path / "m.sub").write_text(PLAIN)
+    looked = dag.look(dag.node(0), dag.node(1, "m.sub"))
+    assert looked[0].kind == looked[1].kind != ""
+    (dag.path / "m.sub").write_text(PLAIN.replace("10", "200"))
+    with pytest.raises(FileError):
+        dag.prepare(dag.node(0), dag.node(1, "m.sub"))
+    (dag.path / "m.sub").write_text(PLAIN.replace("queue", "queue 2"))
+    with pytest.raises(CannotBundle):
+        dag.prepare(dag.node(0), dag.node(1, "m.sub"))
+
+
+def test_nodes_are_looked_at(dag: Dag) -> None:
+    (dag.path / "m.sub").write_text(PLAIN.replace("queue", "queue 2"))
+    dag.texts["inline"] = PLAIN
+    first, several, inline, missing, other = dag.look(
+        dag.node(0),
+        dag.node(1, "m.sub"),
+        dag.node(2, "inline"),
+        dag.node(3, "no.sub"),
+        dag.node(4, equal=[7]),
+    )
+    assert first.kind == inline.kind != other.kind
+    assert several == Look(1, "", "its queue statement is not for one job: queue 2")
+    assert missing == Look(3, "", "its submit file can't be read: No such file or directory")
+
+
+def test_a_file_is_read_once_while_it_is_as_it_was(dag: Dag) -> None:
+    (kind,) = {one.kind for one in dag.look(dag.node(0), dag.node(1))}
+    path = dag.path / "n.sub"
+    info = path.stat()
+    path.write_text(PLAIN.replace("10", "20"))
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns))
+    assert dag.look(dag.node(0))[0].kind == kind
+    os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns + 1))
+    assert dag.look(dag.node(0))[0].kind != kind
