@@ -207,8 +207,8 @@ class Oracles:
                 part.in_log(self._world.process, event)
 
     def cluster_taken(self, cluster: Cluster, limits: Throttles | None) -> None:
-        """The schedd takes a cluster; `limits` were in force when it was submitted; None: it is part
-        of a job that is no node's."""
+        """The schedd takes a cluster; `limits` were in force when it was submitted; None: it is
+        part of a job that is no node's."""
         world = self._world
         if world.process is None:
             return

@@ -125,7 +125,7 @@ def _objects(path: str, longest: int = MAX_LINE) -> Iterator[dict[str, Any]]:
 def _opened(path: str) -> BinaryIO:
     """A file that a task may have put something else in the place of."""
     try:
-        file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
     except (PermissionError, IsADirectoryError):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
