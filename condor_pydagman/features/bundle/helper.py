@@ -105,6 +105,7 @@ class BundleHelper(Helper):
             request.cluster,
             self._directory,
             names,
+            request.retries,
             request.removed,
             request.why,
             list(self._run.stamps),

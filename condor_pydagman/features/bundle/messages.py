@@ -61,7 +61,7 @@ class Collect(NamedTuple):
 
     Attributes:
         number, cluster: of the bundle.
-        nodes: those that are in it.
+        nodes, retries: those that are in it, and the number of the run of each.
         removed: somebody has removed it: nodes without a result count as removed.
         why: how it has ended, in words.
     """
@@ -69,6 +69,7 @@ class Collect(NamedTuple):
     number: int
     cluster: int
     nodes: tuple[int, ...]
+    retries: tuple[int, ...]
     removed: bool
     why: str
 

@@ -661,9 +661,9 @@ class Bundles(Feature):
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True
-        collect = Collect(
-            bundle.number, bundle.cluster, tuple(bundle.members), bundle.removed, bundle.ended
-        )
+        retries = tuple(self.run.nodes.retries.get(node, 0) for node in bundle.members)
+        members = tuple(bundle.members), retries
+        collect = Collect(bundle.number, bundle.cluster, *members, bundle.removed, bundle.ended)
         self.run.emit(do.Ask(HELPER, collect))
 
     def on_collected(self, answer: Collected) -> None:

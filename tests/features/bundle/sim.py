@@ -66,7 +66,7 @@ class FakeBundle:
     """What is known of a bundle beside the log: its directory, so to speak.
 
     Attributes:
-        nodes: as DAGMan has asked for them.
+        nodes, time_limits: as DAGMan has asked for them.
         ended: by number of a task, the line of its end.
         started: numbers of tasks.
         tasks: what of its job is each node's.
@@ -79,6 +79,7 @@ class FakeBundle:
         self.number = request.number
         self.parallel = request.parallel
         self.nodes = request.nodes
+        self.time_limits = request.time_limits
         self.names = names
         self.era = era
         self.ended: dict[int, dict[str, Any]] = {}
@@ -229,12 +230,14 @@ class Bundled(Part):
         found = self._by_cluster.get(request.cluster)
         names = [dag.names[one] for one in request.nodes]
         order = collected.CollectOrder(
-            request.number, request.cluster, "", names, request.removed, request.why, (0, 0, 0)
+            *(request.number, request.cluster, "", names, request.retries),
+            *(request.removed, request.why, (False, False, False)),
         )
         ended = {} if found is None or found.lost else found.ended
         started = frozenset() if found is None or found.lost else frozenset(found.started)
         results = collected._Results(ended, started, {})
-        return Collected(request.number, *_told(order, results, self.world.clock()))
+        limits = () if found is None else found.time_limits
+        return Collected(request.number, *_told(order, results, limits, self.world.clock()))
 
     # The jobs.
 
@@ -299,11 +302,15 @@ class Bundled(Part):
             if bundle.run != run or job.status != "running":
                 return
             bundle.running.discard(number)
-            end = {"ended": number, "begun": begun, "time": world.clock(), "code": code}
-            bundle.ended[number] = {**end, "signal": max(0, -code)}
+            end = {"ended": number, "begun": begun, "time": world.clock(), "code": how}
+            bundle.ended[number] = {**end, "signal": max(0, -how), "timed_out": timed_out}
             self._go_on(job, bundle, run)
 
-        world.after(self._rng.choice((0.0, 0.1, self._rng.uniform(0.0, MAX_TASK_S))), ends)
+        limit = bundle.time_limits[number - 1]
+        takes = self._rng.choice((0.0, 0.1, self._rng.uniform(0.0, MAX_TASK_S)))
+        timed_out = 0 < limit < takes
+        how = -15 if timed_out else code
+        world.after(limit if timed_out else takes, ends)
 
     # What is checked.
 
@@ -378,17 +385,22 @@ class Bundled(Part):
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
         found = None if cluster is None else self._by_cluster.get(cluster.number)
+        if found is not None and event.record is JournalRecord.TIMED_OUT:
+            truth.given_up.update(one.target for one in found.tasks if one.node == event.node)
         if found is None or event.subproc <= 0 or event.record is not None:
             return
         task = found.tasks[event.subproc - 1]
         truth.of_jobs(event, task)
+        if event.kind == EventKind.JOB_ABORTED and event.subproc in found.ended and not found.lost:
+            late = found.ended[event.subproc]["timed_out"]
+            require(late, f"O55: {task.node} was removed, and has ended")
         if event.kind != EventKind.JOB_TERMINATED:
             return
         end = found.ended.get(event.subproc)
         told = f"O55: {task.node} has ended with {event.value}"
         require(end is not None and not found.lost, f"{told}, and nobody knows")
         assert end is not None
-        require(end["code"] == event.value, f"{told}, not {end['code']}")
+        require(end["code"] == event.value and not end["timed_out"], f"{told}, not {end['code']}")
 
     def in_log(self, process: Process, event: LogEvent) -> None:
         found = self._by_cluster.get(event.cluster)
@@ -421,7 +433,10 @@ class Bundled(Part):
 
 
 def _told(
-    order: collected.CollectOrder, results: collected._Results, now: float
+    order: collected.CollectOrder,
+    results: collected._Results,
+    limits: Sequence[int],
+    now: float,
 ) -> tuple[str, list[float]]:
     """As `collected.collect`, of results that are in no file."""
     form = collected.StampForm(*order.stamps)
@@ -429,7 +444,8 @@ def _told(
     for number, name in enumerate(order.names, 1):
         end = results.ended.get(number)
         if end is not None:
-            text.append(collected._events(order, number, name, end, results, form, ""))
+            limit = limits[number - 1]
+            text.append(collected._events(order, number, name, end, results, form, "", limit))
         elif order.removed:
             text.append(collected._removed(order, number, name, form))
     suspects = sorted(results.started - results.ended.keys())

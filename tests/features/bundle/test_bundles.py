@@ -80,7 +80,7 @@ def test_a_bag_runs_in_one_job() -> None:
     assert states(harness, ALL, State.SUBMITTED)
     harness.ends(7)
     assert harness.asked(Collect) == [
-        Collect(1, 7, (0, 1, 2, 3), False, "its job has ended with status 0")
+        Collect(1, 7, (0, 1, 2, 3), (0,) * 4, False, "its job has ended with status 0")
     ]
     harness.home(well())
     assert states(harness, ALL, State.DONE)
@@ -306,6 +306,28 @@ def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None
     other = harness.killed()
     other.wait(1000)
     assert not records(other, JournalRecord.TIMED_OUT)
+
+
+def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
+    harness = begun("A B\nBUNDLE b ALL_NODES\nTIMEOUT A RUNNING 50\nRETRY A 1 ONLY-IF -1002")
+    harness.bundle()
+    harness.ends(7)
+    text = "ran for 50 s (TIMEOUT RUNNING 50)"
+    timed_out = make.record(JournalRecord.TIMED_OUT, "A", value=-1002, cluster=7, proc=0)
+    harness.tell(
+        Collected(1, "events"),
+        *task(7, 1, "A", 0)[:2],
+        timed_out._replace(text=text),
+        make.of_job(EventKind.JOB_ABORTED, 7, text="it ran for too long")._replace(subproc=1),
+        *task(7, 2, "B", 0),
+        unbundled(1),
+    )
+    assert harness.said(f"Node A job proc (7.0.0) {text}")
+    harness.settle()
+    assert not harness.ever(do.RemoveJobs)
+    assert harness.submits() == ["A"]
+    assert harness.engine.run.nodes.retries == {0: 1}
+    assert harness.engine.run.nodes.values[0] == RETURN_JOB_ABORTED
 
 
 # Nodes that are given back.

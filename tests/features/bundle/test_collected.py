@@ -18,7 +18,7 @@ from condor_pydagman.features.bundle.adapters.collected import (
     forget_all,
 )
 from condor_pydagman.records.event_text import CommonEvents
-from condor_pydagman.vocabulary import EventKind, JournalRecord
+from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord
 
 NAMES = ("A", "B", "C")
 TIME = 1_800_000_000.0
@@ -60,7 +60,8 @@ class Home:
     def collect(self, *, removed: bool = False) -> list[LogEvent]:
         """The events, in the form in which DAGMan reads them."""
         directory = str(self.bundle.parent)
-        order = CollectOrder(7, 5, directory, NAMES, removed, "it has ended", (False, False, True))
+        nodes = NAMES, (0, 2, 0)
+        order = CollectOrder(7, 5, directory, *nodes, removed, "it has ended", (False, False, True))
         text, took = collect(order)
         data = text.encode()
         events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
@@ -110,7 +111,8 @@ def test_each_node_has_the_life_of_a_job(home: Home) -> None:
 
 def test_the_bindings_read_the_same(home: Home) -> None:
     home.results(BEGUN, ended(1), ended(2, -9))
-    order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, True, "removed", (False,) * 3)
+    directory = str(home.bundle.parent)
+    order = CollectOrder(7, 5, directory, NAMES, (0,) * 3, True, "removed", (False,) * 3)
     path = home.path / "log"
     path.write_text(collect(order)[0])
     found = [
@@ -126,6 +128,17 @@ def test_the_bindings_read_the_same(home: Home) -> None:
     assert {one[1:3] for one in found[:-1]} == {(5, 0)}
     assert found[0][3] == "DAG Node: A"
     assert found[2][3] == 0
+
+
+def test_a_task_that_ran_for_too_long_has_timed_out(home: Home) -> None:
+    home.tasks([home.task(number, name, timeout=50) for number, name in enumerate(NAMES, 1)])
+    home.results(ended(1), ended(2, -15, timed_out=True))
+    *events, record, end, _ = home.collect()
+    assert [event.kind for event in events[3:]] == [EventKind.SUBMIT, EventKind.EXECUTE]
+    told = record.record, record.node, record.retry, record.value, record.cluster, record.proc
+    assert told == (JournalRecord.TIMED_OUT, "B", 2, RETURN_JOB_ABORTED, 5, 0)
+    assert record.text == "ran for 50 s (TIMEOUT RUNNING 50)"
+    assert end[:4] == (EventKind.JOB_ABORTED, 5, 0, 2)
 
 
 def test_who_was_running_is_told(home: Home) -> None:
@@ -320,7 +333,8 @@ def test_a_list_without_names_will_do(home: Home) -> None:
 
 def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
     home.results(ended(1))
-    order = CollectOrder(7, 5, str(home.bundle.parent), ("A",), False, 'a "b"\nc', (False,) * 3)
+    directory = str(home.bundle.parent)
+    order = CollectOrder(7, 5, directory, ("A",), (0,), False, 'a "b"\nc', (False,) * 3)
     text, _ = collect(order)
     assert text.count("\n...\n") == 4
 

@@ -67,8 +67,10 @@ class Clocks(Part):
             )
 
     def learn(self, truth: Truth, event: LogEvent, cluster: Cluster | None) -> None:
-        struck = cluster is not None and event.record is JournalRecord.TIMED_OUT
-        if cluster is not None and struck and not truth.all_ended(cluster):
+        struck = event.record is JournalRecord.TIMED_OUT
+        if cluster is None or cluster.asker:
+            return
+        if struck and not truth.all_ended(cluster):
             truth.given_up.add(cluster.target)
             self._struck.add(cluster.target)
 

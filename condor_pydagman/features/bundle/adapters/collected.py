@@ -23,7 +23,7 @@ from condor_pydagman.features.bundle.adapters.prepared import OUT, RESULTS, TASK
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_events
 from condor_pydagman.records.own_events import StampForm, event_head
-from condor_pydagman.vocabulary import NO_NODE, EventKind, JournalRecord
+from condor_pydagman.vocabulary import NO_NODE, RETURN_JOB_ABORTED, EventKind, JournalRecord
 
 _MAX_CODE = 1 << 31
 _NESTED = (ValueError, RecursionError)  # what json says of nonsense
@@ -39,7 +39,7 @@ class CollectOrder(NamedTuple):
     Attributes:
         number, cluster: of the bundle, and of its job.
         directory: of all bundles of the DAG.
-        names: of its nodes, as events have them.
+        names, retries: of its nodes, as events have them, and the number of the run of each.
         removed: nodes without a result count as removed.
         why: how it has ended.
         stamps: how times are written.
@@ -49,6 +49,7 @@ class CollectOrder(NamedTuple):
     cluster: int
     directory: str
     names: Sequence[str]
+    retries: Sequence[int]
     removed: bool
     why: str
     stamps: Sequence[bool]
@@ -82,7 +83,8 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
         if end is not None and number in tasks and tasks[number].get("name", name) == name:
             missing = home.bring(number, tasks[number])
             took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
-            text.append(_events(order, number, name, end, results, form, missing))
+            limit = _whole(tasks[number].get("timeout"))
+            text.append(_events(order, number, name, end, results, form, missing, limit))
         elif order.removed:
             text.append(_removed(order, number, name, form))
     suspects = [
@@ -228,20 +230,36 @@ def _events(
     results: _Results,
     form: StampForm,
     missing: str,
+    limit: int = 0,
 ) -> str:
-    """The life of a node's task, as HTCondor tells that of a job."""
+    """The life of a node's task, as HTCondor tells that of a job; with `limit`, in seconds."""
     at = order.cluster, 0, number
     ended = _time(end.get("time"))
     begun = min(_time(end.get("begun"), ended), ended)
     host = results.hosts.get(_whole(end.get("run")), "unknown")
     submit = event_head(EventKind.SUBMIT, *at, _stamp(begun, form))
     execute = event_head(EventKind.EXECUTE, *at, _stamp(begun, form))
-    over = event_head(EventKind.JOB_TERMINATED, *at, _stamp(ended, form))
+    when = _stamp(ended, form)
+    if end.get("timed_out") is True:
+        over = _timed_out(order, number, name, when, limit)
+    else:
+        head = event_head(EventKind.JOB_TERMINATED, *at, when)
+        over = f"{head} Job terminated.\n{_how(end, missing)}{_usage(end)}{_END}"
     return (
         f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
-        f"{execute} Job executing on host: <{_host(host)}>\n{_END}"
-        f"{over} Job terminated.\n{_how(end, missing)}{_usage(end)}{_END}"
+        f"{execute} Job executing on host: <{_host(host)}>\n{_END}{over}"
     )
+
+
+def _timed_out(order: CollectOrder, number: int, name: str, when: str, limit: int) -> str:
+    """As of a job that DAGMan has removed because of its node's TIMEOUT."""
+    record = AppendJournalRecord(
+        *(JournalRecord.TIMED_OUT, NO_NODE, order.retries[number - 1], RETURN_JOB_ABORTED),
+        *(order.cluster, 0, f"ran for {limit} s (TIMEOUT RUNNING {limit})"),
+    )
+    head = event_head(EventKind.JOB_ABORTED, order.cluster, 0, number, when)
+    aborted = f"{head} Job was aborted.\n\tit ran for too long\n{_END}"
+    return own_events.record_event(when, name, record) + aborted
 
 
 def _removed(order: CollectOrder, number: int, name: str, form: StampForm) -> str:
