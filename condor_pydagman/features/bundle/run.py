@@ -696,7 +696,8 @@ class Bundles(Feature):
             return
         if self._by_cluster.pop(bundle.cluster, None) is not None and bundle.ended:
             self._over.add(bundle.cluster)
-        why, _sep, suspects = event.text.partition("\n")
+        why, _, names = event.text.partition("\n")
+        suspects = set(map(run.dag.find, names.split(" ")))
         inside = [node for node in bundle.members if self._bundle_of.get(node) is bundle]
         for node in inside:
             self._leave(node)
@@ -704,7 +705,7 @@ class Bundles(Feature):
         for node in left:
             if bundle.cluster:
                 self._returns[node] = self._returns.get(node, 0) + 1
-            self._take_back(node, run.dag.names[node] in suspects.split(" "))
+            self._take_back(node, node in suspects)
         if left:
             run.say(f"Bundle {bundle.number}: {len(left)} nodes have no result ({why})")
         if run.mode is Mode.RUN and not run.recovering:
