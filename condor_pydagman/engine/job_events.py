@@ -47,7 +47,7 @@ def on_submit(run: RunState, node: int, event: LogEvent) -> None:
         provisioner.refuse_more_procs(run, node, len(jobs.procs))
         if run.recovering and run.starts.most and len(jobs.procs) == 1:
             run.starts.started(min(event.time, run.now))
-    elif not event.subproc:  # else it is ours, which we may write twice
+    elif event.subproc <= 0:  # else it is ours, which we may write twice
         _refuse(run, event, BadEvent.DOUBLED, "submitted, but it had been before")
         return
     _say_idle(run)

@@ -221,7 +221,7 @@ class JobTable:
                 self._share(owner)
             self.shared.setdefault(cluster, {})[only] = node
             self.expect(jobs, (only,))
-        elif cluster > 0 and not subproc:
+        elif cluster > 0 >= subproc:
             self.by_cluster[cluster] = node
         return jobs
 
@@ -274,7 +274,7 @@ class JobTable:
         jobs = self.by_node.get(node)
         if jobs is None:
             return
-        if jobs.subproc:
+        if jobs.subproc > 0:
             return
         if jobs.only is None:
             self.by_cluster.pop(jobs.cluster, None)
