@@ -10,10 +10,13 @@ from typing import Any
 import htcondor2
 import pytest
 
+from condor_pydagman.adapters.joblog import NodesLog
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
 from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.run import number_of
 from condor_pydagman.features.bundle.tasks import CannotBundle
 
 PLAIN = "executable = job\narguments = $(n)\nrequest_memory = 10\noutput = $(job).out\nqueue\n"
@@ -213,3 +216,23 @@ def test_a_file_is_read_once_while_it_is_as_it_was(dag: Dag) -> None:
     assert dag.look(dag.node(0))[0].kind == kind
     os.utime(path, ns=(info.st_atime_ns, info.st_mtime_ns + 1))
     assert dag.look(dag.node(0))[0].kind != kind
+
+
+@pytest.mark.parametrize("bindings_only", [False, True])
+@pytest.mark.parametrize(
+    "note", ["    DAG Node: bundle 7", '    [ DAGNodeName = "bundle 7"; JobBatchName = "b" ]']
+)
+def test_the_log_has_the_number_of_a_bundle(tmp_path: Path, note: str, bindings_only: bool) -> None:
+    path = tmp_path / "log"
+    head = "000 (009.000.000) 2026-11-27 10:00:00 Job submitted from host: <127.0.0.1:9618>"
+    path.write_text(f"{head}\n{note}\n...\n")
+    log = NodesLog(str(path), bindings_only=bindings_only)
+    log.open(truncate=False)
+    (event,) = log.read()
+    assert isinstance(event, LogEvent)
+    assert number_of(event.node) == 7
+
+
+def test_names_that_are_no_bundles() -> None:
+    names = ("", "A", "bundle", "bundle ", "bundle x", "bundle \u0663", "bundle 12345678901", "A 7")
+    assert not any(map(number_of, names))
