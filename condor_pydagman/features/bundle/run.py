@@ -696,7 +696,7 @@ class Bundles(Feature):
             return
         if self._by_cluster.pop(bundle.cluster, None) is not None and bundle.ended:
             self._over.add(bundle.cluster)
-        why, _, names = event.text.partition("\n")
+        why, _sep, names = event.text.partition("\n")
         suspects = set(map(run.dag.find, names.split(" ")))
         inside = [node for node in bundle.members if self._bundle_of.get(node) is bundle]
         for node in inside:

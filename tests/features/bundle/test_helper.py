@@ -1,4 +1,4 @@
-"""The process that makes bundles and brings results home, from a DAG's nodes to the log's events."""
+"""The process that makes bundles, from a DAG's nodes to the events of what they have come to."""
 
 from __future__ import annotations
 
