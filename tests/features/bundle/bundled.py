@@ -154,6 +154,7 @@ def begun(text: str = BAG, limits: Throttles | None = None, **how: Any) -> Bundl
     harness = BundledDag(make.dag(text), make.QUIET, limits)
     for name, value in how.items():
         setattr(harness, name, value)
+    harness.bundles.on_slots(SlotsSeen(8))
     harness.begin()
     return harness
 

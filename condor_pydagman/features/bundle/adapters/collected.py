@@ -201,7 +201,7 @@ def _left(directory: str, task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for stream, of in zip(STREAMS, ("output", "error")):
         if stream in there and task[of]:
             yield os.path.join(directory, stream), task[of]
-    remaps, named = task["remaps"], task["outputs"]
+    remaps, named = task["remaps"], task.get("outputs")
     for name in sorted(there.difference(STREAMS)) if named is None else named:
         kept = os.path.join(directory, os.path.normpath(f"/{name}").lstrip("/"))
         if os.path.lexists(kept):
