@@ -43,51 +43,24 @@ from math import ceil, sqrt
 
 from condor_pydagman.named_tuple import NamedTuple
 
-MAX_SIZE = 250
-"""Tasks of a bundle, unless its author says otherwise.  Larger ones were not faster."""
-
+MAX_SIZE = 250  # tasks of a bundle, unless its author says otherwise. Larger ones were not faster
+# Of work in a bundle, unless its author says otherwise. It is lost with a machine.
 MAX_SECONDS = 300.0
-"""Of work in a bundle, unless its author says otherwise.  It is lost with a machine."""
-
-PROBE_SIZE = 10
-"""Tasks in a bundle, at most, of which no times are known."""
-
-PROBES_OF_SLOT = 8
-"""Such bundles that each slot must have work for.  They may take any time."""
-
-ENDED_OF_RUNNING = 2
-"""Tasks that must have ended for each job that runs, before their times count."""
-
-ENDED_OF_LATE = 50
-"""The same, for each job that is late: two in one bundle are unlikely then."""
-
-LATE = 2.0
-"""Times its expected time, after which a job is late.  Most short ones have ended by then."""
-
-LATE_S = 0.1
-"""By which a job must be late at least.  Events come that late."""
-
-LONG = 0.25
-"""Part of the time in which all can be started that makes a task too long for packing."""
-
-LOST = 0.01
-"""Part of a bundle's time that may be lost by its being a job."""
-
-IDLE_S = 0.25
-"""For which jobs are kept ready to be started.  An event is answered in less."""
-
-PROBING_IDLE_S = 1.0
-"""The same, as long as times are not known."""
-
+PROBE_SIZE = 10  # tasks in a bundle, at most, of which no times are known
+PROBES_OF_SLOT = 8  # such bundles that each slot must have work for. They may take any time
+ENDED_OF_RUNNING = 2  # tasks that must have ended for each job that runs, before their times count
+ENDED_OF_LATE = 50  # the same, for each job that is late: two in one bundle are unlikely then
+LATE = 2.0  # times its expected time, after which a job is late. Most short ones have ended by then
+LATE_S = 0.1  # by which a job must be late at least. Events come that late
+LONG = 0.25  # part of the time in which all can be started that makes a task too long for packing
+LOST = 0.01  # part of a bundle's time that may be lost by its being a job
+IDLE_S = 0.25  # for which jobs are kept ready to be started. An event is answered in less
+PROBING_IDLE_S = 1.0  # the same, as long as times are not known
+# For which jobs are idle then, if the number is not known. A pool gives slots to jobs that are
+# idle when it looks for some, which may be once a minute.
 ASSUMED_SLOTS = 500
-"""For which jobs are idle then, if the number is not known.  A pool gives slots to jobs that are
-idle when it looks for some, which may be once a minute."""
-
-SAMPLES = 100
-"""Tasks whose times are remembered."""
-
-SHORTEST_S = 0.001
-"""Of a task.  No program starts and ends faster."""
+SAMPLES = 100  # tasks whose times are remembered
+SHORTEST_S = 0.001  # of a task. No program starts and ends faster
 
 
 class Limits(NamedTuple):

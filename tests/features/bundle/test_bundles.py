@@ -311,9 +311,7 @@ def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None
 
 
 def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
-    harness = begun(
-        "A B\nBUNDLE b SIZE 100 ALL_NODES\nTIMEOUT A RUNNING 50\nRETRY A 1 ONLY-IF -1002"
-    )
+    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES\nTIMEOUT A RUNNING 50\nRETRY A 1 ONLY-IF -1002")
     harness.bundle()
     harness.ends(7)
     text = "ran for 50 s (TIMEOUT RUNNING 50)"
@@ -462,9 +460,7 @@ def test_a_refusal_for_now_gives_the_nodes_back() -> None:
 
 @pytest.mark.parametrize("prepared", [True, False])
 def test_nodes_run_alone_whose_bundle_is_refused_for_good(prepared: bool) -> None:
-    harness = begun(
-        "A B\nBUNDLE b SIZE 100 ALL_NODES", fails="" if prepared else "the disk is full"
-    )
+    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES", fails="" if prepared else "the disk is full")
     harness.settle()
     if prepared:
         harness.answered(1, reason="bad requirements", permanent=True)

@@ -23,7 +23,6 @@ ALL = """
     CACHE A
     BUNDLE b ALL_NODES
     FEEDER BELOW 1 PROGRAM f
-    BUNDLE b ALL_NODES
 """
 
 
