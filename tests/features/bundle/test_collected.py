@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import htcondor2
 import pytest
 
+from condor_pydagman.adapters import files
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.features.bundle.adapters.collected import (
     CollectOrder,
@@ -57,11 +60,13 @@ class Home:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"{number} {name}")
 
-    def collect(self, *, removed: bool = False) -> list[LogEvent]:
+    def collect(
+        self, *, removed: bool = False, names: Sequence[str] = NAMES, why: str = "it has ended"
+    ) -> list[LogEvent]:
         """The events, in the form in which DAGMan reads them."""
         directory = str(self.bundle.parent)
-        nodes = NAMES, (0, 2, 0)
-        order = CollectOrder(7, 5, directory, *nodes, removed, "it has ended", (False, False, True))
+        nodes = names, (0, 2, 0)[: len(names)]
+        order = CollectOrder(7, 5, directory, *nodes, removed, why, (False, False, True))
         text, took = collect(order)
         data = text.encode()
         events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
@@ -208,6 +213,74 @@ def test_a_file_does_not_replace_a_directory(home: Home) -> None:
     assert not list((home.nodes / "x").iterdir())
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE])
+def test_a_full_disk_fails_no_node_and_is_waited_for(
+    home: Home, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.left(1, "x", "y")
+    home.results(ended(1))
+    with monkeypatch.context() as full:
+        full.setattr(os, "replace", make_raiser(number))
+        with pytest.raises(OSError, match=os.strerror(number)):
+            home.collect()
+    assert home.values() == {1: 0}
+    assert sorted(path.name for path in home.nodes.iterdir()) == ["x", "y"]
+
+
+def make_raiser(number: int) -> Callable[..., None]:
+    def replace(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return replace
+
+
+def test_nodes_that_the_dag_has_lost_change_no_others_results(home: Home) -> None:
+    home.results(started(1), ended(1, 4), started(2), ended(2, 3), started(3))
+    *events, end = home.collect(names=("C", "B"), removed=True)
+    assert [event.node for event in events if event.kind == EventKind.SUBMIT] == ["C", "B"]
+    assert [(one.subproc, one.value) for one in events if one.kind == EventKind.JOB_TERMINATED] == [
+        (2, 3)
+    ]
+    assert [one.subproc for one in events if one.kind == EventKind.JOB_ABORTED] == [3]
+    assert end.text == "it has ended\nC"
+
+
+def test_nodes_without_a_task_have_numbers_of_their_own(home: Home) -> None:
+    home.tasks([home.task(1, "B")])
+    home.results(ended(1))
+    events = home.collect(removed=True)
+    found = {one.node: one.subproc for one in events if one.kind == EventKind.SUBMIT}
+    assert found == {"A": 2, "B": 1, "C": 3}
+
+
+def test_the_reason_of_an_end_leaves_room_for_names(home: Home) -> None:
+    home.results(started(1))
+    end = home.collect(why="by bob:\n" + "x" * 2000)[-1]
+    why, _, suspects = end.text.partition("\n")
+    assert (why[:12], suspects) == ("by bob: xxxx", "A")
+
+
+def test_bundles_of_another_user_are_not_looked_at(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.results(ended(1))
+    monkeypatch.setattr(files, "_is_foreign", lambda fd: True)
+    assert home.values() == {1: 0}
+    home.path.chmod(0o777)
+    with pytest.raises(OSError, match="belongs to user"):
+        home.collect()
+
+
+def test_no_link_is_followed_for_what_has_come_home(home: Home) -> None:
+    (home.path / "victim").mkdir()
+    (home.path / "victim" / "x").touch()
+    (home.bundle / "out").mkdir()
+    (home.bundle / "out" / "1").symlink_to(home.path / "victim")
+    home.results(ended(1))
+    assert home.values() == {1: 0}
+    assert (home.path / "victim" / "x").exists()
+
+
 def test_a_missing_output_fails_a_node_that_has_ended_well(home: Home) -> None:
     home.results(ended(1, missing=["x"]), ended(2, 5, missing=["x"]), ended(3, -9, missing=["x"]))
     assert home.values() == {1: 1, 2: 5, 3: -9}
@@ -313,6 +386,7 @@ def test_what_is_no_file_has_no_results(home: Home, how: str) -> None:
         {"remaps": {"x": 1}},
         {"directory": "/a\0b"},
         {"name": "other"},
+        {"name": ["A"]},
     ],
 )
 def test_a_task_that_is_damaged_has_no_result(home: Home, fields: dict[str, Any]) -> None:

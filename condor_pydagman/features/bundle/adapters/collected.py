@@ -16,8 +16,10 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, BinaryIO
 
+from condor_pydagman.adapters import files
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.features.bundle.adapters.prepared import OUT, RESULTS, TASKS
 from condor_pydagman.named_tuple import NamedTuple
@@ -26,6 +28,8 @@ from condor_pydagman.records.own_events import StampForm, event_head
 from condor_pydagman.vocabulary import NO_NODE, RETURN_JOB_ABORTED, EventKind, JournalRecord
 
 _MAX_CODE = 1 << 31
+_PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
+MAX_WHY = 200  # characters, so that a record has room for names
 _NESTED = (ValueError, RecursionError)  # what json says of nonsense
 STREAMS = ("_stdout", "_stderr")
 _END = "...\n"
@@ -72,30 +76,40 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
         OSError: a file can't be read, or put where it belongs.
     """
     directory = os.path.join(order.directory, str(order.number))
-    results = _read(os.path.join(directory, RESULTS), len(order.names))
+    with contextlib.suppress(FileNotFoundError):
+        files.refuse_planted_directory(order.directory)
     tasks = _tasks(os.path.join(directory, TASKS))
+    results = _read(os.path.join(directory, RESULTS), tasks)
     home = _Home(directory)
     text: list[str] = []
     took: list[float] = []
     form = StampForm(*order.stamps)
-    for number, name in enumerate(order.names, 1):
+    numbers = _numbers(order.names, tasks)
+    retries = dict(zip(order.names, order.retries))
+    for name, number in numbers.items():
         end = results.ended.get(number)
-        if end is not None and number in tasks and tasks[number].get("name", name) == name:
+        if end is not None:
             missing = home.bring(number, tasks[number])
             took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
-            limit = _whole(tasks[number].get("timeout"))
-            text.append(_events(order, number, name, end, results, form, missing, limit))
+            limit = _whole(tasks[number].get("timeout")), retries[name]
+            text.append(_events(order, number, name, end, results, form, missing, *limit))
         elif order.removed:
             text.append(_removed(order, number, name, form))
-    suspects = [
-        order.names[number - 1]
-        for number in sorted(results.started - results.ended.keys())
-        if number <= len(order.names)
-    ]
-    why = "\n".join([order.why, " ".join(suspects)])
+    suspects = results.started - results.ended.keys()
+    names = [name for name, number in numbers.items() if number in suspects]
+    why = f"{' '.join(order.why.split())[:MAX_WHY]}\n{' '.join(names)}"
     record = AppendJournalRecord(JournalRecord.UNBUNDLED, NO_NODE, 0, order.number, text=why)
     text.append(own_events.record_event(_stamp(time.time(), form), "", record))
     return "".join(text), took
+
+
+def _numbers(names: Sequence[str], tasks: Mapping[int, Mapping[str, Any]]) -> dict[str, int]:
+    """By name of a node, the number of its task: the list of tasks tells, as nodes of a bundle may
+    have been taken out of the DAG since.  Those that are not in the list have numbers behind it."""
+    by_place = dict(enumerate(names, 1))
+    known = {tasks[number].get("name", by_place.get(number)): number for number in sorted(tasks)}
+    others = count(max(tasks, default=0) + 1)
+    return {name: known[name] if name in known else next(others) for name in names}
 
 
 def forget(directory: str, number: int) -> None:
@@ -136,14 +150,14 @@ def _opened(path: str) -> BinaryIO:
     return file
 
 
-def _read(path: str, tasks: int) -> _Results:
+def _read(path: str, tasks: Mapping[int, object]) -> _Results:
     ended: dict[int, Mapping[str, Any]] = {}
     started: set[int] = set()
     hosts: dict[int, str] = {}
     try:
         for line in _objects(path):
             number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
-            if 1 <= number <= tasks:
+            if number in tasks:
                 if "ended" in line:
                     ended.setdefault(number, line)
                 else:
@@ -165,6 +179,7 @@ def _tasks(path: str) -> dict[int, dict[str, Any]]:
 
 def _is_task(line: Mapping[str, Any]) -> bool:
     texts = [line.get(name) for name in ("directory", "output", "error")]
+    texts.append(line.get("name", ""))
     remaps, outputs = line.get("remaps"), line.get("outputs")
     if isinstance(remaps, dict):
         texts += [*remaps, *remaps.values()]
@@ -184,12 +199,18 @@ class _Home:
         self._out = os.path.join(directory, OUT)  # not there if no file was transferred
 
     def bring(self, number: int, task: Mapping[str, Any]) -> str:
-        """Put the files of a task where they belong; returns what can't be, in words."""
+        """Put the files of a task where they belong; returns what can't be, in words.
+
+        Raises:
+            OSError: what can't be now may be possible later.
+        """
         why = ""
         for source, place in _left(os.path.join(self._out, str(number)), task):
             try:
                 _move(source, os.path.join(task["directory"], place))
             except OSError as error:
+                if error.errno in _PASSING:
+                    raise
                 why = why or f"{place}: {error.strerror}"
         return why
 
@@ -197,7 +218,8 @@ class _Home:
 def _left(directory: str, task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What a task has left, and where it belongs, relative to the task's directory: the machine
     that has run the job must not choose names where the author has."""
-    there = set(os.listdir(directory)) if os.path.isdir(directory) else set[str]()
+    is_there = os.path.isdir(directory) and not os.path.islink(directory)
+    there = set(os.listdir(directory)) if is_there else set[str]()
     for stream, of in zip(STREAMS, ("output", "error")):
         if stream in there and task[of]:
             yield os.path.join(directory, stream), task[of]
@@ -230,7 +252,8 @@ def _events(
     results: _Results,
     form: StampForm,
     missing: str,
-    limit: int = 0,
+    limit: int,
+    retry: int,
 ) -> str:
     """The life of a node's task, as HTCondor tells that of a job; with `limit`, in seconds."""
     at = order.cluster, 0, number
@@ -241,7 +264,7 @@ def _events(
     execute = event_head(EventKind.EXECUTE, *at, _stamp(begun, form))
     when = _stamp(ended, form)
     if end.get("timed_out") is True:
-        over = _timed_out(order, number, name, when, limit)
+        over = _timed_out(order, number, name, when, limit, retry)
     else:
         head = event_head(EventKind.JOB_TERMINATED, *at, when)
         over = f"{head} Job terminated.\n{_how(end, missing)}{_usage(end)}{_END}"
@@ -251,10 +274,12 @@ def _events(
     )
 
 
-def _timed_out(order: CollectOrder, number: int, name: str, when: str, limit: int) -> str:
+def _timed_out(
+    order: CollectOrder, number: int, name: str, when: str, limit: int, retry: int
+) -> str:
     """As of a job that DAGMan has removed because of its node's TIMEOUT."""
     record = AppendJournalRecord(
-        *(JournalRecord.TIMED_OUT, NO_NODE, order.retries[number - 1], RETURN_JOB_ABORTED),
+        *(JournalRecord.TIMED_OUT, NO_NODE, retry, RETURN_JOB_ABORTED),
         *(order.cluster, 0, f"ran for {limit} s (TIMEOUT RUNNING {limit})"),
     )
     head = event_head(EventKind.JOB_ABORTED, order.cluster, 0, number, when)
