@@ -52,6 +52,7 @@ from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.node_sets import NodeSet
+from condor_pydagman.names import logged_name
 from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     NO_NODE,
@@ -64,7 +65,7 @@ BUNDLE = Kind("who is in a bundle")  # by its number
 RESULTS = Kind("what the nodes of a bundle have come to")  # by its number
 NAME = "bundle "  # before the number, where HTCondor has the name of a node
 MAX_LOOKED_AT = 500  # nodes that one request has
-MAX_NAMES = 600  # characters of names that one record has
+MAX_NAMES = 700  # bytes of names that one record has; more would be cut
 MIN_SIZE = 2  # nodes of a bundle
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
 MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
@@ -213,6 +214,7 @@ class Bundles(Feature):
             and node not in run.retrying.on_hold
             and node not in run.submission.attempts
             and run.dag.group_of(node) is None
+            and _fits(run.dag.names[node])
             and not (limits is not None and limits.has_limit(node))
         )
 
@@ -374,7 +376,7 @@ class Bundles(Feature):
         bundle.parallel = int(min(line.parallel, room, len(nodes)))
         for node in nodes:
             self._put_in(bundle, node)
-        names = (self.run.dag.names[node] for node in nodes)
+        names = (logged_name(self.run.dag.names[node]) for node in nodes)
         parts = list(_parts(names, MAX_NAMES))
         records = [
             do.AppendJournalRecord(
@@ -834,14 +836,25 @@ def number_of(node: str) -> int:
 
 
 def _parts(names: Iterator[str], most: int) -> Iterator[str]:
-    """Names with blanks between them, in texts of at most so many characters, or one name."""
-    part = ""
+    """Names with blanks between them, in texts that have at most so many bytes in a record."""
+    part, size = "", 0
     for name in names:
-        if part and len(part) + len(name) >= most:
+        more = _bytes(name) + 1
+        if part and size + more > most:
             yield part
-            part = ""
-        part = f"{part} {name}" if part else name
+            part, size = "", 0
+        part, size = f"{part} {name}" if part else name, size + more
     yield part
+
+
+def _bytes(name: str) -> int:
+    """How many a name, as the log has it, takes in a record, where some are escaped."""
+    return len(name.encode()) + name.count('"') + name.count("\\")
+
+
+def _fits(name: str) -> bool:
+    """Whether records can tell that a node is in a bundle: they have blanks between names."""
+    return " " not in name and _bytes(logged_name(name)) < MAX_NAMES
 
 
 def _others(bundle: Bundle) -> int:

@@ -13,6 +13,8 @@ from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.bundle import run as bundle_run
 from condor_pydagman.features.bundle.messages import Collect, Collected, Forget, LookAt, Prepare
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.names import logged_name
+from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
@@ -139,6 +141,29 @@ def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
     part.settle()
     (anew,) = bundled(part)
     assert sorted(anew) == names
+
+
+@pytest.mark.parametrize("letter", ["é", "本", '"', "\\", "x"])
+@pytest.mark.parametrize("length", [30, 200, 600])
+def test_no_name_is_cut_in_the_log(letter: str, length: int) -> None:
+    names = [f"N{number:02d}{letter * length}" for number in range(12)]
+    parts = bundle_run._parts(map(logged_name, names), bundle_run.MAX_NAMES)
+    whole = []
+    for part in parts:
+        record = do.AppendJournalRecord(JournalRecord.BUNDLED, -1, 99, 999_999_999, text=part)
+        read = parse_record(record_event("W", "", record).partition(" W ")[2][: -len("\n...\n")])
+        assert read is not None
+        whole += read.text.split(" ")
+    if all(map(bundle_run._fits, names)):
+        assert whole == [logged_name(name) for name in names]
+    else:
+        assert length == 600
+
+
+def test_a_node_whose_name_has_a_blank_runs_alone() -> None:
+    harness = begun('A B C\nJOB "D E" n.sub\nBUNDLE b SIZE 100 ALL_NODES')
+    (looked,) = harness.asked(LookAt)
+    assert [harness.dag.names[one.node] for one in looked.nodes] == ["A", "B", "C"]
 
 
 def test_one_node_runs_alone() -> None:
