@@ -413,6 +413,17 @@ def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
     assert text.count("\n...\n") == 4
 
 
+def test_nothing_is_deleted_below_a_link_of_another_user(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = home.path / "other.dag.bundles"
+    link.symlink_to(home.bundle.parent)
+    monkeypatch.setattr(files, "_is_foreign", lambda fd: True)
+    home.path.chmod(0o777)
+    forget(str(link), 7)
+    assert (home.bundle / "tasks").exists()
+
+
 def test_what_is_not_needed_is_deleted(home: Home) -> None:
     directory = home.bundle.parent
     (directory / "8").mkdir()

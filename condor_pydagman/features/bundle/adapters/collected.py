@@ -113,8 +113,10 @@ def _numbers(names: Sequence[str], tasks: Mapping[int, Mapping[str, Any]]) -> di
 
 
 def forget(directory: str, number: int) -> None:
-    """Delete what a bundle has left."""
-    shutil.rmtree(os.path.join(directory, str(number)), ignore_errors=True)
+    """Delete what a bundle has left; nothing below a link that another user has put there."""
+    with contextlib.suppress(OSError):
+        files.refuse_planted_directory(directory)
+        shutil.rmtree(os.path.join(directory, str(number)), ignore_errors=True)
 
 
 def forget_all(directory: str) -> None:
