@@ -185,7 +185,7 @@ def foresee(dag: Dag, ahead: Ahead) -> None:
     cwd, priorities = os.getcwd(), dag.priorities
     orders = [_order_of(dag, cwd, node, 0, priorities.get(node, 0)) for node in nodes]
     kinds, alone = Counter[str](), Counter[str]()
-    for found in look.Looker().look_at(LookOrder(orders, _texts(dag, nodes))):
+    for found in look.Looker().look_at(LookOrder(orders, _texts(dag, nodes)), ready=False):
         if found.why:
             alone[found.why] += 1
         else:

@@ -30,6 +30,7 @@ class Dag:
         self.looker = Looker()
         self.texts: dict[str, str] = {}
         (path / "n.sub").write_text(PLAIN)
+        (path / "job").touch()
 
     def node(self, number: int, submit: str = "n.sub", **fields: Any) -> NodeOrder:
         name = "ABCDE"[number]
@@ -178,6 +179,25 @@ def test_what_an_earlier_run_has_left_is_gone(dag: Dag) -> None:
         (dag.home / name).write_text('{"ended": 1}')
     dag.prepare(dag.node(0), dag.node(1))
     assert sorted(path.name for path in dag.home.iterdir()) == ["in", "tasks"]
+
+
+@pytest.mark.parametrize("line", ["executable = no", "input = no", "transfer_input_files = no"])
+def test_a_node_runs_alone_whose_input_is_not_there(dag: Dag, line: str) -> None:
+    (dag.path / "m.sub").write_text(
+        f"arguments = 1\n{line}\n{'' if 'exec' in line else 'executable = job'}\nqueue\n"
+    )
+    (found,) = dag.look(dag.node(0, "m.sub"))
+    assert found.why == f"it transfers a file that is not there, or not to be read: {dag.path}/no"
+    order = LookOrder([dag.node(0, "m.sub")], {})
+    assert dag.looker.look_at(order, ready=False)[0].kind
+    shared = f"should_transfer_files = no\nexecutable = job\n{line}\nqueue\n"
+    (dag.path / "m.sub").write_text(shared)
+    assert dag.look(dag.node(0, "m.sub"))[0].kind
+    (dag.path / "m.sub").write_text(
+        f"arguments = 1\n{line}\n{'' if 'exec' in line else 'executable = job'}\nqueue\n"
+    )
+    (dag.path / "no").touch()
+    assert dag.look(dag.node(0, "m.sub"))[0].kind
 
 
 def test_descriptions_that_have_changed_since_make_no_bundle(dag: Dag) -> None:

@@ -50,19 +50,30 @@ class LookOrder(NamedTuple):
     texts: Mapping[str, str]
 
 
+def _check_inputs(task: Task) -> None:
+    """A file that is not there would put the job of all on hold."""
+    names = [*task.inputs, *filter(None, [task.input]), *[task.program] * task.transfers_program]
+    for name in names:
+        path = os.path.join(task.directory, name)
+        if not os.access(path, os.R_OK):
+            raise CannotBundle(f"it transfers a file that is not there, or not to be read: {path}")
+
+
 class Looker:
     """Reads descriptions, each once while its file is as it was."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, int], Description, str]] = {}
 
-    def look_at(self, order: LookOrder) -> list[Look]:
-        """What is found of each node."""
-        return [self._look(node, order.texts) for node in order.nodes]
+    def look_at(self, order: LookOrder, *, ready: bool = True) -> list[Look]:
+        """What is found of each node; if it is not `ready`, its inputs may not be there yet."""
+        return [self._look(node, order.texts, ready) for node in order.nodes]
 
-    def _look(self, node: NodeOrder, texts: Mapping[str, str]) -> Look:
+    def _look(self, node: NodeOrder, texts: Mapping[str, str], ready: bool) -> Look:
         try:
-            kind, _ = self.task_of(node, texts)
+            kind, task = self.task_of(node, texts)
+            if ready and task.transfers_files:
+                _check_inputs(task)
         except (CannotBundle, FileError) as error:
             return Look(node.number, "", str(error))
         except OSError as error:
