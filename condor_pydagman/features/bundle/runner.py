@@ -302,6 +302,7 @@ class Results:
         except OSError as error:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
         self._before = b""  # what must precede the next line
+        self._path = os.path.join(os.getcwdb(), RESULTS.encode())
 
     def ended(self) -> "set[int]":
         """The tasks that have ended in earlier runs."""
@@ -333,6 +334,22 @@ class Results:
             except OSError as error:
                 reason = str(error)
             patience.wait(Failure(NO_ROOM, f"results can't be written: {reason}"))
+
+    def put_back(self) -> None:
+        """Write the file again if a task has taken it away, or put something in its place."""
+        try:
+            if os.path.samestat(os.lstat(self._path), os.fstat(self._file)):
+                return
+        except OSError:
+            pass
+        remove(self._path)
+        try:
+            with open(self._path, "xb") as file, open(self._file, "rb", closefd=False) as lines:
+                lines.seek(0)
+                for part in iter(lambda: lines.read(MAX_RESULT_BYTES), b""):
+                    file.write(part)
+        except OSError as error:
+            raise Failure(NO_ROOM, f"results can't be written: {error}") from None
 
 
 def _number_of(line: bytes) -> int:
@@ -671,9 +688,10 @@ class Runner:
         try:
             while self.waiting or self.running:
                 self.wait(self.limit() if self.start_some() else PAUSE_S)
+            self.results.write(handled=len(self.bundle.lines), time=time.time())
         finally:
             self.stop()
-        self.results.write(handled=len(self.bundle.lines), time=time.time())
+            self.results.put_back()
 
     def start_some(self) -> bool:
         """Start as many as may run now; False if one can't be started yet."""

@@ -524,3 +524,14 @@ def test_a_task_that_removes_what_the_runner_uses(job: BundleJob) -> None:
     job.add("exit 3")
     job.run()
     assert '"ended": 2' in job.text("moved")
+    assert job.outcomes() == [(0, 0), (3, 0)]
+
+
+@pytest.mark.parametrize("how", ["rm", "rm results; mkfifo", "rm results; mkdir", "ln -sf tasks"])
+def test_results_that_a_task_has_replaced_are_put_back(job: BundleJob, how: str) -> None:
+    job.add("exit 1")
+    job.add(f"{how} results")
+    job.add("exit 3")
+    job.run()
+    assert job.outcomes() == [(1, 0), (0, 0), (3, 0)]
+    assert "handled" in job.text("results")
