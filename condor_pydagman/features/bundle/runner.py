@@ -73,6 +73,7 @@ MAX_RESULT_BYTES = 1 << 20  # a longer line is none of this program's
 MAX_MISSING = 100  # names of outputs in a line
 MAX_NESTED = 5000  # directories; the kernel's limit of paths allows 2,048
 GRACE_S = 2.0  # between SIGTERM and SIGKILL
+KILLED_S = 1.0  # before the result of a task counts that somebody has killed
 REAP_S = 1.0  # until killed processes are gone; one that waits in the kernel stays
 PATIENCE_S = 10.0  # for which a full disk or process table is borne
 PAUSE_S = 0.25  # before what has failed is tried again
@@ -774,9 +775,14 @@ class Runner:
         if not self.running and not self.waiting:
             return
         taken = signal.sigtimedwait(AWAITED, limit_s)
+        stops = taken is not None and taken.si_signo in STOPS
+        lost = False
         for one, status, usage in self.reaped():
-            self.write_ended(one, status, usage)
-        if taken is not None and taken.si_signo in STOPS and (self.running or self.waiting):
+            if self.is_lost(one, status, stops):
+                lost = True
+            else:
+                self.write_ended(one, status, usage)
+        if lost or (stops and (self.running or self.waiting)):
             raise stopped()
         now = time.monotonic()
         for process, one in self.running.items():
@@ -799,6 +805,20 @@ class Runner:
             one = self.running.pop(process, None)
             if one is not None:  # a wrapper that became this program may have had children
                 yield one, status, usage
+
+    @staticmethod
+    def is_lost(one: Running, status: int, stops: bool) -> bool:
+        """Whether a task has no result, since who has killed it ends this program as well.
+
+        The starter does so when the machine is taken away; it may kill this program next.
+
+        Args:
+            stops: whether this program has been told to stop.
+        """
+        was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        if not was_killed or one.timed_out:
+            return False
+        return stops or signal.sigtimedwait(STOPS, KILLED_S) is not None
 
     def write_ended(self, one: Running, status: int, usage: "Any") -> None:
         """Bring in what a task has left, and write that it has ended."""

@@ -246,6 +246,14 @@ def test_a_task_that_kills_the_runner(job: BundleJob, how: str) -> None:
     assert job.text("first") == "once\n"
 
 
+def test_a_task_that_is_killed_with_the_runner_has_no_result(job: BundleJob) -> None:
+    job.add("[ -e killed ] && exit 0; > killed; kill -TERM $PPID; kill -KILL $$")
+    job.run(22)
+    assert not job.ended()
+    job.run()
+    assert job.outcomes() == [(0, 0)]
+
+
 @pytest.mark.parametrize(
     "line",
     [
