@@ -137,13 +137,13 @@ def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, int]:
 
 def bundle(building: Building, command: Bundle) -> None:
     """BUNDLE."""
-    lines = BundlesOfDag.put(building.dag).bundles
-    if any(one.name == command.name for one in lines) and building.scope.outer is None:
+    lines, name = BundlesOfDag.put(building.dag).bundles, building.scope.full(command.name)
+    if any(one.name == name for one in lines):
         hint = "give one of the two another name"
         fail(f"There is a bundle {command.name} already", hint, at=command.name)
     of = node_sets.node_set(building, command.members, command.names, _BUNDLED, _refuse_node)
     if of is not None:
-        lines.append(BundleLine(*command[1:-2], of))
+        lines.append(BundleLine(name, *command[2:-2], of))
 
 
 def of_option(dag: Dag) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.features.bundle.plan import Limits, Seen, Times, is_late, longest_of, sizes
 from condor_pydagman.named_tuple import NamedTuple
 
+FIRST_OVERHEAD_S = 1.0  # of a job that runs beyond its tasks, before it is known
+LATE_OVERHEADS = 3.0  # times as long as usual that may take, before the tasks are taken for long
 SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
 
 
@@ -23,10 +25,12 @@ class Learned:
 
     Attributes:
         slots: how many; 0 if it is not known; None if it has not been found out.
+        overhead_s: for how long a job runs, as its events tell, beyond what its tasks take.
     """
 
     def __init__(self) -> None:
         self.slots: int | None = None
+        self.overhead_s = FIRST_OVERHEAD_S
         self._slots_at = 0.0
         self._times: dict[str, Times] = {}
         self._alone: dict[int, tuple[str, float]] = {}  # kind of a node that runs, since when
@@ -46,10 +50,16 @@ class Learned:
         """It has ended."""
         found = self._alone.pop(node, None)
         if found is not None:
-            self.took(found[0], [max(0.0, now - found[1])])
+            self._add(found[0], [max(0.0, now - found[1] - self.overhead_s)])
 
-    def took(self, kind: str, seconds: Iterable[float]) -> None:
-        """Tasks of a kind have ended."""
+    def took(self, kind: str, seconds: Sequence[float], job: Running) -> None:
+        """The tasks of a bundle have ended, and its job, which has run so long."""
+        if seconds:
+            overhead = max(0.0, job.ran - sum(seconds) / job.parallel)
+            self.overhead_s = (self.overhead_s + overhead) / 2
+            self._add(kind, seconds)
+
+    def _add(self, kind: str, seconds: Iterable[float]) -> None:
         self._times.setdefault(kind, Times()).add(*seconds)
 
     def size(
@@ -69,7 +79,8 @@ class Learned:
         """
         times = self._times.get(kind, Times())
         alone = [Running(now - begun) for one, begun in self._alone.values() if one == kind]
-        running = [*bundles, *alone]
+        usual = LATE_OVERHEADS * self.overhead_s
+        running = [one._replace(ran=max(0.0, one.ran - usual)) for one in (*bundles, *alone)]
         late = sum(is_late(one.ran, one.tasks, times, one.parallel) for one in running)
         longest = (longest_of(one.ran, one.tasks, times, one.parallel) for one in running)
         seen = Seen(
@@ -81,5 +92,6 @@ class Learned:
             task_s=times.task_s,
             longest_s=max((times.longest_s, *longest)),
             ended=times.ended,
+            job_s=self.overhead_s,
         )
         return next(iter(sizes(seen, limits)), 0)

@@ -55,6 +55,7 @@ from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.names import logged_name
 from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
+    JOB_ENDS,
     NO_NODE,
     RETURN_JOB_ABORTED,
     EventKind,
@@ -95,7 +96,7 @@ class Bundle:
             made by an earlier DAGMan, the most that may do so.
         cluster: of its job, 0 while there is none as far as is known.
         runs: whether its job runs.
-        begun: when it has begun to, seconds since the epoch.
+        begun, ended_at: when it has begun to, and has ended, seconds since the epoch.
         asked: whether its job is being submitted, or what it has done is being brought home.
         unknown: whether the reply to its submission was lost.
         ended: how its job has left the queue, '' if it has not.
@@ -110,6 +111,7 @@ class Bundle:
             "again_at",
             "asked",
             "begun",
+            "ended_at",
             "cluster",
             "ended",
             "given_up",
@@ -128,7 +130,7 @@ class Bundle:
         self.parallel = 1
         self.cluster = 0
         self.runs = False
-        self.begun = 0.0
+        self.begun = self.ended_at = 0.0
         self.asked = False
         self.unknown = False
         self.ended = ""
@@ -537,6 +539,8 @@ class Bundles(Feature):
         kind = event.kind
         if bundle.ended:
             return
+        if kind in JOB_ENDS:
+            bundle.ended_at = self.run.happened(event.time)
         if kind in _RUNS:
             bundle.runs, bundle.begun = True, self.run.happened(event.time)
         elif kind in _WAITS:
@@ -678,7 +682,10 @@ class Bundles(Feature):
             bundle.asked, bundle.again_at = False, run.now + AGAIN_S
             return
         run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
-        self.learned.took(bundle.kind, answer.took)
+        if bundle.begun and bundle.ended_at:
+            ran = bundle.ended_at - bundle.begun
+            job = Running(ran, len(bundle.members), bundle.parallel)
+            self.learned.took(bundle.kind, answer.took, job)
 
     def node_of(self, event: LogEvent) -> int | None:
         """Whose event it is, by its third number, from the event on that has the name."""

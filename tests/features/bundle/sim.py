@@ -444,8 +444,8 @@ def _told(
     for number, name in enumerate(order.names, 1):
         end = results.ended.get(number)
         if end is not None:
-            limit = limits[number - 1]
-            text.append(collected._events(order, number, name, end, results, form, "", limit))
+            limit = limits[number - 1], order.retries[number - 1]
+            text.append(collected._events(order, number, name, end, results, form, "", *limit))
         elif order.removed:
             text.append(collected._removed(order, number, name, form))
     suspects = sorted(results.started - results.ended.keys())

@@ -8,7 +8,7 @@ from condor_pydagman.engine.node_states import SKIPPED
 from condor_pydagman.explain.explain_node import explain_node, life_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.follow.notice import Weight
-from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun
+from condor_pydagman.follow.run_model import Attempt, DagState, NodeRun, Run
 from condor_pydagman.graph.model import LEFT_OUT
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, hold, mark, script, texts, without_jobs
@@ -97,7 +97,7 @@ def test_without_the_dag_file() -> None:
 
 
 def life(node: NodeRun) -> list[str]:
-    return [moment.text for moment in life_of(node)]
+    return [moment.text for moment in life_of(node, Run())]
 
 
 def test_the_whole_life_of_a_node() -> None:

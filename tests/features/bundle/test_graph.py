@@ -1,0 +1,77 @@
+"""BUNDLE: how its line is read, and which nodes it means in a Dag."""
+
+from __future__ import annotations
+
+import pytest
+
+from condor_pydagman import features
+from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.features.bundle.commands import (
+    Bundle,
+    BundlesOfDag,
+    bundle_lines_of,
+    line_of_nodes,
+)
+from condor_pydagman.graph.node_sets import ALL_NODES, CATEGORY, NODES
+from condor_pydagman.graph.problems import DagFileErrors
+from tests.unit.graph.texts import JOBS, build_text
+from tests.unit.language.one_line import good, wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("BUNDLE b ALL_NODES", Bundle(1, "b", members=ALL_NODES)),
+        ("bundle b size 7 category c", Bundle(1, "b", 7, members=CATEGORY, names=("c",))),
+        (
+            "BUNDLE b WAIT 1m PARALLEL 2 MAX_SECONDS 9 NODES A B",
+            Bundle(1, "b", 0, 9, 2, 60, NODES, ("A", "B")),
+        ),
+    ],
+)
+def test_good_lines(text: str, command: Bundle) -> None:
+    assert good(text) == command
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("BUNDLE b SIZE 0 ALL_NODES", "expected a whole number, 1 or more"),
+        ("BUNDLE b ALL_NODE", "expected ALL_NODES, CATEGORY or NODES"),
+    ],
+)
+def test_hints(text: str, hint: str) -> None:
+    assert hint[:20] in (wrong(text).hint or wrong(text).expected)
+
+
+def test_the_first_line_counts_that_means_a_node() -> None:
+    dag = build_text(f"{JOBS}CATEGORY A x\nBUNDLE one CATEGORY x\nBUNDLE two ALL_NODES\n")
+    lines = line_of_nodes(dag, range(len(dag)))
+    names = {dag.names[node]: bundle_lines_of(dag)[line].name for node, line in lines.items()}
+    assert names["A"] == "one"
+    assert set(names.values()) == {"one", "two"}
+
+
+def test_only_jobs_are_bundled() -> None:
+    dag = build_text(f"{JOBS}FINAL F x\nDATA D d\nSUBDAG EXTERNAL S s.dag\nBUNDLE b ALL_NODES\n")
+    names = {dag.names[node] for node in line_of_nodes(dag, range(len(dag)))}
+    assert not names & {"F", "D", "S"}
+    with pytest.raises(DagFileErrors, match="DATA node D can't run in a bundle"):
+        build_text(f"{JOBS}DATA D d\nBUNDLE b NODES D\n")
+
+
+def test_a_name_is_there_once_but_in_splices() -> None:
+    with pytest.raises(DagFileErrors, match="There is a bundle b already"):
+        build_text(f"{JOBS}BUNDLE b NODES A\nBUNDLE b NODES B\n")
+    splice = {"s": f"{JOBS}BUNDLE b ALL_NODES\n"}
+    dag = build_text("SPLICE S s\nSPLICE T s\n", splice)
+    assert [one.name for one in bundle_lines_of(dag)] == ["S+b", "T+b"]
+
+
+def test_the_option_bundles_all() -> None:
+    dag = build_text(JOBS)
+    for commands in features.asked_by(DagmanOptions(bundle=True)):
+        commands.of_option(dag)
+    assert len(line_of_nodes(dag, range(len(dag)))) == len(dag)
+    assert not list(features.asked_by(DagmanOptions()))
+    assert BundlesOfDag.of(dag)
