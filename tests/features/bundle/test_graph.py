@@ -37,7 +37,7 @@ def test_good_lines(text: str, command: Bundle) -> None:
     ("text", "hint"),
     [
         ("BUNDLE b SIZE 0 ALL_NODES", "expected a whole number, 1 or more"),
-        ("BUNDLE b ALL_NODE", "expected ALL_NODES, CATEGORY or NODES"),
+        ("BUNDLE b ALL_NODE", "did you mean ALL_NODES?"),
     ],
 )
 def test_hints(text: str, hint: str) -> None:
