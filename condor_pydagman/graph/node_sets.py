@@ -6,12 +6,13 @@ splice, ALL_NODES are the splice's nodes, and a category is its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, ClassVar
 
 from condor_pydagman.graph.building import Building
-from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.model import Dag, FeatureData
 from condor_pydagman.graph.modify import category_name
+from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.language import rows
 from condor_pydagman.language.rows import Check
 from condor_pydagman.named_tuple import NamedTuple
@@ -78,6 +79,73 @@ class NodeSet(NamedTuple):
     def is_of_unused_category(self, dag: Dag) -> bool:
         """Whether it is about a category that no node is in."""
         return bool(self.category) and self.category not in set(dag.categories.values())
+
+
+class UsesOfDag(FeatureData):
+    """Lines of a DAG that are about sets of nodes, in their order.
+
+    Attributes:
+        uses: named tuples; the first field is a name, and `of` a NodeSet.
+        word: the command word.
+        kinds: of nodes that they can be about.
+    """
+
+    word: ClassVar[str]
+    kinds: ClassVar[Collection[int]]
+
+    def __init__(self) -> None:
+        self.uses: list[Any] = []
+
+    def renumber(self, new: Sequence[int]) -> None:
+        """As of `FeatureData`."""
+        self.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
+
+    def let_go(self, nodes: Sequence[int]) -> None:
+        """As of `FeatureData`."""
+        gone = frozenset(nodes)
+        self.uses = [use for use in self.uses if not use.of.has_left(gone)]
+
+    def numbered(self, new: Sequence[int]) -> UsesOfDag:
+        """As of `FeatureData`."""
+        found = type(self)()
+        found.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
+        return found
+
+    def grow(self, more: UsesOfDag) -> None:
+        """As of `FeatureData`."""
+        self.uses.extend(more.uses)
+
+    def mean_new(self, piece: Dag, nodes: range) -> None:
+        """Each line of a piece is about new nodes: name those that it means."""
+        self.uses = [
+            use._replace(of=NodeSet(nodes=tuple(use.of.among(piece, nodes, self.kinds))))
+            for use in self.uses
+        ]
+
+    def mistakes(
+        self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
+    ) -> Iterator[ProcessingError]:
+        """Lines of a piece that mean no node."""
+        for use in self.uses if outer is not None else ():
+            if not use.of.nodes:
+                yield ProcessingError(
+                    f"{self.word} {use[0]}: no new node is meant",
+                    file="",
+                    hint="in what is added to a DAG that runs, it is about new nodes only",
+                )
+
+    def warnings(self, dag: Dag) -> Iterator[str]:
+        """Lines that are about no node."""
+        for use in self.uses:
+            if use.of.is_of_unused_category(dag):
+                yield (
+                    f"Warning: category {use.of.category} has no assigned nodes, so {self.word}"
+                    f" {use[0]} CATEGORY {use.of.category} will have no effect"
+                )
+
+    def categories(self) -> Iterator[str]:
+        """As of `FeatureData`."""
+        return (use.of.category for use in self.uses)
 
 
 def of_kinds(dag: Dag, nodes: Iterable[int], kinds: Collection[int]) -> tuple[int, ...]:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.graph import node_sets
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.graph.node_sets import NodeSet
-from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet, UsesOfDag
 from condor_pydagman.language import rows
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
@@ -59,71 +58,19 @@ class BundleLine(NamedTuple):
     of: NodeSet
 
 
-class BundlesOfDag(FeatureData):
+class BundlesOfDag(UsesOfDag):
     """The BUNDLE lines of a DAG, in their order."""
 
-    def __init__(self) -> None:
-        self.bundles: list[BundleLine] = []
-
-    def renumber(self, new: Sequence[int]) -> None:
-        """As of `FeatureData`."""
-        self.bundles = [one._replace(of=one.of.renumbered(new)) for one in self.bundles]
-
-    def let_go(self, nodes: Sequence[int]) -> None:
-        """As of `FeatureData`."""
-        gone = frozenset(nodes)
-        self.bundles = [one for one in self.bundles if not one.of.has_left(gone)]
-
-    def numbered(self, new: Sequence[int]) -> BundlesOfDag:
-        """As of `FeatureData`."""
-        found = BundlesOfDag()
-        found.bundles = [one._replace(of=one.of.renumbered(new)) for one in self.bundles]
-        return found
-
-    def grow(self, more: BundlesOfDag) -> None:
-        """As of `FeatureData`."""
-        self.bundles.extend(more.bundles)
-
-    def mean_new(self, piece: Dag, nodes: range) -> None:
-        """Each line of a piece is about new nodes: name those that it means."""
-        self.bundles = [
-            one._replace(of=NodeSet(nodes=tuple(one.of.among(piece, nodes, _BUNDLED))))
-            for one in self.bundles
-        ]
-
-    def mistakes(
-        self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
-    ) -> Iterator[ProcessingError]:
-        """Lines of a piece that mean no node."""
-        for one in self.bundles if outer is not None else ():
-            if not one.of.nodes:
-                yield ProcessingError(
-                    f"BUNDLE {one.name}: no new node is meant",
-                    file="",
-                    hint="in what is added to a DAG that runs, it is about new nodes only",
-                )
-
-    def warnings(self, dag: Dag) -> Iterator[str]:
-        """Lines that are about no node."""
-        for one in self.bundles:
-            if one.of.is_of_unused_category(dag):
-                yield (
-                    f"Warning: category {one.of.category} has no assigned nodes, so BUNDLE"
-                    f" {one.name} CATEGORY {one.of.category} will have no effect"
-                )
+    word, kinds = "BUNDLE", _BUNDLED
 
     def lines(self, dag: Dag) -> Iterator[Bundle]:
         """As of `FeatureData`."""
-        return (Bundle(0, *one[:-1], *one.of.words(dag)) for one in self.bundles)
-
-    def categories(self) -> Iterator[str]:
-        """As of `FeatureData`."""
-        return (one.of.category for one in self.bundles)
+        return (Bundle(0, *one[:-1], *one.of.words(dag)) for one in self.uses)
 
 
 def bundle_lines_of(dag: Dag) -> Sequence[BundleLine]:
     """The BUNDLE lines of a DAG, in their order."""
-    return BundlesOfDag.of(dag).bundles
+    return BundlesOfDag.of(dag).uses
 
 
 def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, int]:
@@ -137,7 +84,7 @@ def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, int]:
 
 def bundle(building: Building, command: Bundle) -> None:
     """BUNDLE."""
-    lines, name = BundlesOfDag.put(building.dag).bundles, building.scope.full(command.name)
+    lines, name = BundlesOfDag.put(building.dag).uses, building.scope.full(command.name)
     if any(one.name == name for one in lines):
         hint = "give one of the two another name"
         fail(f"There is a bundle {command.name} already", hint, at=command.name)
@@ -148,7 +95,7 @@ def bundle(building: Building, command: Bundle) -> None:
 
 def of_option(dag: Dag) -> None:
     """The option -bundle: nodes that no line means are bundled as well."""
-    BundlesOfDag.put(dag).bundles.append(BundleLine("all", 0, 0, 1, 0, NodeSet()))
+    BundlesOfDag.put(dag).uses.append(BundleLine("all", 0, 0, 1, 0, NodeSet()))
 
 
 def _refuse_node(name: str, kind: NodeKind) -> None:

@@ -14,9 +14,8 @@ from itertools import repeat
 from condor_pydagman.graph import node_sets
 from condor_pydagman.graph.apply import Applied, unchanged
 from condor_pydagman.graph.building import Building, fail
-from condor_pydagman.graph.model import Dag, FeatureData
-from condor_pydagman.graph.node_sets import NodeSet
-from condor_pydagman.graph.problems import ProcessingError
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet, UsesOfDag
 from condor_pydagman.language import rows
 from condor_pydagman.language.lexer import LineError, Words
 from condor_pydagman.named_tuple import NamedTuple
@@ -54,66 +53,14 @@ class LimitUse(NamedTuple):
     of: NodeSet = NodeSet()
 
 
-class LimitsOfDag(FeatureData):
+class LimitsOfDag(UsesOfDag):
     """The SHARED_LIMIT lines of a DAG."""
 
-    def __init__(self) -> None:
-        self.uses: list[LimitUse] = []
-
-    def renumber(self, new: Sequence[int]) -> None:
-        """As of `FeatureData`."""
-        self.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
-
-    def let_go(self, nodes: Sequence[int]) -> None:
-        """As of `FeatureData`."""
-        gone = frozenset(nodes)
-        self.uses = [use for use in self.uses if not use.of.has_left(gone)]
-
-    def numbered(self, new: Sequence[int]) -> LimitsOfDag:
-        """As of `FeatureData`."""
-        found = LimitsOfDag()
-        found.uses = [use._replace(of=use.of.renumbered(new)) for use in self.uses]
-        return found
-
-    def grow(self, more: LimitsOfDag) -> None:
-        """As of `FeatureData`."""
-        self.uses.extend(more.uses)
-
-    def warnings(self, dag: Dag) -> Iterator[str]:
-        """Limits that no node keeps to."""
-        for limit, of in self.uses:
-            if of.is_of_unused_category(dag):
-                yield (
-                    f"Warning: category {of.category} has no assigned nodes, so SHARED_LIMIT"
-                    f" {limit} CATEGORY {of.category} will have no effect"
-                )
-
-    def mean_new(self, piece: Dag, nodes: range) -> None:
-        """Each line of a piece is about new nodes: name those that it means."""
-        self.uses = [
-            LimitUse(limit, NodeSet(nodes=tuple(of.among(piece, nodes, _LIMITED))))
-            for limit, of in self.uses
-        ]
-
-    def mistakes(
-        self, dag: Dag, outer: Dag | None = None, *, grows: bool = False
-    ) -> Iterator[ProcessingError]:
-        """Lines of a piece that mean no node."""
-        for use in self.uses if outer is not None else ():
-            if not use.of.nodes:
-                yield ProcessingError(
-                    f"SHARED_LIMIT {use.limit}: no new node is meant",
-                    file="",
-                    hint="in what is added to a DAG that runs, it is about new nodes only",
-                )
+    word, kinds = "SHARED_LIMIT", _LIMITED
 
     def lines(self, dag: Dag) -> Iterator[SharedLimit]:
         """As of `FeatureData`."""
         return (SharedLimit(0, limit, *of.words(dag)) for limit, of in self.uses)
-
-    def categories(self) -> Iterator[str]:
-        """As of `FeatureData`."""
-        return (use.of.category for use in self.uses)
 
 
 def limit_uses_of(dag: Dag) -> Sequence[LimitUse]:

@@ -173,7 +173,7 @@ class Bundled(Part):
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
-        lines = BundlesOfDag.put(dag).bundles
+        lines = BundlesOfDag.put(dag).uses
         nodes = [node for node in range(len(dag)) if dag.kinds[node] == NodeKind.JOB]
         sets = [NodeSet(), NodeSet("a"), NodeSet("b")]
         if nodes:
