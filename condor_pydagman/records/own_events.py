@@ -22,7 +22,6 @@ MAX_RECORD_BYTES = 900
 PLACEMENT_NOTE = '[ DAGManNote = "PLACEMENT"; '
 
 _END = "...\n"
-_USAGE = ("Run Remote", "Run Local", "Total Remote", "Total Local")
 _BYTES = ("Run Bytes Sent", "Run Bytes Received", "Total Bytes Sent", "Total Bytes Received")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _PLAIN = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
@@ -101,12 +100,8 @@ def stamp(moment: Sequence[int], milliseconds: int = 0, form: StampForm = _ISO) 
 
 def post_ended(when: str, node: str, status: int, *, cluster: int, proc: int, subproc: int) -> str:
     """Event 016.  `status`: exit code, negative for a signal; ids -1 if no job was submitted."""
-    if status < 0:
-        ending = f"\t(0) Abnormal termination (signal {-status})\n"
-    else:
-        ending = f"\t(1) Normal termination (return value {status})\n"
     head = event_head(EventKind.POST_SCRIPT_TERMINATED, cluster, proc, subproc, when)
-    return f"{head} POST Script terminated.\n{ending}    DAG Node: {node}\n{_END}"
+    return f"{head} POST Script terminated.\n{ending(status)}    DAG Node: {node}\n{_END}"
 
 
 def pre_skip(when: str, node: str, subproc: int) -> str:
@@ -119,14 +114,34 @@ def noop(when: str, node: str, subproc: int) -> str:
     """Events 000 and 005 of a NOOP node, whose job never existed."""
     submit = event_head(EventKind.SUBMIT, NOOP_CLUSTER, NOOP_PROC, subproc, when)
     ended = event_head(EventKind.JOB_TERMINATED, NOOP_CLUSTER, NOOP_PROC, subproc, when)
-    usage = "".join(f"\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  {what} Usage\n" for what in _USAGE)
-    size = "".join(f"\t0  -  {what} By Job\n" for what in _BYTES)
     return (
         f"{submit} Job submitted from host: <dummy-submit-for-noop-job>\n"
         f"    DAG Node: {node}\n{_END}"
-        f"{ended} Job terminated.\n"
-        f"\t(1) Normal termination (return value 0)\n{usage}{size}{_END}"
+        f"{ended} Job terminated.\n{ending(0)}{usage()}{_END}"
     )
+
+
+def ending(status: int) -> str:
+    """The line of an event that tells how a program has ended; negative: by a signal."""
+    if status < 0:
+        return f"\t(0) Abnormal termination (signal {-status})\n"
+    return f"\t(1) Normal termination (return value {status})\n"
+
+
+def usage(user: int = 0, system: int = 0) -> str:
+    """Lines of event 005: seconds of a processor, all used where the job ran; no bytes sent."""
+    used = {"Remote": (user, system), "Local": (0, 0)}
+    lines = [
+        f"\t\tUsr {_clock(one)}, Sys {_clock(other)}  -  {span} {where} Usage\n"
+        for span in ("Run", "Total")
+        for where, (one, other) in used.items()
+    ]
+    return "".join([*lines, *(f"\t0  -  {what} By Job\n" for what in _BYTES)])
+
+
+def _clock(seconds: int) -> str:
+    days, rest = divmod(seconds, 86400)
+    return f"{days} {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
 
 
 def record_event(when: str, node: str, action: AppendJournalRecord) -> str:

@@ -80,7 +80,7 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
         files.refuse_planted_directory(order.directory)
     tasks = _tasks(os.path.join(directory, TASKS))
     results = _read(os.path.join(directory, RESULTS), tasks)
-    home = _Home(directory)
+    out = os.path.join(directory, OUT)  # not there if no file was transferred
     text: list[str] = []
     took: list[float] = []
     form = StampForm(*order.stamps)
@@ -89,7 +89,7 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
     for name, number in numbers.items():
         end = results.ended.get(number)
         if end is not None:
-            missing = home.bring(number, tasks[number])
+            missing = _bring(os.path.join(out, str(number)), tasks[number])
             took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
             limit = _whole(tasks[number].get("timeout")), retries[name]
             text.append(_events(order, number, name, end, results, form, missing, *limit))
@@ -194,27 +194,21 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str) and "\0" not in value
 
 
-class _Home:
-    """What has come home of a bundle, and is put where it belongs."""
+def _bring(left: str, task: Mapping[str, Any]) -> str:
+    """Put what a task has left in a directory where it belongs; returns what can't be, in words.
 
-    def __init__(self, directory: str) -> None:
-        self._out = os.path.join(directory, OUT)  # not there if no file was transferred
-
-    def bring(self, number: int, task: Mapping[str, Any]) -> str:
-        """Put the files of a task where they belong; returns what can't be, in words.
-
-        Raises:
-            OSError: what can't be now may be possible later.
-        """
-        why = ""
-        for source, place in _left(os.path.join(self._out, str(number)), task):
-            try:
-                _move(source, os.path.join(task["directory"], place))
-            except OSError as error:
-                if error.errno in _PASSING:
-                    raise
-                why = why or f"{place}: {error.strerror}"
-        return why
+    Raises:
+        OSError: what can't be now may be possible later.
+    """
+    why = ""
+    for source, place in _left(left, task):
+        try:
+            _move(source, os.path.join(task["directory"], place))
+        except OSError as error:
+            if error.errno in _PASSING:
+                raise
+            why = why or f"{place}: {error.strerror}"
+    return why
 
 
 def _left(directory: str, task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -269,7 +263,8 @@ def _events(
         over = _timed_out(order, number, name, when, limit, retry)
     else:
         head = event_head(EventKind.JOB_TERMINATED, *at, when)
-        over = f"{head} Job terminated.\n{_how(end, missing)}{_usage(end)}{_END}"
+        usage = own_events.usage(*(_seconds(end.get(name)) for name in ("user", "system")))
+        over = f"{head} Job terminated.\n{_how(end, missing)}{usage}{_END}"
     return (
         f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
         f"{execute} Job executing on host: <{_host(host)}>\n{_END}{over}"
@@ -314,26 +309,11 @@ def _host(text: str) -> str:
 def _how(end: Mapping[str, Any], missing: str) -> str:
     code, signal = _whole(end.get("code")), _whole(end.get("signal"))
     if signal > 0:
-        return f"\t(0) Abnormal termination (signal {signal})\n\t(0) No core file\n"
+        return f"{own_events.ending(-signal)}\t(0) No core file\n"
     value = code if code >= 0 else _MISSING
     if (missing or end.get("missing")) and value == 0:
         value = _MISSING
-    return f"\t(1) Normal termination (return value {value})\n"
-
-
-def _usage(end: Mapping[str, Any]) -> str:
-    user, system = (_seconds(end.get(name)) for name in ("user", "system"))
-    usage = f"\t\tUsr {_clock(user)}, Sys {_clock(system)}  -  "
-    none = "\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  "
-    size = "".join(
-        f"\t0  -  {when} Bytes {way} By Job\n"
-        for when in ("Run", "Total")
-        for way in ("Sent", "Received")
-    )
-    return (
-        f"{usage}Run Remote Usage\n{none}Run Local Usage\n"
-        f"{usage}Total Remote Usage\n{none}Total Local Usage\n{size}"
-    )
+    return own_events.ending(value)
 
 
 def _whole(value: object) -> int:
@@ -343,11 +323,6 @@ def _whole(value: object) -> int:
 
 def _seconds(value: object) -> int:
     return int(value) if isinstance(value, (int, float)) and 0 <= value < 1e9 else 0
-
-
-def _clock(seconds: int) -> str:
-    days, rest = divmod(seconds, 86400)
-    return f"{days} {rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
 
 
 def _stamp(moment: float, form: StampForm) -> str:
