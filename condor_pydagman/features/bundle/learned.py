@@ -42,6 +42,10 @@ class Learned:
         self._slots_at = now + SLOTS_S
         return True
 
+    def saw_slots(self, slots: int) -> None:
+        """The pool can run so many jobs at once; 0: that is not known."""
+        self.slots = slots
+
     def began(self, node: int, kind: str, now: float) -> None:
         """The job of a node that runs alone has begun to run."""
         self._alone[node] = kind, now

@@ -107,19 +107,8 @@ class Bundle:
     """
 
     __slots__ = (
-        *(
-            "again_at",
-            "asked",
-            "begun",
-            "ended_at",
-            "cluster",
-            "ended",
-            "given_up",
-            "inside",
-            "kind",
-            "members",
-        ),
-        *("missing", "number", "parallel", "removed", "runs", "unknown"),
+        *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "inside"),
+        *("kind", "members", "missing", "number", "parallel", "removed", "runs", "unknown"),
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
@@ -185,9 +174,8 @@ class Bundles(Feature):
         self._strays: set[int] = set()  # clusters that are to leave the queue
         self._removals: dict[int, float] = {}  # clusters, and when that is asked for again
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
-        self._by_task: dict[
-            tuple[int, int], int
-        ] = {}  # nodes of which the log has the task's begin
+        # Nodes of which the log has the task's begin: by cluster and third number, and back.
+        self._by_task: dict[tuple[int, int], int] = {}
         self._task_of: dict[int, tuple[int, int]] = {}
         self._returns: dict[int, int] = {}
         self._refusals: dict[str, int] = {}
@@ -237,9 +225,16 @@ class Bundles(Feature):
     def _drop(self, node: int) -> None:
         self.unseen.pop(node, None)
         self.looked_at.discard(node)
-        key = self._key.pop(node, None)
-        if key is not None:
-            del self.waiting[key][node]
+        if node in self._key:
+            self._wait_no_more(node)
+
+    def _wait_no_more(self, node: int) -> float:
+        """Since when it has waited, seconds since the epoch."""
+        key = self._key.pop(node)
+        since = self.waiting[key].pop(node)
+        if not self.waiting[key]:
+            del self.waiting[key]
+        return since
 
     def is_waiting(self, node: int) -> bool:
         """Whether the node waits for others."""
@@ -252,7 +247,7 @@ class Bundles(Feature):
         run = self.run
         if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
             return
-        if any(self.waiting.values()) and not run.starts_nothing:
+        if self.waiting and not run.starts_nothing:
             self._make_bundles()
 
     def after_starts(self) -> None:
@@ -306,7 +301,7 @@ class Bundles(Feature):
             return
         if self.run.settings:
             self._sort_anew()
-        for (line, kind, _), waiting in self.waiting.items():
+        for (line, kind, _), waiting in list(self.waiting.items()):
             while waiting and not self._throttled():
                 number = self._size(line, kind, waiting)
                 if not number:
@@ -321,8 +316,7 @@ class Bundles(Feature):
         """A person may have given nodes that wait another category."""
         for node, key in list(self._key.items()):
             if self.run.category(node) != key[2]:
-                since = self.waiting[key].pop(node)
-                self._wait(node, key[1], since)
+                self._wait(node, key[1], self._wait_no_more(node))
 
     def _throttled(self) -> bool:
         return bool(submission.throttled(self.run))
@@ -752,18 +746,17 @@ class Bundles(Feature):
 
     def on_slots(self, answer: SlotsSeen) -> None:
         """How many jobs the pool can run at once, as far as is known."""
-        self.learned.slots = answer.slots
+        self.learned.saw_slots(answer.slots)
 
     def deadline(self) -> float | None:
         """When a node has waited long enough for others."""
         times = [
             until
             for (line, _, _), waiting in self.waiting.items()
-            if waiting
             for until in [self._until(line, waiting)]
             if until > self.run.now
         ]
-        if any(self.waiting.values()):
+        if self.waiting:
             times.append(self.run.pace.blocked_until(self.run.now, self.run.limits))
         return min(filter(None, times), default=None)
 
@@ -822,6 +815,7 @@ class Bundles(Feature):
         for node in self._bundle_of:
             assert states[node] in _INSIDE, node
         for waiting in self.waiting.values():
+            assert waiting
             for node in waiting:
                 assert states[node] == State.READY, node
         for node in self.run.nodes.in_state(State.READY):

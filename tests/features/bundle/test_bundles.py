@@ -197,6 +197,12 @@ def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> N
     assert sorted(bundled(harness)) == [["A", "B"], ["C", "D"], ["E", "F"], ["G", "H"]]
 
 
+def test_of_kinds_that_no_node_waits_for_nothing_is_kept() -> None:
+    harness = begun(kinds={"B": "other"})
+    harness.settle()
+    assert not harness.bundles.waiting
+
+
 @pytest.mark.parametrize("line", ["JOB A n.sub NOOP", "SUBDAG EXTERNAL A a.dag"])
 def test_other_nodes_than_jobs_are_not_asked_about(line: str) -> None:
     harness = begun(f"B C A\n{line}\nBUNDLE b SIZE 100 ALL_NODES")
