@@ -1,6 +1,6 @@
 """Makespans with everything bundled against those without, over many kinds of work and of pools.
 
-By hand: `python -m tests.features.bundle.plan_sweep [few]`; a quarter of an hour, or a minute.
+By hand: `python -m tests.features.bundle.plan_sweep [few]`; some minutes, or some seconds.
 """
 
 from __future__ import annotations
