@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from condor_pydagman.api.dag_errors import Place
 from condor_pydagman.api.dag_reading import StrPath, build_options, names_of
-from condor_pydagman.cli.lint_report import limit_problem, space_module_of
+from condor_pydagman.cli.lint_report import limit_problem, space_problem
 from condor_pydagman.lint.findings import Finding, Severity
 from condor_pydagman.lint.lint import lint
 from condor_pydagman.lint.lint_world import DiskWorld
@@ -49,7 +49,7 @@ def lint_dag(
     about submit descriptions: this imports htcondor2.  For arguments see `read_dag`.
     """
     options = build_options(use_dag_dir, any_node_names)._replace(use_join_nodes=True, strict=0)
-    findings = lint(names_of(paths), DiskWorld(limit_problem, space_module_of), options)
+    findings = lint(names_of(paths), DiskWorld(limit_problem, space_problem), options)
     return tuple(map(_value, findings.kept))
 
 

@@ -52,18 +52,25 @@ def limit_problem(dag: Dag) -> str:
     return unknown_limits(dag, knobs.load(""))
 
 
-def space_module_of(request: Allocate) -> str:
-    """The site's module that makes an allocation, by the configuration; '' if there is none.
+def space_problem(request: Allocate) -> str:
+    """Why an allocation can't be made, by the configuration; '' if it can.
 
     Raises:
         PydagmanError: the configuration is wrong.
-        Fault: there is one, but it can't be run safely.
     """
     from condor_pydagman.transfer.make_worker import configured_settings
     from condor_pydagman.transfer.module_space import space_module
+    from condor_pydagman.transfer.rules.allocation_rules import capacity_for, normal_destination
+    from condor_pydagman.transfer.rules.faults import Fault
     from condor_pydagman.transfer.way import Surroundings
 
-    return space_module(request, Surroundings(configured_settings(), {}, "", lambda text: None))
+    settings = configured_settings()
+    try:
+        if not space_module(request, Surroundings(settings, {}, "", lambda text: None)):
+            capacity_for(request, normal_destination(request.host), settings.capacities)
+    except Fault as fault:
+        return fault.reason
+    return ""
 
 
 def as_text(findings: Findings) -> Iterator[str]:

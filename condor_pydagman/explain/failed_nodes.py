@@ -16,7 +16,7 @@ from condor_pydagman.follow.run_model import Attempt, NodeRun, Run, ScriptRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import message
-from condor_pydagman.transfer.rules.faults import FaultKind
+from condor_pydagman.transfer.rules.faults import meaning_of
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, NodeKind, NodeStatus
 from condor_pydagman.words import result
 
@@ -192,6 +192,8 @@ def failure_advice(failure: Failure, facts: Facts) -> tuple[str, ...]:
         advice = _script_advice(failure, facts)
     elif failure.cause == "node.exit":
         advice = _placement_advice(failure, facts) or _exit_advice(failure.value)
+    elif failure.cause == "node.submit" and _is_of_kind(failure.node, facts.dag, NodeKind.DATA):
+        advice = _ADVICE["node.submit"].replace("submit file", "request file")
     elif failure.cause == "node.failed" and (known := advice_of_features(failure.reason)):
         advice = known.format(out=facts.out)
     elif failure.cause == "node.cancelled" and not facts.is_live:
@@ -214,8 +216,7 @@ def _placement_advice(failure: Failure, facts: Facts) -> str:
         whose = "a request"
     else:
         return ""
-    code = failure.value
-    meaning = next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")
+    code, meaning = failure.value, meaning_of(failure.value)
     return f"Exit code {code} of {whose} means: {meaning} (docs/data-placement.md)." * bool(meaning)
 
 

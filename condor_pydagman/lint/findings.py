@@ -61,8 +61,8 @@ class World(Protocol):
     def limit_problem(self, dag: Dag) -> str:
         """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
 
-    def has_space_module(self, request: Allocate) -> bool:
-        """Whether a module of the site makes an allocation, or that can't be known."""
+    def space_problem(self, request: Allocate) -> str:
+        """Why an allocation can't be made, as a clause; '' if it can, or that can't be known."""
 
     def unreadable(self, text: str, directory: str) -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
@@ -191,13 +191,19 @@ CODES: dict[str, Code] = {
     ),
     "DAG314": Code(
         _WARNING,
-        "an allocation without a size, which only a module of the site could make",
-        'add size = "200MB", or the like',
+        "an allocation that can't be made: it has no size, or there is not so much space",
+        "PYDAGMAN_PLACEMENT_CAPACITY says how much can be allocated where; without a size, only a "
+        "module of the site makes allocations",
     ),
     "DAG315": Code(
         _WARNING,
         "a pattern whose destination is no directory: it is taken for the name of one file",
         "end dest_url in / to transfer all files that match",
+    ),
+    "DAG316": Code(
+        _WARNING,
+        "requests of one file with the same destination: the one that ends last wins",
+        "they run at once; give each a destination of its own, or make a node for each",
     ),
     "DAG401": Code(
         _WARNING,

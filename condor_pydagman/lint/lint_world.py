@@ -36,16 +36,16 @@ class DiskWorld:
 
     Args:
         limits: says what is wrong with the limits that a DAG names; '' if nothing is.
-        space_module: the path of the site's module that makes an allocation; '' if there is none.
+        space: says why an allocation can't be made; '' if it can.
     """
 
     def __init__(
         self,
         limits: Callable[[Dag], str] = lambda dag: "",
-        space_module: Callable[[Allocate], str] = lambda request: "unknown",
+        space: Callable[[Allocate], str] = lambda request: "",
     ) -> None:
         self._limits = limits
-        self._space_module = space_module
+        self._space = space
         self._kinds: dict[str, FileKind] = {}
         self._dag_files = files.DagFiles()
 
@@ -121,11 +121,11 @@ class DiskWorld:
             return self._limits(dag)
         return ""
 
-    def has_space_module(self, request: Allocate) -> bool:
-        """Whether a module of the site makes an allocation, or that can't be known."""
+    def space_problem(self, request: Allocate) -> str:
+        """Why an allocation can't be made, as a clause; '' if it can, or that can't be known."""
         with contextlib.suppress(Exception):  # the node will show why
-            return bool(self._space_module(request))
-        return True
+            return self._space(request)
+        return ""
 
     def unreadable(self, text: str, directory: str) -> str:
         """The line of a description that can't be read, and why; '' if there is none, or if that

@@ -13,7 +13,7 @@ from condor_pydagman.data_requests.requests import Allocate, Transfer
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import DONE, NOOP, Dag
 from condor_pydagman.lint.findings import FileKind, Findings, World
-from condor_pydagman.transfer.rules.request_order import out_of_order
+from condor_pydagman.transfer.rules.request_order import out_of_order, same_destination
 from condor_pydagman.vocabulary import NodeKind
 
 # Macros that DAGMan sets for every node, with what they may be.
@@ -80,12 +80,10 @@ def _remarks(text: str, macros: Mapping[str, str], world: World) -> Iterator[tup
         if isinstance(one, Transfer) and is_pattern_to_file(one):
             what = f"{one.source} is a pattern, but {one.destination} does not end in /"
             yield "DAG315", one.line, what
-        if isinstance(one, Allocate) and is_known and _lacks_size(one, world):
-            yield "DAG314", one.line, f"the allocation {one.allocation_id} has no size"
-
-
-def _lacks_size(request: Allocate, world: World) -> bool:
-    return not request.size and not world.has_space_module(request)
+        if isinstance(one, Allocate) and is_known and (why := world.space_problem(one)):
+            yield "DAG314", one.line, f"the allocation {one.allocation_id}: {why}"
+    for line, first in same_destination(placements):
+        yield "DAG316", line, f"its destination is that of the request in line {first}"
 
 
 def _add_remark(

@@ -412,7 +412,7 @@ class _Waiter:
                     f" {found.size} bytes, not {request.size}; release it first",
                 )
             return -1, 0
-        name, size = self._capacity()
+        name, size = rules.capacity_for(self._request, self._destination, self._capacities)
         before, wanted = self._before(ledgers, name, size)
         room = size - wanted - rules.taken([*own, *ledgers.others()], name, self._capacities, now)
         if room >= request.size:
@@ -428,28 +428,6 @@ class _Waiter:
             )
         self._queue(ledgers, name)
         return before, room
-
-    def _capacity(self) -> tuple[str, int]:
-        request = self._request
-        if request.size <= 0:
-            raise Fault(
-                FaultKind.REQUEST,
-                "an allocation needs a size, unless a module of the site makes it",
-            )
-        found = rules.capacity_of(self._destination, self._capacities)
-        if found is None:
-            raise Fault(
-                FaultKind.ALLOCATION,
-                f"no space of {self._destination} can be allocated: the administrator sets"
-                " PYDAGMAN_PLACEMENT_CAPACITY, and has set"
-                f" {rules.capacities_text(self._capacities)}",
-            )
-        if request.size > found[1]:
-            raise Fault(
-                FaultKind.NO_SPACE,
-                f"{size_text(request.size)} are more than all of {found[0]}, {size_text(found[1])}",
-            )
-        return found
 
     def _before(self, ledgers: Ledgers, name: str, capacity: int) -> tuple[int, int]:
         """How many wait before it for the same capacity, and their bytes."""

@@ -13,9 +13,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote, unquote
 
+from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.data_requests.urls import Url, parse_url
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import size_text
+from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 
 MAX_LEDGER_BYTES = 4 << 20
 MAX_ROWS = 10_000
@@ -99,6 +101,32 @@ def capacity_of(destination: str, capacities: Iterable[tuple[str, int]]) -> tupl
         if is_within(destination, normal) and (best is None or len(normal) > len(best[0])):
             best = normal, size
     return best
+
+
+def capacity_for(
+    request: Allocate, destination: str, capacities: Sequence[tuple[str, int]]
+) -> tuple[str, int]:
+    """As `capacity_of`, for an allocation that no module of the site makes.
+
+    Raises:
+        Fault: it can't be made, whatever is free.
+    """
+    if request.size <= 0:
+        reason = "an allocation needs a size, unless a module of the site makes it"
+        raise Fault(FaultKind.REQUEST, reason)
+    found = capacity_of(destination, capacities)
+    if found is None:
+        raise Fault(
+            FaultKind.ALLOCATION,
+            f"no space of {destination} can be allocated: the administrator sets"
+            f" PYDAGMAN_PLACEMENT_CAPACITY, and has set {capacities_text(capacities)}",
+        )
+    if request.size > found[1]:
+        raise Fault(
+            FaultKind.NO_SPACE,
+            f"{size_text(request.size)} are more than all of {found[0]}, {size_text(found[1])}",
+        )
+    return found
 
 
 def taken(

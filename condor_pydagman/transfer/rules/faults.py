@@ -83,3 +83,10 @@ def exit_code(kinds: set[FaultKind]) -> int:
     if not kinds:
         return 0
     return next(iter(kinds)).exit_code if len(kinds) == 1 else SEVERAL_EXIT_CODE
+
+
+def meaning_of(code: int) -> str:
+    """What an exit code of a worker means; '' if it is none of its own."""
+    if code == SEVERAL_EXIT_CODE:
+        return "its requests failed for different reasons"
+    return next((kind.meaning for kind in FaultKind if kind.exit_code == code), "")

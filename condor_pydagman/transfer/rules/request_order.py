@@ -13,6 +13,8 @@ from condor_pydagman.transfer.rules.allocation_rules import (
     normal_destination,
 )
 
+_MAGIC = frozenset("*?[")  # of patterns
+
 
 def follows(placements: Sequence[Placement]) -> dict[int, frozenset[int]]:
     """What each placement waits for, by numbers in the file; nothing for those not named."""
@@ -56,6 +58,26 @@ def out_of_order(placements: Sequence[Placement]) -> Iterator[tuple[int, str]]:
             yield one.line, f"the allocation {identity} is released before this transfer uses it"
         elif identity in later and identity not in allocated:
             yield one.line, f"the allocation {identity} is made after this transfer, which needs it"
+
+
+def same_destination(placements: Sequence[Placement]) -> Iterator[tuple[int, int]]:
+    """Lines of transfers that write the file of an earlier one, each with the line of that."""
+    seen: dict[str, int] = {}
+    for one in placements:
+        file = _file_of(one) if isinstance(one, Transfer) else ""
+        if file in seen:
+            yield one.line, seen[file]
+        elif file:
+            seen[file] = one.line
+
+
+def _file_of(transfer: Transfer) -> str:
+    """The file that a transfer writes; '' if it may write several."""
+    destination = destination_of(transfer.destination)
+    if not transfer.destination.path.endswith("/"):
+        return destination
+    name = transfer.source.path.rpartition("/")[2]
+    return "" if not name or _MAGIC & set(name) else f"{destination}/{name}"
 
 
 def _allocation(placement: Placement) -> tuple[str, str]:

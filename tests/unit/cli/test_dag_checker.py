@@ -197,17 +197,23 @@ t.dag:5:10: warning DAG404: node A has PRE_SKIP 1, but no PRE script
     assert run(capsys, "FOO\n", "-lint")[0] == 1
 
 
-def test_an_allocation_without_a_size_needs_a_module(
+def test_an_allocation_that_cannot_be_made(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that could be run, by the configuration of this machine."""
+    """By the modules and capacities of this machine."""
     directory = tmp_path / "modules"
     directory.mkdir()
-    settings = Settings(module_directories=(str(directory),))
+    settings = Settings(module_directories=(str(directory),), capacities=(("nest", 1000),))
     monkeypatch.setattr(make_worker, "configured_settings", lambda: settings)
     (tmp_path / "in.dap").write_text("dap_type = allocate\ndest_host = nest\n")
     code, output = run(capsys, "DATA in in.dap\n", "-lint")
     assert (code, "DAG314" in output) == (0, True)
+    for host, size, reason in (("nest", 2000, "more than all of nest"), ("far", 1, "no space of")):
+        (tmp_path / "in.dap").write_text(
+            f'dap_type = allocate\ndest_host = {host}\nsize = "{size} B"\n'
+        )
+        assert reason in run(capsys, "DATA in in.dap\n", "-lint")[1]
+    (tmp_path / "in.dap").write_text("dap_type = allocate\ndest_host = nest\n")
     module = directory / "stork.allocate.nest"
     module.write_text("#!/bin/sh\n")
     module.chmod(0o755)

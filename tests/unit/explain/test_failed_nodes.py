@@ -282,6 +282,14 @@ def test_exit_codes_of_data_nodes() -> None:
         "Exit code 12 of a DATA node means: the source is not there (docs/data-placement.md).",
     )
     assert the_finding(failed(TEXT, "A", attempt(value=12))).advice == ()
+    (advice,) = the_finding(failed("DATA A a.dap\n", "A", attempt(value=30))).advice
+    assert "its requests failed for different reasons" in advice
+
+
+def test_a_data_node_that_is_not_submitted_has_a_request_to_be_mended() -> None:
+    found = the_finding(failed("DATA A a.dap\n", "A", without_jobs(reason="no such key")))
+    assert found.cause == "node.submit"
+    assert "Fix the request file;" in found.advice[0]
 
 
 def test_the_exit_code_of_a_request_of_the_final_node() -> None:

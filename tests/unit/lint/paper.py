@@ -63,8 +63,8 @@ class PaperWorld:
         name = limit_uses_of(dag)[0].limit
         return f"SHARED_LIMIT {name}: no such limit; the limits are " * self.no_limit
 
-    def has_space_module(self, request: Allocate) -> bool:
-        return request.host == "nest"
+    def space_problem(self, request: Allocate) -> str:
+        return "it has no size" * (request.host != "nest")
 
     def unreadable(self, text: str, directory: str) -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""

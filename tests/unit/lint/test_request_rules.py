@@ -86,3 +86,17 @@ def test_a_pattern_to_a_file() -> None:
     assert (code, file, line) == ("DAG315", "in.dap", 1)
     for source, destination in (("*.txt", "x/"), ("a[1]", "a[1]"), ("a", "b*")):
         assert findings(dag, in_dap=request.format(source, destination)) == []
+
+
+def test_two_requests_that_write_one_file() -> None:
+    request = "[ dap_type = transfer; src_url = {}; dest_url = {}; ]\n"
+
+    def codes(*pairs: tuple[str, str]) -> list[tuple[str, int]]:
+        text = "".join(request.format(*pair) for pair in pairs)
+        return [(code, line) for code, _, line, *_ in findings("DATA in in.dap\n", in_dap=text)]
+
+    assert codes(("/a/x", "/b/x"), ("/c/x", "/b/")) == [("DAG316", 2)]
+    assert codes(("/a/x", "http://h/b"), ("/a/y", "http://h/b")) == [("DAG316", 2)]
+    assert codes(("/a/x", "/b/x"), ("/a/x", "/c/x")) == []
+    assert codes(("/a/", "/d/"), ("/b/", "/d/")) == []
+    assert codes(('"/a/*"', "/d/"), ('"/b/*"', "/d/")) == []
