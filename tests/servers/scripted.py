@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -11,12 +12,16 @@ from collections.abc import Iterator, Sequence
 class ScriptedServer:
     """Answers each connection with the next of some answers, the last one again and again.
 
+    Args:
+        resets: whether it resets each connection after its answer, which the client may not see.
+
     Attributes:
         asked: what each connection has sent up to the end of a head.
     """
 
-    def __init__(self, answers: Sequence[bytes]) -> None:
+    def __init__(self, answers: Sequence[bytes], *, resets: bool = False) -> None:
         self._answers = list(answers)
+        self._resets = resets
         self.asked: list[bytes] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
@@ -49,12 +54,14 @@ class ScriptedServer:
                     head += data
                 self.asked.append(head)
                 made.sendall(self._answers.pop(0) if len(self._answers) > 1 else self._answers[0])
+                if self._resets:
+                    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 @contextlib.contextmanager
-def scripted(*answers: bytes) -> Iterator[ScriptedServer]:
+def scripted(*answers: bytes, resets: bool = False) -> Iterator[ScriptedServer]:
     """A running server."""
-    server = ScriptedServer(answers)
+    server = ScriptedServer(answers, resets=resets)
     try:
         yield server
     finally:

@@ -98,6 +98,27 @@ def test_answers_that_make_no_sense(move: Moves, tmp_path: Path, said: bytes) ->
     assert not (tmp_path / "b").exists()
 
 
+SHORT_ANSWERS = [
+    answer("Content-Length: 3", 'ETag: "1"', body=b"abc"),
+    answer("Transfer-Encoding: chunked", body=b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"),
+]
+
+
+@pytest.mark.parametrize("whole", SHORT_ANSWERS)
+@pytest.mark.parametrize("resets", [False, True])
+def test_an_answer_that_ends_after_any_of_its_bytes(
+    move: Moves, tmp_path: Path, whole: bytes, resets: bool
+) -> None:
+    for length in range(len(whole)):
+        with scripted(whole[:length], resets=resets) as server, pytest.raises(Fault) as error:
+            move(server.url("/a"), tmp_path / "b")
+        assert error.value.kind is FaultKind.SERVER, length
+        assert not (tmp_path / "b").exists()
+    with scripted(whole) as server:
+        move(server.url("/a"), tmp_path / "b")
+    assert (tmp_path / "b").read_bytes() == b"abc"
+
+
 WHOLE_ANSWER = answer("Content-Length: 300000", 'ETag: "1"', body=DATA)
 BROKEN_OFF = WHOLE_ANSWER[:-100_000]
 
