@@ -54,8 +54,10 @@ def _let_rest(sites: Groups, group: int, when: float) -> None:
     if delay_s:
         run.say(f"Site {site} gets no group for {delay_s:.0f} s, and then one at a time")
     if sites.rests.failures(site) == TRIALS:
-        least = f"{MAX_S:.0f} s at least, while others work"
-        run.say(f"Site {site} has failed {TRIALS} groups, and gets none for {least}")
+        run.say(
+            f"Site {site} has failed {TRIALS} groups: while others work, it gets only groups that"
+            f" have no other site, for {MAX_S:.0f} s"
+        )
 
 
 def leave(sites: Groups, group: int, reason: str) -> bool:

@@ -54,7 +54,9 @@ def ask_if_due(sites: Groups) -> None:
         return
     wanted: list[Wanted] = []
     if not run.starts_nothing:
-        wanted = [one for kind in range(len(sites.policies)) for one in _wanted(sites, kind)]
+        avoided = sites.rests.avoided(run.now, sites.there())
+        kinds = range(len(sites.policies))
+        wanted = [one for kind in kinds for one in _wanted(sites, kind, avoided)]
     limits = sites.rests.limits(run.now, sites.there())
     watched = () if run.starts_nothing else _watched(sites)
     sites.begin_request(waits=bool(wanted))
@@ -75,13 +77,14 @@ def _has_changed(sites: Groups) -> bool:
     return sites.changed or sites.in_line != any(sites.waiting)
 
 
-def _wanted(sites: Groups, kind: int) -> list[Wanted]:
+def _wanted(sites: Groups, kind: int, avoided: tuple[str, ...]) -> list[Wanted]:
     never = sites.policies[kind].old_site == "NEVER"
     found = []
     for group in islice(sites.waiting[kind], MAX_WANTED):
         old = tuple(sites.taken_back.get(group, ()))
         only = sites.only.get(group, "")
-        found.append(Wanted(group, kind, only, () if never else old, old if never else ()))
+        last = avoided if never else (*old, *(site for site in avoided if site not in old))
+        found.append(Wanted(group, kind, only, last, old if never else ()))
     return found
 
 

@@ -6,10 +6,11 @@ takes few groups, however many places it has.
 
 A site from which groups were taken back rests: for a while none of the DAG's groups is matched to
 it, and then one at a time, with the same pause before the next one.  A group that fails after such
-a rest makes it twice as long.  Groups that were at the site before it began do not: they tell
-nothing new.  A site that has failed TRIALS groups rests for an hour at least, if others work.  The
-rest is over when a group there has got further than those that were taken back, by one of its jobs,
-or has ended well.  All of that follows from the nodes log.
+such a rest makes it twice as long.  Groups that were at the site before it began do not: they tell
+nothing new.  A site that has failed TRIALS groups while others work is avoided for an hour: only
+groups that have no other site come there.  The rest is over when a group there has got further than
+those that were taken back, by one of its jobs, or has ended well.  All of that follows from the
+nodes log.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from condor_pydagman.named_tuple import NamedTuple
 
 TRIALS = 3  # groups at a site where none has been done
 TRIAL_S = 600.0  # after which what has not failed counts as working
-MAX_S = 3600.0  # seconds that a rest grows to
+MAX_S = 3600.0  # seconds that a rest grows to, and for which a site is avoided
 
 
 class _Rest(NamedTuple):
@@ -167,7 +168,7 @@ class SiteRests:
 
     def _more(self, site: str, now: float, there: There) -> int:
         rest = self._rests[site]
-        if self._until(site, there) > now or site in there.claimed:
+        if self._until(site) > now or site in there.claimed:
             return 0
         new = [group for group in there.groups.get(site, ()) if self._is_new(group, rest)]
         return int(len(new) < max(1, TRIALS - rest.failed))
@@ -175,12 +176,20 @@ class SiteRests:
     def _is_new(self, group: int, rest: _Rest) -> bool:
         return rest.is_untried or self._stays[group].matched > rest.begun
 
-    def _until(self, site: str, there: There) -> float:
+    def _until(self, site: str) -> float:
         rest = self._rests[site]
-        has_failed = rest.failed >= TRIALS
-        others_work = not self._rests.keys() >= self._trusted | there.groups.keys()
-        least = MAX_S if has_failed and others_work else 0.0
-        return rest.counts_from + max(rest.delay_s, least)
+        return rest.counts_from + rest.delay_s
+
+    def avoided(self, now: float, there: There) -> tuple[str, ...]:
+        """The sites where groups come that have no other one, though their rest may be over."""
+        return tuple(site for site, until in self._avoided_until(there) if until > now)
+
+    def _avoided_until(self, there: There) -> Iterator[tuple[str, float]]:
+        if self._rests.keys() >= self._trusted | there.groups.keys():
+            return  # no other one is known to work
+        for site, rest in self._rests.items():
+            if rest.failed >= TRIALS:
+                yield site, rest.counts_from + MAX_S
 
     def next_time(self, now: float, there: There) -> float | None:
         """When the next of them may have a group."""
@@ -188,7 +197,8 @@ class SiteRests:
 
     def _times(self, there: There) -> Iterator[float]:
         for site in self._rests:
-            yield self._until(site, there)
+            yield self._until(site)
+        yield from (until for _, until in self._avoided_until(there))
         for site, groups in there.groups.items():
             if self.is_on_trial(site):
                 known = (self._stays.get(group) for group in groups)

@@ -23,10 +23,12 @@ class Matched(make.EngineHarness):
 
     Attributes:
         rooms: the sites, and how many groups each may have.
+        fits: by kind of group, the only site that fits it, if there is only one.
         claims: the sites that are kept for groups.
     """
 
     rooms: dict[str, int]
+    fits: dict[int, str]
     claims: dict[int, str]
 
     @property
@@ -42,7 +44,10 @@ class Matched(make.EngineHarness):
         taken = {site: list(kept.values()).count(site) for site in self.rooms}
         rooms = {site: Room(most, taken[site]) for site, most in self.rooms.items()}
         kinds = {one.kind for one in request.wanted}
-        offers = {kind: [Offer(site) for site in self.rooms] for kind in kinds}
+        offers = {
+            kind: [Offer(site) for site in self.rooms if self.fits.get(kind, site) == site]
+            for kind in kinds
+        }
         found = choose(request.wanted, offers, rooms, request.limits.of(self.rooms))
         self.claims = {**kept, **dict(found)}
         for site, most in self.rooms.items():
@@ -95,6 +100,7 @@ def matched(of: Dag | str, rooms: str = "s:9") -> Matched:
     harness.rooms = {
         site: int(most) for site, _, most in (word.partition(":") for word in rooms.split())
     }
+    harness.fits = {}
     harness.claims = {}
     harness.begin()
     return harness

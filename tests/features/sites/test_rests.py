@@ -99,16 +99,18 @@ def test_groups_on_trial_are_those_that_have_failed_too() -> None:
     assert resting(rests, 2e3, There({"west": [2]})) == {"west": 0}
     rests.failed(2, "west", 2e3, 1, 1.0)
     assert resting(rests, 2e3, NOBODY) == {"west": 1}, "there is no other site"
+    assert rests.avoided(2e3, NOBODY) == ()
     others = There({"north": [3]})
     until = 20.0 + MAX_S
     assert rests.next_time(2e3, others) == until
-    assert resting(rests, until - 1, others) == {"west": 0}
-    assert resting(rests, until, others) == {"west": 1}
+    assert rests.avoided(until - 1, others) == ("west",)
+    assert resting(rests, until - 1, others) == {"west": 1}, "for groups that have no other site"
+    assert rests.avoided(until, others) == ()
     rests.trust("north")
-    assert resting(rests, until - 1, NOBODY) == {"west": 0}, "a place is free there just now"
+    assert rests.avoided(until - 1, NOBODY) == ("west",), "a place is free elsewhere just now"
 
 
-def test_a_site_that_worked_rests_for_an_hour_after_three_that_came_later() -> None:
+def test_a_site_that_worked_is_avoided_for_an_hour_after_three_that_came_later() -> None:
     rests = SiteRests(MANY)
     rests.trust("west")
     for group in range(9):
@@ -120,7 +122,8 @@ def test_a_site_that_worked_rests_for_an_hour_after_three_that_came_later() -> N
     for number, when in enumerate((100.0, 1000.0)):
         rests.matched(10 + number, "west", when)
         rests.failed(10 + number, "west", when + 1, 1, FIRST_S)
-    assert rests.next_time(1002.0, others) == 1001.0 + MAX_S
+    assert rests.avoided(1000.0 + MAX_S, others) == ("west",)
+    assert rests.next_time(1002.0 + FIRST_S * 4, others) == 1001.0 + MAX_S
 
 
 class Hole:
@@ -174,8 +177,20 @@ def test_a_hole_gets_few_of_many_groups(interval_s: float) -> None:
     assert hole.code == 0
     assert hole.matches.count("good") + hole.matches.count("other") == 40
     assert hole.matches.count("bad") == TRIALS
-    assert hole.harness.said("Site bad has failed 3 groups, and gets none for 3600 s at least")
+    assert hole.harness.said("Site bad has failed 3 groups: while others work, it gets only groups")
     assert hole.harness.said(" has to leave site bad: 1 run of its nodes failed there")
+
+
+def test_a_group_that_has_no_other_site_does_not_wait_for_an_hour() -> None:
+    policy = 'SITE_POLICY N0 REQUIREMENTS TARGET.Name == "bad"\nSITE_POLICY ALL_GROUPS ROUNDS 4'
+    hole = Hole(9, "bad:9 good:2", policy)
+    sites = hole.harness.sites
+    hole.harness.fits = {sites.kinds[0]: "bad"}
+    hole.play()
+    assert hole.code == 1
+    assert hole.matches.count("good") == 8
+    assert hole.matches.count("bad") <= TRIALS + 4
+    assert hole.harness.engine.run.now < 1000 + MAX_S
 
 
 def test_a_good_site_is_full_after_its_first_group() -> None:

@@ -233,10 +233,10 @@ class Matcher:
                 taken = room.taken + given[one.site]
                 if taken >= room.most:
                     found[number] = one._replace(obstacle=Obstacle.FULL)
+                elif one.site in resting:
+                    found[number] = one._replace(obstacle=Obstacle.RESTS)
                 elif given[one.site] >= few.get(one.site, given[one.site] + 1):
-                    rests = one.site in resting
-                    obstacle = Obstacle.RESTS if rests else Obstacle.TRIED
-                    found[number] = one._replace(obstacle=obstacle)
+                    found[number] = one._replace(obstacle=Obstacle.TRIED)
                 elif taken + room.reserved >= room.most:
                     found[number] = one._replace(obstacle=Obstacle.RESERVED)
 
