@@ -2,7 +2,7 @@
 
 It never blocks: data of clients are read when the kernel reports them, for at most SERVE_SLICE_S
 seconds per pass of the loop.  A client that has not finished is dropped after CLIENT_TIMEOUT_S, and
-after BUSY_CLIENT_TIMEOUT_S while there are MAX_CLIENTS clients.
+after BUSY_CLIENT_TIMEOUT_S while there are MAX_CLIENTS clients, unless it waits for its reply.
 
 It listens where stock's DaemonCore would (NETWORK_INTERFACE, BIND_ALL_INTERFACES, ENABLE_IPV4 and
 ENABLE_IPV6, LOWPORT to HIGHPORT or IN_LOWPORT to IN_HIGHPORT, TCP_FORWARDING_HOST), by TCP only.
@@ -425,10 +425,7 @@ class ControlSocket:
     def next_deadline(self) -> float | None:
         """When `work` is to be called even if nothing is readable (monotonic clock)."""
         times = [] if self._is_accepting or not self._accept_again_at else [self._accept_again_at]
-        oldest = next(iter(self._clients.values()), None)
-        if oldest is not None:
-            times.append(oldest.accepted_at + self._client_timeout_s())
-        return min(times, default=None)
+        return min((*times, *map(self._overdue_at, self._clients.values())), default=None)
 
     def work(self, refused: Callable[[str], None] = lambda line: None) -> list[Request]:
         """Serve clients for at most SERVE_SLICE_S; returns their requests.
@@ -457,14 +454,14 @@ class ControlSocket:
             listener.close()
         self._poll.close()
 
-    def _client_timeout_s(self) -> float:
-        return CLIENT_TIMEOUT_S if len(self._clients) < MAX_CLIENTS else BUSY_CLIENT_TIMEOUT_S
+    def _overdue_at(self, client: _Client) -> float:
+        is_busy = len(self._clients) >= MAX_CLIENTS and not client.asked
+        return client.accepted_at + (BUSY_CLIENT_TIMEOUT_S if is_busy else CLIENT_TIMEOUT_S)
 
     def _drop_overdue(self, now: float) -> None:
         for client in list(self._clients.values()):
-            if now < client.accepted_at + self._client_timeout_s():
-                break
-            self._drop(client)
+            if now >= self._overdue_at(client):
+                self._drop(client)
 
     def _update_listening(self) -> None:
         now = time.monotonic()

@@ -222,6 +222,25 @@ def test_silent_ones_do_not_keep_others_out(
         other.close()
 
 
+def test_one_that_waits_for_its_reply_is_not_dropped_for_others(
+    control: ControlSocket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schedd may take seconds before DAGMan replies."""
+    now = time.monotonic()
+    monkeypatch.setattr(control_socket, "time", SimpleNamespace(monotonic=lambda: now))
+    with connect(control) as client:
+        client.sendall(halt())
+        (request,) = until(control.work, "a request that is served")
+        silent = [connect(control) for _ in range(control_socket.MAX_CLIENTS)]
+        served(control)
+        now += control_socket.BUSY_CLIENT_TIMEOUT_S
+        control.work()
+        request.reply({"Result": True})
+        assert b"Result" in rest(client)
+    for other in silent:
+        other.close()
+
+
 def test_full_house_is_no_busy_loop(control: ControlSocket) -> None:
     silent = [connect(control) for _ in range(control_socket.MAX_CLIENTS + 10)]
     served(control)
