@@ -147,9 +147,7 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
     environment = {**order.environment, **_of_the_job()}
     dag = os.path.dirname(os.path.abspath(journal_path)).removesuffix(PLACEMENTS)
     surroundings = Surroundings(order.settings, environment, order.directory, _say, dag)
-    worker = make_worker(
-        request.placements, surroundings, listener, stop, journal.done, may_fork=True
-    )
+    worker = make_worker(request.placements, surroundings, listener, stop, journal, may_fork=True)
     listener.show(worker)
     worker.start()
     while not worker.join(FLUSH_S):

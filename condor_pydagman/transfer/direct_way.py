@@ -120,7 +120,7 @@ class DirectWay:
             return self._perform(transfer, destination, attempt)
 
     def _perform(self, transfer: Transfer, destination: Url, by: _Attempt) -> Outcome:
-        there = self._there(transfer, destination, by.reads, by.writes)
+        there = self._there(transfer, destination, by)
         if there is not None:
             return Outcome(by.label, there.size, 0, skipped=True)
         if destination is not transfer.destination:
@@ -130,9 +130,7 @@ class DirectWay:
         label = by.label + " (copied by the service)" * copy.by_service
         return Outcome(label, size, by.progress.moved)
 
-    def _there(
-        self, transfer: Transfer, destination: Url, reads: Endpoint, writes: Endpoint
-    ) -> Entry | None:
+    def _there(self, transfer: Transfer, destination: Url, by: _Attempt) -> Entry | None:
         """What is at the destination, if it is to be skipped.
 
         Raises:
@@ -144,7 +142,7 @@ class DirectWay:
             mode = mode_of(destination.path)
             if not mode or (stat.S_ISREG(mode) and transfer.if_exists == OVERWRITE):
                 return None
-        found = writes.look(destination)
+        found = by.writes.look(destination)
         if found is None:
             return None
         if found.is_directory:
@@ -153,8 +151,10 @@ class DirectWay:
                 f"{destination} is a directory; end it in / to put the file into it",
             )
         if transfer.if_exists == FAIL:
+            if destination.is_local and by.progress.has_named(destination.path):
+                return found
             raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
-        if transfer.if_exists == SKIP and _is_right(transfer, found, destination, reads, writes):
+        if transfer.if_exists == SKIP and _is_right(transfer, found, destination, by):
             return found
         return None
 
@@ -292,17 +292,15 @@ def place_of(url: Url) -> tuple[str, int, str, str]:
     return f"{scheme} {url.host}", port, url.query, url.path
 
 
-def _is_right(
-    transfer: Transfer, found: Entry, destination: Url, reads: Endpoint, writes: Endpoint
-) -> bool:
+def _is_right(transfer: Transfer, found: Entry, destination: Url, by: _Attempt) -> bool:
     """Whether what is there has the right checksum, or size if the request has no checksum."""
     if transfer.checksum:
         algorithm, _, digits = transfer.checksum.partition(":")
-        known = known_checksum(writes, destination, found, algorithm)
+        known = known_checksum(by.writes, destination, found, algorithm)
         if not known:
-            known = StreamCopy.checksum_of(writes, destination, algorithm)
+            known = StreamCopy.checksum_of(by.writes, destination, algorithm)
         return same_digits(known, digits)
-    source = reads.look(transfer.source)
+    source = by.reads.look(transfer.source)
     if source is None:
         raise Fault(FaultKind.MISSING, f"{transfer.source} is not there")
     return source.size is not None and source.size == found.size

@@ -7,7 +7,15 @@ import threading
 
 from condor_pydagman.adapters import files
 from condor_pydagman.data_requests.requests import Allocate, Placement, Transfer
-from condor_pydagman.transfer.rules.journal_text import Done, complete_line, done_line, read_done
+from condor_pydagman.transfer.rules.journal_text import (
+    Done,
+    FileId,
+    complete_line,
+    done_line,
+    named_line,
+    read_done,
+    read_named,
+)
 
 MAX_BYTES = 256 * 1024**2  # of a journal that is read
 
@@ -33,8 +41,24 @@ def is_still_done(placement: Placement, size: int) -> bool:
         return False
 
 
-class Journal:
-    """Notes what is done, for the next worker of the node; used by several threads.
+class NoJournal:
+    """What is known without a journal, which is nothing.
+
+    Attributes:
+        done: sizes of the files of placements that are done, by their keys.
+        named: files that were about to get their names, by the keys of their placements.
+    """
+
+    def __init__(self) -> None:
+        self.done: dict[str, int] = {}
+        self.named: dict[str, FileId] = {}
+
+    def name(self, key: str, file: FileId) -> None:
+        """Note that a file is about to get its name."""
+
+
+class Journal(NoJournal):
+    """Notes what is done, for the next worker of the node; used by several threads and processes.
 
     Args:
         path: of the file, in a directory of the user's alone.
@@ -44,6 +68,7 @@ class Journal:
     """
 
     def __init__(self, path: str) -> None:
+        super().__init__()
         self._lock = threading.Lock()
         try:
             self._fd = files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -51,12 +76,16 @@ class Journal:
             raise OSError(error.errno, error.strerror, path) from None
         with open(self._fd, "rb", closefd=False) as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
-        self.done = read_done(text)
+        self.done, self.named = read_done(text), read_named(text)
         self._torn = bool(text) and not text.endswith("\n")
 
     def add(self, done: Done) -> None:
         """Note a placement that is done; what can't be written is done again later."""
         self._write(done_line(done))
+
+    def name(self, key: str, file: FileId) -> None:
+        """See `NoJournal`."""
+        self._write(named_line(key, file))
 
     def complete(self) -> None:
         """Note that all are done."""

@@ -72,6 +72,8 @@ class LocalPart:
             size = self._checked(transfer, progress)
             if surroundings.settings.synchronize:
                 synchronize(self.path)
+            if transfer.if_exists == FAIL:
+                progress.names(self.path)
             _rename(self.path, self.final, replaces=transfer.if_exists != FAIL)
             if surroundings.settings.synchronize:
                 synchronize(os.path.dirname(self.final))
@@ -121,6 +123,8 @@ def is_there_already(transfer: Transfer, final: str, progress: Progress) -> bool
     Raises:
         Fault: the request says to fail if it is there.
     """
+    if transfer.if_exists == FAIL and progress.has_named(final):
+        return True
     if transfer.if_exists == FAIL and os.path.lexists(final):
         raise Fault(FaultKind.DESTINATION, f"{final} is there already")
     if transfer.if_exists != SKIP or not os.path.isfile(final):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Placement
@@ -12,6 +12,7 @@ from condor_pydagman.transfer.allocations import Space
 from condor_pydagman.transfer.cache_way import CacheWay
 from condor_pydagman.transfer.direct_way import DirectWay
 from condor_pydagman.transfer.gfal_way import GfalWay
+from condor_pydagman.transfer.journal import NoJournal
 from condor_pydagman.transfer.module_way import ModuleWay
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.plugin_way import PluginWay
@@ -40,7 +41,7 @@ def make_worker(
     surroundings: Surroundings,
     listener: Listener,
     stop: threading.Event,
-    done: Mapping[str, int] = {},
+    journal: NoJournal | None = None,
     *,
     may_fork: bool = False,
 ) -> Worker | WorkerProcesses:
@@ -50,6 +51,7 @@ def make_worker(
         may_fork: whether the process has no threads, so that several processes may share many
             placements.
     """
+    journal = journal or NoJournal()
     surroundings = surroundings._replace(must_stop=stop.is_set)
     settings, say = surroundings.settings, surroundings.say
     direct = DirectWay()
@@ -64,5 +66,5 @@ def make_worker(
     may_fork = may_fork and not follows(placements)
     count = processes_for(placements, settings.max_streams) if may_fork else 1
     if count > 1:
-        return WorkerProcesses(placements, performer, listener, stop, done, count)
-    return Worker(placements, performer, listener, stop, done)
+        return WorkerProcesses(placements, performer, listener, stop, journal, count)
+    return Worker(placements, performer, listener, stop, journal)

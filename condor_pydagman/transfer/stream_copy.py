@@ -280,7 +280,7 @@ class StreamCopy:
             self._writes.rename(temporary, destination)
             if hasattr(self._writes, "check_moved"):
                 self._writes.check_moved(destination, size)
-        elif not _named_if_free(temporary.path, destination.path):
+        elif not _named_if_free(temporary.path, destination.path, self._progress):
             raise Fault(FaultKind.DESTINATION, f"{destination} is there already")
         if destination.is_local and self._surroundings.settings.synchronize:
             _synchronize(os.path.dirname(destination.path))
@@ -422,9 +422,10 @@ class _ReadToTheEnd:
         return 0
 
 
-def _named_if_free(temporary: str, path: str) -> bool:
+def _named_if_free(temporary: str, path: str, progress: Progress) -> bool:
     """Give a file its final name, unless something has it; whether it has it now."""
     with writing(path):
+        progress.names(temporary)
         try:
             os.link(temporary, path)
         except FileExistsError:

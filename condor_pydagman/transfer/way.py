@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol
@@ -10,6 +11,7 @@ from condor_pydagman.data_requests.requests import Transfer
 from condor_pydagman.data_requests.settings import Settings
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
+from condor_pydagman.transfer.rules.journal_text import FileId
 
 STOPPED = "stopped"
 
@@ -28,6 +30,9 @@ class Progress:
             raises a Fault.  None if there is never more.
         on_data: is told how many bytes the attempt has moved, until it returns True; None if nobody
             wants to know.
+        before_name: is told which file, by device and inode, is about to get its name at this
+            machine where none may be; None if nobody wants to know.
+        own_file: which file an earlier worker was about to give its name; None if there is none.
     """
 
     def __init__(self, stop: threading.Event, room: int | None = None) -> None:
@@ -35,6 +40,8 @@ class Progress:
         self.room = room
         self.grow: Callable[[int], int] | None = None
         self.on_data: Callable[[int], bool] | None = None
+        self.before_name: Callable[[FileId], None] | None = None
+        self.own_file: FileId | None = None
         self.moved = self.offset = 0
         self.total: int | None = None
 
@@ -57,6 +64,21 @@ class Progress:
         if self.on_data is not None and count and self.on_data(self.moved):
             self.on_data = None
         self._check(self.offset + self.moved)
+
+    def names(self, path: str) -> None:
+        """The file is about to get its name."""
+        if self.before_name is not None:
+            found = os.lstat(path)
+            self.own_file = found.st_dev, found.st_ino
+            self.before_name(self.own_file)
+
+    def has_named(self, path: str) -> bool:
+        """Whether what is there is the file that was about to get its name."""
+        try:
+            found = os.lstat(path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self.own_file
 
     def wait(self, seconds: float) -> None:
         """Sleep, but not longer than until the worker is to stop.

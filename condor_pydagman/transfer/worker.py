@@ -6,17 +6,18 @@ with a delay if it is to be tried again: no thread waits for a server that rests
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from condor_pydagman.data_requests.request_text import is_several
-from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
+from condor_pydagman.data_requests.requests import FAIL, Allocate, Placement, Release, Transfer
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
-from condor_pydagman.transfer.journal import is_still_done
+from condor_pydagman.transfer.journal import NoJournal, is_still_done
 from condor_pydagman.transfer.performer import Performer, Stream
 from condor_pydagman.transfer.rules import attempts
 from condor_pydagman.transfer.rules.attempts import Candidate, Next
@@ -84,7 +85,7 @@ class Worker:
         performer: makes attempts.
         listener: is told.
         stop: set to end soon.
-        done: keys of placements that were done by an earlier worker, with the sizes of their files.
+        journal: what earlier workers have done.
         share: what of them is for this worker.
         files: of directories, which workers in other processes share with this one.
 
@@ -98,7 +99,7 @@ class Worker:
         performer: Performer,
         listener: Listener,
         stop: threading.Event,
-        done: Mapping[str, int] = {},
+        journal: NoJournal,
         share: Share = WHOLE,
         files: SharedFiles | None = None,
     ) -> None:
@@ -108,7 +109,7 @@ class Worker:
         self._settings = performer.surroundings.settings
         self._listener = listener
         self._stop = stop
-        self._done = done
+        self._journal = journal
         self._queue = WorkQueue(stop, self._next_of_others, self._others_may_give)
         self._order = RequestOrder(follows(placements))
         self._lock = threading.Lock()
@@ -162,10 +163,14 @@ class Worker:
     def _works(self, number: int, placement: Placement, *, single: bool = False) -> Iterator[Work]:
         """The work of a placement; none if it has been done."""
         key = key_of(placement)
-        size = self._done.get(key)
+        size = self._journal.done.get(key)
         again = isinstance(placement, Release) and self._order.has_begun(number)
         if size is None or again or not is_still_done(placement, size):
-            yield Work(number, placement, key, Progress(self._stop), single)
+            progress = Progress(self._stop)
+            if isinstance(placement, Transfer) and placement.if_exists == FAIL:
+                progress.own_file = self._journal.named.get(key)
+                progress.before_name = functools.partial(self._journal.name, key)
+            yield Work(number, placement, key, progress, single)
 
     def _run(self) -> None:
         try:

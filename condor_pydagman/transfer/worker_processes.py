@@ -16,13 +16,14 @@ import selectors
 import signal
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.endpoints import choose
+from condor_pydagman.transfer.journal import NoJournal
 from condor_pydagman.transfer.performer import Performer
 from condor_pydagman.transfer.rules.faults import Fault, FaultKind
 from condor_pydagman.transfer.shared_files import SharedFiles
@@ -76,7 +77,7 @@ class WorkerProcesses:
         performer: Performer,
         listener: Listener,
         stop: threading.Event,
-        done: Mapping[str, int],
+        journal: NoJournal,
         count: int,
     ) -> None:
         self._listener = listener
@@ -97,7 +98,7 @@ class WorkerProcesses:
             own_stop = threading.Event()
             share = performer.for_worker(streams, own_stop)
             made = lambda told, number=number, share=share, own_stop=own_stop: Worker(  # noqa: E731
-                placements, share, told, own_stop, done, Share(number, count), shared
+                placements, share, told, own_stop, journal, Share(number, count), shared
             )
             child = _Child(made, placements, own_stop)
             self._children[child.fd] = child

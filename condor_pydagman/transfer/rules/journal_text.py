@@ -1,7 +1,9 @@
 """The journal of a DATA node: which of its placements are done, so that none is repeated.
 
-A line for each, as JSON.  A file of it is continued by later attempts of the node, in this run and
-in runs from a rescue file, until one attempt has succeeded as a whole.
+A line for each, as JSON.  Of a file that may not replace another one, a line before it says which
+file is about to get the name: if the worker is killed then, the next one knows it for its own.  A
+journal is continued by later attempts of the node, in this run and in runs from a rescue file,
+until one attempt has succeeded as a whole.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
 
+FileId = tuple[int, int]  # device and inode
 COMPLETE = "complete"  # every placement of an attempt is done
 
 
@@ -43,6 +46,11 @@ def done_line(done: Done) -> str:
     return json.dumps(list(done)) + "\n"
 
 
+def named_line(key: str, file: FileId) -> str:
+    """The line of a placement whose file is about to get its name."""
+    return json.dumps([key, *file]) + "\n"
+
+
 def complete_line() -> str:
     """The line of an attempt that succeeded."""
     return json.dumps([COMPLETE, 0]) + "\n"
@@ -64,3 +72,17 @@ def read_done(text: str) -> dict[str, int]:
         elif isinstance(key, str) and isinstance(size, int):
             done[key] = size
     return done
+
+
+def read_named(text: str) -> dict[str, FileId]:
+    """The files that were about to get their names, by key of their placements; none if the last
+    attempt has succeeded as a whole."""
+    named: dict[str, FileId] = {}
+    for line in text.rpartition(complete_line())[2].split("\n"):
+        try:
+            key, device, number = json.loads(line)
+        except (ValueError, TypeError):
+            continue
+        if isinstance(key, str) and isinstance(device, int) and isinstance(number, int):
+            named[key] = device, number
+    return named

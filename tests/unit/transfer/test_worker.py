@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +15,7 @@ from condor_pydagman.data_requests.requests import Placement
 from condor_pydagman.records.placement_event import COMPLETED, FAILED, RESCHEDULED
 from condor_pydagman.transfer import gfal_way, performer
 from condor_pydagman.transfer.attempt_lines import attempt_line
+from condor_pydagman.transfer.journal import Journal, NoJournal
 from condor_pydagman.transfer.make_worker import make_worker
 from condor_pydagman.transfer.rules.faults import FaultKind
 from condor_pydagman.transfer.rules.journal_text import key_of
@@ -45,18 +45,26 @@ class Listener:
 class Work:
     """A worker for the text of a request file."""
 
-    def __init__(self, text: str, surroundings: Surroundings, done: Mapping[str, int] = {}) -> None:
+    def __init__(
+        self, text: str, surroundings: Surroundings, journal: NoJournal | None = None
+    ) -> None:
         self.placements = read_requests(text, "x.dap", Macros(), surroundings.directory).placements
         self.listener = Listener()
         self.stop = threading.Event()
         self.worker: Worker | WorkerProcesses = make_worker(
-            self.placements, surroundings, self.listener, self.stop, done
+            self.placements, surroundings, self.listener, self.stop, journal
         )
 
     def run(self) -> set[FaultKind]:
         self.worker.start()
         assert self.worker.join(LIMIT_S)
         return self.worker.result()
+
+
+def journal_of(done: dict[str, int]) -> NoJournal:
+    journal = NoJournal()
+    journal.done = done
+    return journal
 
 
 def transfer(source: str, destination: str, more: str = "") -> str:
@@ -349,11 +357,11 @@ def test_what_is_done_is_not_done_again(server: FaultyServer, surroundings: Surr
     assert first.run() == set()
     done = {end.key: 1 for end in first.listener.ends}
     assert key_of(first.placements[0]) in done
-    second = Work(text, surroundings, done)
+    second = Work(text, surroundings, journal_of(done))
     assert second.run() == set()
     assert second.listener.ends == []
     os.unlink(second.placements[1].destination.path + "b")
-    third = Work(text, surroundings, done)
+    third = Work(text, surroundings, journal_of(done))
     assert third.run() == set()
     (end,) = third.listener.ends
     assert end.placement.source.name == "b"
@@ -465,7 +473,33 @@ def test_an_allocation_is_released_after_a_transfer_that_fails_and_again_the_nex
     done = {end.key: -1 for end in work.listener.ends if end.state == COMPLETED}
     assert len(done) == 2
     (Path(surroundings.directory) / "a").write_text("a")
-    again = Work(text, surroundings, done)
+    again = Work(text, surroundings, journal_of(done))
     assert again.run() == set()
     assert len(again.listener.ends) == 3
     assert Work(space_of("allocate"), surroundings).run() == set(), "nothing is left of it"
+
+
+@pytest.mark.parametrize("way", ["direct", "module"])
+def test_a_file_that_a_killed_worker_has_named_is_its_own(
+    surroundings: Surroundings, tmp_path: Path, way: str
+) -> None:
+    """Killed before it could note that the placement was done."""
+    if way == "module":
+        module = tmp_path / "stork.transfer.file-file"
+        module.write_text('#!/bin/sh\ncp "${1#file://}" "${2#file://}"\n')
+        module.chmod(0o755)
+        settings = surroundings.settings._replace(module_directories=(str(tmp_path),))
+        surroundings = surroundings._replace(settings=settings)
+    place = Path(surroundings.directory)
+    (place / "a").write_text("x")
+    text = transfer("a", "b", f"if_exists = fail; ways = {way}")
+    journal = Journal(str(tmp_path / "journal"))
+    journal.add = lambda done: None  # type: ignore[method-assign]
+    assert Work(text, surroundings, journal).run() == set()
+    again = Journal(str(tmp_path / "journal"))
+    assert again.done == {}
+    assert Work(text, surroundings, again).run() == set()
+    (place / "b").rename(place / "c")
+    (place / "b").write_text("somebody else's")
+    assert Work(text, surroundings, again).run() == {FaultKind.DESTINATION}
+    assert Work(text, surroundings).run() == {FaultKind.DESTINATION}

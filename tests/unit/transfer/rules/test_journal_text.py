@@ -9,7 +9,9 @@ from condor_pydagman.transfer.rules.journal_text import (
     complete_line,
     done_line,
     key_of,
+    named_line,
     read_done,
+    read_named,
 )
 
 TRANSFER = Transfer(parse_url("http://me:pw@h/a"), parse_url("/b"))
@@ -24,6 +26,13 @@ def test_after_a_success_all_is_done_again() -> None:
     assert read_done(done_line(Done("a", 3)) + complete_line() + done_line(Done("b", 1))) == {
         "b": 1
     }
+
+
+def test_files_that_were_about_to_get_their_names() -> None:
+    text = named_line("a", (1, 2)) + done_line(Done("b", 3)) + named_line("c", (4, 5))
+    assert read_named(text + '["d", 1]\n["e", 1, "x"]\n["f", 1, ') == {"a": (1, 2), "c": (4, 5)}
+    assert read_done(text) == {"b": 3}
+    assert read_named(text + complete_line()) == {}
 
 
 def test_damaged_lines_count_for_nothing() -> None:
