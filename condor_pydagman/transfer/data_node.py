@@ -142,8 +142,9 @@ def _carry_out(order: WorkOrder, journal_path: str, stop: threading.Event) -> se
     request = read_requests(
         order.text, order.name, Macros(order.macros, order.environment), order.directory
     )
-    journal = Journal(journal_path)
-    listener = _NodeListener(order, journal)
+    job = own_job(os.environ.get("_CONDOR_JOB_AD", ""))
+    journal = Journal(journal_path, "{}.{}".format(*job) if job[0] else "")
+    listener = _NodeListener(order, journal, job)
     environment = {**order.environment, **_of_the_job()}
     dag = os.path.dirname(os.path.abspath(journal_path)).removesuffix(PLACEMENTS)
     surroundings = Surroundings(order.settings, environment, order.directory, _say, dag)
@@ -173,10 +174,10 @@ def _of_the_job() -> dict[str, str]:
 class _NodeListener:
     """Tells what happens in the node's output, in the nodes log, in the journal and in the ad."""
 
-    def __init__(self, order: WorkOrder, journal: Journal) -> None:
+    def __init__(self, order: WorkOrder, journal: Journal, job: tuple[int, int]) -> None:
         self._order = order
         self._journal = journal
-        self._job = own_job(os.environ.get("_CONDOR_JOB_AD", ""))
+        self._job = job
         self._notes = NodesLogNotes(order.nodes_log, _say)
         self._ad = JobAdPublisher("{}.{}".format(*self._job) if self._job[0] else "")
         self._sum = ProgressSum()

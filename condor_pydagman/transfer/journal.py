@@ -62,13 +62,15 @@ class Journal(NoJournal):
 
     Args:
         path: of the file, in a directory of the user's alone.
+        job: id of the worker's HTCondor job, '' if it is none.
 
     Raises:
         OSError: it can't be opened.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, job: str = "") -> None:
         super().__init__()
+        self._job = job
         self._lock = threading.Lock()
         try:
             self._fd = files.open_to_append(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -76,7 +78,7 @@ class Journal(NoJournal):
             raise OSError(error.errno, error.strerror, path) from None
         with open(self._fd, "rb", closefd=False) as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
-        self.done, self.named = read_done(text), read_named(text)
+        self.done, self.named = read_done(text, job), read_named(text, job)
         self._torn = bool(text) and not text.endswith("\n")
 
     def add(self, done: Done) -> None:
@@ -89,7 +91,7 @@ class Journal(NoJournal):
 
     def complete(self) -> None:
         """Note that all are done."""
-        self._write(complete_line())
+        self._write(complete_line(self._job))
 
     def close(self) -> None:
         """Close the file."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 from condor_pydagman.data_requests.requests import Placement, Transfer
 from condor_pydagman.named_tuple import NamedTuple
@@ -51,38 +52,47 @@ def named_line(key: str, file: FileId) -> str:
     return json.dumps([key, *file]) + "\n"
 
 
-def complete_line() -> str:
-    """The line of an attempt that succeeded."""
-    return json.dumps([COMPLETE, 0]) + "\n"
+def complete_line(job: str = "") -> str:
+    """The line of an attempt that succeeded; `job` is the id of its HTCondor job, '' for none."""
+    return json.dumps([COMPLETE, job]) + "\n"
 
 
-def read_done(text: str) -> dict[str, int]:
+def read_done(text: str, job: str = "") -> dict[str, int]:
     """Sizes of what is done, by key; empty if the last attempt has succeeded as a whole.
 
     A line that is cut or damaged counts for nothing: its placement is done again.
+
+    Args:
+        job: whose success does not count as one: it was killed before HTCondor knew of that.
     """
-    done: dict[str, int] = {}
+    return {
+        entry[0]: entry[1]
+        for entry in _entries(text, job)
+        if len(entry) == 2 and isinstance(entry[1], int)
+    }
+
+
+def read_named(text: str, job: str = "") -> dict[str, FileId]:
+    """The files that were about to get their names, by key of their placements; as `read_done`."""
+    return {
+        entry[0]: (entry[1], entry[2])
+        for entry in _entries(text, job)
+        if len(entry) == 3 and all(isinstance(number, int) for number in entry[1:])
+    }
+
+
+def _entries(text: str, job: str) -> list[list[Any]]:
+    """The entries since the last success that counts."""
+    found: list[list[Any]] = []
     for line in text.split("\n"):
         try:
-            key, size = json.loads(line)
-        except (ValueError, TypeError):
+            entry = json.loads(line)
+        except ValueError:
             continue
-        if key == COMPLETE:
-            done.clear()
-        elif isinstance(key, str) and isinstance(size, int):
-            done[key] = size
-    return done
-
-
-def read_named(text: str) -> dict[str, FileId]:
-    """The files that were about to get their names, by key of their placements; none if the last
-    attempt has succeeded as a whole."""
-    named: dict[str, FileId] = {}
-    for line in text.rpartition(complete_line())[2].split("\n"):
-        try:
-            key, device, number = json.loads(line)
-        except (ValueError, TypeError):
+        if not (isinstance(entry, list) and entry and isinstance(entry[0], str)):
             continue
-        if isinstance(key, str) and isinstance(device, int) and isinstance(number, int):
-            named[key] = device, number
-    return named
+        if entry[0] != COMPLETE:
+            found.append(entry)
+        elif entry[1:] != [job] or not job:
+            found.clear()
+    return found

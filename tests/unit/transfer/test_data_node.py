@@ -101,7 +101,11 @@ def test_what_was_done_is_not_done_again(node: Node) -> None:
     assert code == 0
     assert "/to-a" not in output  # it is still there
     assert "/to-b" in output
-    node.write(text)  # all were done: another attempt does them anew
+    node.write(text)  # all were done: the job was killed before that was known
+    code, output = node.run()
+    assert (code, "/to-a" in output) == (0, False)
+    (node.directory / "ad").write_text("ClusterId = 13\nProcId = 0\n")
+    node.write(text)  # another job does them anew
     assert "/to-a" in node.run()[1]
 
 
@@ -168,7 +172,7 @@ def test_what_a_full_disk_takes_from_the_output_is_in_the_job_ad(
 def test_a_journal_on_a_full_disk_is_told_as_such(
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_space(path: str) -> None:
+    def no_space(path: str, job: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", path)
 
     node.write("dap_type = transfer\nsrc_url = a\ndest_url = b\n")

@@ -35,6 +35,14 @@ def test_files_that_were_about_to_get_their_names() -> None:
     assert read_named(text + complete_line()) == {}
 
 
+def test_a_job_that_was_killed_after_its_success_has_done_all() -> None:
+    text = done_line(Done("a", 3)) + named_line("b", (1, 2)) + complete_line("7.0")
+    assert (read_done(text, "7.0"), read_named(text, "7.0")) == ({"a": 3}, {"b": (1, 2)})
+    for job in ("8.0", ""):
+        assert (read_done(text, job), read_named(text, job)) == ({}, {})
+    assert read_done(done_line(Done("a", 3)) + complete_line(), "") == {}
+
+
 def test_damaged_lines_count_for_nothing() -> None:
     text = done_line(Done("a", 3)) + '["b", \n{}\n3\n["c"]\n[1, 2]\n["d", "e"]\n'
     assert read_done(text) == {"a": 3}
