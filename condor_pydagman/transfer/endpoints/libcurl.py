@@ -66,7 +66,9 @@ _WORDS = {
     pycurl.E_PEER_FAILED_VERIFICATION: "its certificate is refused: ",
     pycurl.E_SSL_CACERT_BADFILE: "a certificate can't be used: ",
     pycurl.E_SSL_CERTPROBLEM: "a certificate can't be used: ",
+    pycurl.E_PARTIAL_FILE: "it broke off: ",
 }
+_STALLED = "Operation too slow"  # libcurl's words
 
 
 # Where systems keep the authorities that they trust: the libcurl of a wheel knows no place.
@@ -444,6 +446,8 @@ class Session:
         text = text or self._easy.errstr() or f"libcurl's error {number}"
         if text.startswith("Unsupported proxy"):  # what follows may be a password
             text = "the variable that names its proxy is no URL of a kind that libcurl knows"
+        if number == pycurl.E_OPERATION_TIMEDOUT and text.startswith(_STALLED):
+            text = f"hardly any data for {self._settings.stall_timeout_s:g} s"
         text = message(masked_text(text))
         if number == pycurl.E_SSL_CERTPROBLEM and self._said:
             number = pycurl.E_RECV_ERROR

@@ -169,8 +169,8 @@ def test_a_server_without_ranges(mover: Mover, server: FaultyServer) -> None:
         (Wrong(status=403), FaultKind.DENIED, False, "forbids"),
         (Wrong(status=401), FaultKind.DENIED, False, "wants credentials"),
         (Wrong(status=418), FaultKind.REFUSED, False, "answers 418"),
-        (Wrong(after=100, stalls=True), FaultKind.SERVER, True, "too slow"),
-        (Wrong(drips=True), FaultKind.SERVER, True, "too slow"),
+        (Wrong(after=100, stalls=True), FaultKind.SERVER, True, "hardly any data"),
+        (Wrong(drips=True), FaultKind.SERVER, True, "hardly any data"),
         (Wrong(after=100), FaultKind.SERVER, True, "2999900 bytes"),
         (Wrong(length=4_000_000, after=3_000_000), FaultKind.SERVER, True, "1000000 bytes"),
         (Wrong(headers=(("Content-Encoding", "gzip"),)), FaultKind.REFUSED, False, "only as gzip"),
@@ -189,7 +189,7 @@ def test_faults_of_servers(
 ) -> None:
     server.files["/a"] = DATA
     server.fail("/a", wrong)
-    if words == "too slow":
+    if words == "hardly any data":
         mover.be_patient(1)
     fault = mover.fault(server.url("/a"), "b")
     assert (fault.kind, fault.transient) == (kind, transient)
