@@ -216,13 +216,8 @@ PARENT free old CHILD last
     assert server.files["/up/out counted"] == b"2000000\n"
     assert dag.read("scripts").splitlines() == ["0 pre", "0 post 0"]
     output = dag.read("t.dag.placements/in.out")
-    for words in (
-        "broke off",
-        "overloaded",
-        f"hardly any data for {SHORT} s",
-        "again in",
-        "done: ",
-    ):
+    stalled = f"hardly any data for {SHORT} s"
+    for words in ("broke off", "overloaded", stalled, "again in", "done: "):
         assert words in output
     check_what_is_said(dag)
 
