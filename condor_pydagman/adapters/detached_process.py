@@ -2,7 +2,8 @@
 
 The new process is no child of the caller, and has a session of its own.  The schedd kills a job's
 process family with the job; it finds the members by their parents and by _CONDOR_ANCESTOR_
-variables, so these are left out of the environment.
+variables, so these are left out of the environment.  It still has them until it runs its program:
+the caller, which may end next, waits for that.
 """
 
 from __future__ import annotations
@@ -32,19 +33,22 @@ def start(module: str, order: bytes, inherited: Sequence[int] = ()) -> None:
         OSError: no process can be started, or it has ended before it has read the order.
     """
     read, write = os.pipe()
-    with os.fdopen(write, "wb") as pipe:
+    told, tells = os.pipe()  # closed when the program runs
+    with os.fdopen(write, "wb") as pipe, os.fdopen(told, "rb") as program_runs:
         try:
             child = os.fork()
             if not child:
-                _become(module, read, inherited)
+                _become(module, read, tells, inherited)
         finally:
+            os.close(tells)
             os.close(read)  # so that writing fails, and does not block, if there is no process
         with contextlib.suppress(ChildProcessError):  # the handler of SIGCHLD was faster
             os.waitpid(child, 0)
+        program_runs.read()
         pipe.write(order)
 
 
-def _become(module: str, order: int, inherited: Sequence[int]) -> None:
+def _become(module: str, order: int, tells: int, inherited: Sequence[int]) -> None:
     """In the forked child: fork again, let the grandchild run the module, and exit."""
     try:
         os.setsid()
@@ -55,9 +59,11 @@ def _become(module: str, order: int, inherited: Sequence[int]) -> None:
         os.dup2(null, 1)
         os.dup2(null, 2)
         first_free = 3 + len(inherited)
+        tells = fcntl.fcntl(tells, fcntl.F_DUPFD_CLOEXEC, first_free)
         for place, fd in enumerate([_moved(fd, first_free) for fd in inherited], 3):
             os.dup2(fd, place)
-        os.closerange(first_free, 4096)
+        os.closerange(first_free, tells)
+        os.closerange(tells + 1, 4096)
         environment = {
             name: value
             for name, value in os.environ.items()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,3 +61,19 @@ def test_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OSError, match="temporarily"):
         detached_process.start("told", b"x")
     assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_caller_may_end_as_soon_as_it_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until its program runs, it is one of the job's family, which is killed with the job."""
+    runs, execve = tmp_path / "runs", os.execve
+
+    def slow(*given: Any) -> None:
+        time.sleep(0.3)
+        runs.touch()
+        execve(*given)
+
+    monkeypatch.setattr(os, "execve", slow)
+    detached_process.start("told", b"x")
+    assert runs.exists()
