@@ -10,8 +10,10 @@ from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.features.bundle import run as bundle_run
+from condor_pydagman.features.bundle import one_bundle, waiting
+from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S
 from condor_pydagman.features.bundle.messages import Collect, Collected, Forget, LookAt, Prepare
+from condor_pydagman.features.bundle.run import MAX_RETURNS
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import parse_record, record_event
@@ -120,7 +122,7 @@ def test_results_that_cannot_be_brought_home_are_asked_for_again() -> None:
     harness.tell(Collected(1, "", (), "the file system hangs"))
     assert harness.said("the file system hangs; trying again")
     assert not harness.asked(Collect)
-    harness.wait(bundle_run.AGAIN_S)
+    harness.wait(AGAIN_S)
     harness.home(well())
     assert states(harness, ALL, State.DONE)
 
@@ -147,14 +149,14 @@ def test_names_that_take_more_room_than_a_record_has_are_in_several() -> None:
 @pytest.mark.parametrize("length", [30, 200, 600])
 def test_no_name_is_cut_in_the_log(letter: str, length: int) -> None:
     names = [f"N{number:02d}{letter * length}" for number in range(12)]
-    parts = bundle_run._parts(map(logged_name, names), bundle_run.MAX_NAMES)
+    parts = one_bundle.parts_of(map(logged_name, names), one_bundle.MAX_NAMES)
     whole = []
     for part in parts:
         record = do.AppendJournalRecord(JournalRecord.BUNDLED, -1, 99, 999_999_999, text=part)
         read = parse_record(record_event("W", "", record).partition(" W ")[2][: -len("\n...\n")])
         assert read is not None
         whole += read.text.split(" ")
-    if all(map(bundle_run._fits, names)):
+    if all(map(one_bundle.fits, names)):
         assert whole == [logged_name(name) for name in names]
     else:
         assert length == 600
@@ -200,7 +202,7 @@ def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> N
 def test_of_kinds_that_no_node_waits_for_nothing_is_kept() -> None:
     harness = begun(kinds={"B": "other"})
     harness.settle()
-    assert not harness.bundles.waiting
+    assert not harness.bundles.waiting.by_key
 
 
 @pytest.mark.parametrize("line", ["JOB A n.sub NOOP", "SUBDAG EXTERNAL A a.dag"])
@@ -382,7 +384,7 @@ def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
 def test_a_node_that_comes_back_again_and_again_runs_alone() -> None:
     harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
-    for number in range(1, bundle_run.MAX_RETURNS + 2):
+    for number in range(1, MAX_RETURNS + 2):
         assert bundled(harness) == [["A", "B"]]
         harness.taken(number, 6 + number)
         harness.ends(6 + number, 20)
@@ -414,10 +416,10 @@ def test_a_removal_that_failed_is_tried_again() -> None:
     harness.tell(held(7, FOR_MEMORY))
     harness.tell(inputs.RemoveFailed(7, -1, "it is too busy"))
     assert not harness.asked(do.RemoveJobs)
-    harness.wait(bundle_run.AGAIN_S)
+    harness.wait(AGAIN_S)
     assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
     harness.tell(inputs.RemoveFailed(7, -1, "it is too busy"), removed(7))
-    harness.wait(bundle_run.AGAIN_S)
+    harness.wait(AGAIN_S)
     assert not harness.asked(do.RemoveJobs)
 
 
@@ -457,7 +459,7 @@ def test_what_comes_behind_the_end_of_its_job_counts_no_more() -> None:
     harness.ends(7)
     harness.tell(removed(7), held(7, FOR_MEMORY))
     harness.tell(Collected(1, "", (), "busy"))
-    harness.wait(bundle_run.AGAIN_S)
+    harness.wait(AGAIN_S)
     assert [one.removed for one in harness.asked(Collect)] == [False]
 
 
@@ -476,13 +478,13 @@ def test_a_helpers_event_is_none_of_its_job() -> None:
 def test_a_refusal_for_now_gives_the_nodes_back() -> None:
     harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES")
     harness.settle()
-    for number in range(1, bundle_run.MAX_REFUSALS):
+    for number in range(1, waiting.MAX_REFUSALS):
         harness.answered(number, reason="too busy")
         assert not harness.asked(do.SubmitJob)
         harness.wait(harness.engine.next_deadline() - harness.now)
         harness.settle()
         assert [one.number for one in harness.asked(do.SubmitJob)] == [number + 1]
-    harness.answered(bundle_run.MAX_REFUSALS, reason="too busy")
+    harness.answered(waiting.MAX_REFUSALS, reason="too busy")
     harness.wait(harness.engine.next_deadline() - harness.now)
     harness.settle()
     assert not bundled(harness)

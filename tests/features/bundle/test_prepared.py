@@ -16,7 +16,7 @@ from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
 from condor_pydagman.features.bundle.messages import Look
-from condor_pydagman.features.bundle.run import number_of
+from condor_pydagman.features.bundle.one_bundle import number_of
 from condor_pydagman.features.bundle.tasks import CannotBundle
 
 PLAIN = "executable = job\narguments = $(n)\nrequest_memory = 10\noutput = $(job).out\nqueue\n"

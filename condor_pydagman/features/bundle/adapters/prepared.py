@@ -21,7 +21,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle import runner
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
-from condor_pydagman.features.bundle.run import NAME
+from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name

@@ -1,0 +1,83 @@
+"""One bundle: its nodes, the name of its job, and the texts that tell who is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from condor_pydagman.names import logged_name
+
+NAME = "bundle "  # before the number, where HTCondor has the name of a node
+MAX_NAMES = 700  # bytes of names that one record has; more would be cut
+
+
+class Bundle:
+    """One bundle.
+
+    Attributes:
+        number: of the bundle, from 1.
+        kind: of its nodes; '' if it was made by an earlier DAGMan.
+        members: its nodes, in order.
+        inside: how many of them have not come to anything.
+        parallel: how many of them run side by side, and have places in their category; if it was
+            made by an earlier DAGMan, the most that may do so.
+        cluster: of its job, 0 while there is none as far as is known.
+        runs: whether its job runs.
+        begun, ended_at: when it has begun to, and has ended, seconds since the epoch.
+        asked: whether its job is being submitted, or what it has done is being brought home.
+        unknown: whether the reply to its submission was lost.
+        ended: how its job has left the queue, '' if it has not.
+        removed: whether somebody else than DAGMan has removed its job.
+        given_up: whether DAGMan has its job removed.
+        missing: since when the schedd has not had its job, seconds since the epoch.
+        again_at: when its results are to be brought home again, which failed.
+    """
+
+    __slots__ = (
+        *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "inside"),
+        *("kind", "members", "missing", "number", "parallel", "removed", "runs", "unknown"),
+    )
+
+    def __init__(self, number: int, kind: str = "") -> None:
+        self.number = number
+        self.kind = kind
+        self.members: list[int] = []
+        self.inside = 0
+        self.parallel = 1
+        self.cluster = 0
+        self.runs = False
+        self.begun = self.ended_at = 0.0
+        self.asked = False
+        self.unknown = False
+        self.ended = ""
+        self.removed = False
+        self.given_up = False
+        self.missing: float | None = None
+        self.again_at = 0.0
+
+
+def number_of(node: str) -> int:
+    """The number of the bundle whose job has that name of a node; 0 if it is none's."""
+    digits = node[len(NAME) :] if node.startswith(NAME) else ""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else 0
+
+
+def parts_of(names: Iterator[str], most: int) -> Iterator[str]:
+    """Names with blanks between them, in texts that have at most so many bytes in a record."""
+    part, size = "", 0
+    for name in names:
+        more = _bytes(name) + 1
+        if part and size + more > most:
+            yield part
+            part, size = "", 0
+        part, size = f"{part} {name}" if part else name, size + more
+    yield part
+
+
+def _bytes(name: str) -> int:
+    """How many a name, as the log has it, takes in a record, where some are escaped."""
+    return len(name.encode()) + name.count('"') + name.count("\\")
+
+
+def fits(name: str) -> bool:
+    """Whether records can tell that a node is in a bundle: they have blanks between names."""
+    return " " not in name and _bytes(logged_name(name)) < MAX_NAMES

@@ -1,0 +1,257 @@
+"""Nodes that wait for others to be bundled with: which go together, and how many are best.
+
+A node whose turn to be submitted has come waits here until what makes bundles has looked at its
+description (`tasks`), and then until it is best that it starts (`plan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+
+from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import submission
+from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.bundle.commands import (
+    BundleLine,
+    bundle_lines_of,
+    line_of_nodes,
+)
+from condor_pydagman.features.bundle.learned import Learned, Running
+from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
+from condor_pydagman.features.bundle.one_bundle import Bundle, fits
+from condor_pydagman.features.bundle.plan import Limits
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.graph.node_sets import NodeSet
+from condor_pydagman.named_tuple import NamedTuple
+
+MAX_LOOKED_AT = 500  # nodes that one request has
+MIN_SIZE = 2  # nodes of a bundle
+MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
+
+
+class Key(NamedTuple):
+    """What nodes have in common that can go together: their line, kind and category."""
+
+    line: BundleLine
+    kind: str
+    category: str
+
+
+class Waiting:
+    """The nodes of a run that wait for others, and what is known of others that its lines mean.
+
+    Attributes:
+        line_of: by node, the BUNDLE line that it is bundled by.
+        by_key: nodes that wait for others, and since when, by what they have in common.
+        unseen: nodes whose turn has come and of which the kind is not known.
+        looked_at: nodes of which that is being found out.
+        kinds: by node, its kind, as it was found last.
+        alone: nodes that run alone.
+        learned: how long nodes take, and how many jobs the pool can run.
+    """
+
+    def __init__(self, run: RunState) -> None:
+        self.run = run
+        self.line_of = _lines(run.dag, range(len(run.dag)))
+        self.by_key: dict[Key, dict[int, float]] = {}
+        self._key: dict[int, Key] = {}  # of nodes in it
+        self.unseen: dict[int, None] = {}
+        self.looked_at: set[int] = set()
+        self.kinds: dict[int, str] = {}
+        self.alone: set[int] = set()
+        self.learned = Learned()
+        self._refusals: dict[str, int] = {}
+        self._said: set[str] = set()
+
+    def __contains__(self, node: int) -> bool:
+        """Whether the node waits for others."""
+        return node in self._key or node in self.unseen or node in self.looked_at
+
+    def grow(self, nodes: Sequence[int]) -> None:
+        """The DAG has new nodes."""
+        self.line_of.update(_lines(self.run.dag, nodes))
+
+    def takes(self, node: int) -> bool:
+        """The turn of a node to be submitted has come: it waits, unless it runs alone."""
+        run = self.run
+        if node not in self.line_of or node in self.alone or run.is_rehearsal:
+            return False
+        if run.config.max_bundle_size < MIN_SIZE:
+            return False
+        if not self._may_be_bundled(node):
+            return False
+        self.unseen[node] = None
+        return True
+
+    def _may_be_bundled(self, node: int) -> bool:
+        run, limits = self.run, self.run.features.get("shared_limits")
+        return (
+            submission.is_plain(run, node)
+            and node not in run.retrying.on_hold
+            and node not in run.submission.attempts
+            and run.dag.group_of(node) is None
+            and fits(run.dag.names[node])
+            and not (limits is not None and limits.has_limit(node))
+        )
+
+    def set_free(self, node: int) -> None:
+        """The node, which is READY, runs alone."""
+        self.drop(node)
+        self.alone.add(node)
+        self.run.ready.add(node, self.run.priority(node), first=True)
+
+    def drop(self, node: int) -> None:
+        """The node waits no more, if it has."""
+        self.unseen.pop(node, None)
+        self.looked_at.discard(node)
+        if node in self._key:
+            self._wait_no_more(node)
+
+    def _wait_no_more(self, node: int) -> float:
+        """Since when it has waited, seconds since the epoch."""
+        key = self._key.pop(node)
+        since = self.by_key[key].pop(node)
+        if not self.by_key[key]:
+            del self.by_key[key]
+        return since
+
+    def forget(self, node: int) -> None:
+        """Nothing is known of the node any more."""
+        self.kinds.pop(node, None)
+        self.line_of.pop(node, None)
+
+    # Their kinds.
+
+    def look(self) -> None:
+        """Find out of which kinds nodes are whose turn has come; of many at a time."""
+        if self.looked_at or not self.unseen:
+            return
+        some = list(islice(self.unseen, MAX_LOOKED_AT))
+        for node in some:
+            del self.unseen[node]
+        self.looked_at.update(some)
+        nodes = tuple(submission.submit_action(self.run, node) for node in some)
+        self.run.emit(do.Ask(HELPER, LookAt(nodes)))
+
+    def seen(self, answer: LookedAt) -> None:
+        """The kinds of nodes are known."""
+        alone: list[int] = []
+        for node, kind, why in answer.found:
+            if node not in self.looked_at:
+                continue
+            self.looked_at.discard(node)
+            if why or self._refusals.get(kind, 0) >= MAX_REFUSALS:
+                self._say_alone(node, why or "the schedd has refused bundles of its kind")
+                alone.append(node)
+                continue
+            self.kinds[node] = kind
+            self._wait(node, kind, self.run.now)
+        for node in reversed(alone):
+            self.set_free(node)
+
+    def _wait(self, node: int, kind: str, since: float) -> None:
+        key = self._key[node] = Key(self.line_of[node], kind, self.run.category(node))
+        self.by_key.setdefault(key, {})[node] = since
+
+    def _say_alone(self, node: int, why: str) -> None:
+        """Say why a node is not bundled, once for a reason."""
+        if why not in self._said and len(self._said) < MAX_LOOKED_AT:
+            self._said.add(why)
+            name = self.run.dag.names[node]
+            self.run.say(f"Node {name} and others like it are not bundled: {why}")
+
+    def refused(self, kind: str, *, permanent: bool) -> None:
+        """There was no job for a bundle of that kind."""
+        refusals = self._refusals.get(kind, 0) + 1
+        self._refusals[kind] = MAX_REFUSALS if permanent else refusals
+
+    def accepted(self, kind: str) -> None:
+        """The schedd has taken the job of a bundle of that kind."""
+        self._refusals.pop(kind, None)
+
+    # How many go together.
+
+    def next_bundles(self, bundles: Collection[Bundle]) -> Iterator[tuple[str, list[int], int]]:
+        """The kind and nodes of those that are to start now, and how many of these may run side by
+        side; whoever asks starts them before the next are told.
+
+        Args:
+            bundles: those that there are.
+        """
+        run = self.run
+        if self.learned.wants_slots(run.now):
+            run.emit(do.Ask(HELPER, SlotsWanted()))
+        if self.learned.slots is None:
+            return
+        if run.settings:
+            self._sort_anew()
+        for key, waiting in list(self.by_key.items()):
+            while waiting and not submission.throttled(run):
+                number = self._size(key, waiting, bundles)
+                if not number:
+                    break
+                nodes = list(islice(waiting, number))
+                room = run.categories.free(nodes[0])
+                if not room:
+                    break
+                yield key.kind, nodes, int(min(key.line.parallel, room, number))
+
+    def _sort_anew(self) -> None:
+        """A person may have given nodes that wait another category."""
+        for node, key in list(self._key.items()):
+            if self.run.category(node) != key.category:
+                self._wait(node, key.kind, self._wait_no_more(node))
+
+    def _size(self, key: Key, waiting: dict[int, float], bundles: Collection[Bundle]) -> int:
+        """How many of those that wait make the next bundle; 0: none yet."""
+        run, line, most = self.run, key.line, self.run.config.max_bundle_size
+        size = min(line.size, most)
+        if line.wait and len(waiting) < (size or most) and run.now < _until(line, waiting):
+            return 0
+        limits = Limits(size, line.max_seconds, line.parallel)
+        table, live = run.job_table, [one for one in bundles if not one.ended]
+        idle = sum(not one.runs for one in live)
+        jobs = (
+            table.submitted - table.completed - table.idle + len(live) - idle,
+            table.idle + len(run.submission.in_flight) + idle,
+        )
+        running = (
+            Running(run.now - one.begun, len(one.members), one.parallel)
+            for one in live
+            if one.runs and one.kind == key.kind
+        )
+        found = self.learned.size(key.kind, limits, len(waiting), jobs, running, run.now)
+        return min(found, most)
+
+    def deadline(self) -> float | None:
+        """When a node has waited long enough for others."""
+        run = self.run
+        times = [_until(key.line, waiting) for key, waiting in self.by_key.items()]
+        times = [time for time in times if time > run.now]
+        if self.by_key:
+            times.append(run.pace.blocked_until(run.now, run.limits))
+        return min(filter(None, times), default=None)
+
+    def validate(self) -> None:
+        """As of `Feature`: who waits for others is ready, and in no other queue."""
+        run, aside = self.run, set(self.run.categories.waiting())
+        assert all(self.by_key.values())
+        assert self._key.keys() == {node for some in self.by_key.values() for node in some}
+        for node in self._key:
+            assert run.nodes.states[node] == State.READY, node
+        for node in run.nodes.in_state(State.READY):
+            assert (node in run.ready or node in aside) != (node in self), node
+
+
+def _until(line: BundleLine, waiting: dict[int, float]) -> float:
+    """Until when the first of those that wait does so, seconds since the epoch."""
+    return next(iter(waiting.values())) + line.wait
+
+
+def _lines(dag: Dag, nodes: Sequence[int]) -> dict[int, BundleLine]:
+    """By node, of these, the BUNDLE line that it is bundled by, without the nodes that this means:
+    their numbers may change."""
+    lines = [line._replace(of=NodeSet()) for line in bundle_lines_of(dag)]
+    return {node: lines[number] for node, number in line_of_nodes(dag, nodes).items()}
