@@ -187,6 +187,10 @@ class Feature:
         `begins_anew` has been called."""
         raise NotImplementedError
 
+    def set_by_person(self, node: int) -> None:
+        """A person has set something for the node, as its `RunState.settings` say."""
+        raise NotImplementedError
+
     def begins_anew(self, node: int) -> None:
         """What the node has come to counts no more: it is to run as if it never had."""
         raise NotImplementedError

@@ -94,6 +94,7 @@ class Hooks:
     why_incomplete: tuple[Callable[[], str], ...]
     work: tuple[Callable[[], None], ...]
     seen_to_run: tuple[Callable[[int], bool], ...]
+    set_by_person: tuple[Callable[[int], None], ...]
     waits_again: tuple[Callable[[int], None], ...]
     before_starts: tuple[Callable[[], None], ...]
     before_removals: tuple[Callable[[], None], ...]
@@ -166,6 +167,7 @@ class Hooks:
         "run_excused",
         "runs_at",
         "seen_to_run",
+        "set_by_person",
         "shown",
         "started",
         "starts_over",

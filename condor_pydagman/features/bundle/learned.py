@@ -98,4 +98,4 @@ class Learned:
             ended=times.ended,
             job_s=self.overhead_s,
         )
-        return next(iter(sizes(seen, limits)), 0)
+        return next(sizes(seen, limits), 0)

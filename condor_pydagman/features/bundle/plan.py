@@ -39,6 +39,8 @@ that happen to be in its bundle, and their children, wait for it.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from itertools import repeat
 from math import ceil, sqrt
 
 from condor_pydagman.named_tuple import NamedTuple
@@ -138,21 +140,21 @@ def longest_of(ran: float, tasks: int, seen: Times, parallel: int = 1) -> float:
     return max(0.0, ran - seen.task_s * (ceil(tasks / parallel) - 1))
 
 
-def sizes(seen: Seen, limits: Limits) -> list[int]:
+def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
     """The sizes of bundles that are to be made now: none, wait; 1, the node goes alone."""
     known = seen.ended > max(ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late)
     if known and not (limits.size or limits.seconds) and _is_long(seen, seen.ready + seen.idle):
-        return [1] * seen.ready
-    room = _most_idle(seen, known) - seen.idle
+        yield from repeat(1, seen.ready)
+        return
     least, most = _bounds(seen, limits, known)
-    found: list[int] = []
     left = seen.ready
-    while left and len(found) < room:
+    for _ in range(_most_idle(seen, known) - seen.idle):
+        if not left:
+            return
         part = left // (2 * seen.slots) if seen.slots else most
         size = min(max(min(part, most), least), left)
-        found.append(size)
+        yield size
         left -= size
-    return found
 
 
 def _is_long(seen: Seen, jobs: int) -> bool:

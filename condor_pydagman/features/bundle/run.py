@@ -225,8 +225,9 @@ class Bundles(Feature):
         run, bundle = self.run, self.bundles.get(answer.number)
         if bundle is None:
             return
-        if answer.why:
-            self._refuse(bundle, answer.why, permanent=True)
+        if answer.why:  # descriptions may have changed
+            self.waiting.look_again_at(bundle.kind)
+            self._refuse(bundle, answer.why, permanent=False)
         elif run.is_over or run.starts_nothing:
             self.jobs.write_end(bundle, "nothing is to be started")
         elif any(map(run.is_closed_to, bundle.members)):
@@ -404,6 +405,10 @@ class Bundles(Feature):
         """It may go together with others again."""
         self.waiting.alone.discard(node)
         self._returns.pop(node, None)
+
+    def set_by_person(self, node: int) -> None:
+        """It may go together with other nodes than before."""
+        self.waiting.look_again(node)
 
     def retried(self, node: int) -> None:
         """Its next run may have another description."""

@@ -12,6 +12,7 @@ from itertools import islice
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import submission
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.bundle.commands import (
     BundleLine,
@@ -28,12 +29,18 @@ from condor_pydagman.named_tuple import NamedTuple
 
 MAX_LOOKED_AT = 500  # nodes that one request has
 MIN_SIZE = 2  # nodes of a bundle
-MAX_REFUSALS = 3  # bundles of a kind that the schedd refuses, before its nodes run alone
+MAX_REFUSALS = 3  # bundles of a kind that can't be submitted, before its nodes run alone
 
 
 class Key(NamedTuple):
-    """What nodes have in common that can go together: their line, kind and category."""
+    """What nodes have in common that can go together.
 
+    Attributes:
+        priority: their own, without what is added for the whole DAG.
+        kind: as what makes bundles has found it.
+    """
+
+    priority: int
     line: BundleLine
     kind: str
     category: str
@@ -45,7 +52,7 @@ class Waiting:
     Attributes:
         line_of: by node, the BUNDLE line that it is bundled by.
         by_key: nodes that wait for others, and since when, by what they have in common.
-        unseen: nodes whose turn has come and of which the kind is not known.
+        unseen: nodes whose turn has come and of which the kind is not known, by priority.
         looked_at: nodes of which that is being found out.
         kinds: by node, its kind, as it was found last.
         alone: nodes that run alone.
@@ -57,8 +64,8 @@ class Waiting:
         self.line_of = _lines(run.dag, range(len(run.dag)))
         self.by_key: dict[Key, dict[int, float]] = {}
         self._key: dict[int, Key] = {}  # of nodes in it
-        self.unseen: dict[int, None] = {}
-        self.looked_at: set[int] = set()
+        self.unseen = ReadyQueue()
+        self.looked_at: dict[int, None] = {}
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
         self.learned = Learned()
@@ -82,8 +89,11 @@ class Waiting:
             return False
         if not self._may_be_bundled(node):
             return False
-        self.unseen[node] = None
+        self.unseen.add(node, self._priority(node))
         return True
+
+    def _priority(self, node: int) -> int:
+        return self.run.priority(node) - self.run.dag_priority
 
     def _may_be_bundled(self, node: int) -> bool:
         run, limits = self.run, self.run.features.get("shared_limits")
@@ -104,18 +114,24 @@ class Waiting:
 
     def drop(self, node: int) -> None:
         """The node waits no more, if it has."""
-        self.unseen.pop(node, None)
-        self.looked_at.discard(node)
-        if node in self._key:
-            self._wait_no_more(node)
+        self.unseen.discard(node)
+        self.looked_at.pop(node, None)
+        key = self._key.pop(node, None)
+        if key is not None:
+            del self.by_key[key][node]
+            if not self.by_key[key]:
+                del self.by_key[key]
 
-    def _wait_no_more(self, node: int) -> float:
-        """Since when it has waited, seconds since the epoch."""
-        key = self._key.pop(node)
-        since = self.by_key[key].pop(node)
-        if not self.by_key[key]:
-            del self.by_key[key]
-        return since
+    def look_again(self, node: int) -> None:
+        """If the node waits: something else has been set for it."""
+        if node in self:
+            self.drop(node)
+            self.unseen.add(node, self._priority(node))
+
+    def look_again_at(self, kind: str) -> None:
+        """Nodes of that kind which wait may not be of one kind any more."""
+        for node in [one for one, key in self._key.items() if key.kind == kind]:
+            self.look_again(node)
 
     def forget(self, node: int) -> None:
         """Nothing is known of the node any more."""
@@ -128,11 +144,9 @@ class Waiting:
         """Find out of which kinds nodes are whose turn has come; of many at a time."""
         if self.looked_at or not self.unseen:
             return
-        some = list(islice(self.unseen, MAX_LOOKED_AT))
-        for node in some:
-            del self.unseen[node]
-        self.looked_at.update(some)
-        nodes = tuple(submission.submit_action(self.run, node) for node in some)
+        some = iter(self.unseen.pop, None)
+        self.looked_at.update(dict.fromkeys(islice(some, MAX_LOOKED_AT)))
+        nodes = tuple(submission.submit_action(self.run, node) for node in self.looked_at)
         self.run.emit(do.Ask(HELPER, LookAt(nodes)))
 
     def seen(self, answer: LookedAt) -> None:
@@ -141,19 +155,17 @@ class Waiting:
         for node, kind, why in answer.found:
             if node not in self.looked_at:
                 continue
-            self.looked_at.discard(node)
+            del self.looked_at[node]
             if why or self._refusals.get(kind, 0) >= MAX_REFUSALS:
-                self._say_alone(node, why or "the schedd has refused bundles of its kind")
+                self._say_alone(node, why or "bundles of its kind could not be submitted")
                 alone.append(node)
                 continue
             self.kinds[node] = kind
-            self._wait(node, kind, self.run.now)
+            key = Key(self._priority(node), self.line_of[node], kind, self.run.category(node))
+            self._key[node] = key
+            self.by_key.setdefault(key, {})[node] = self.run.now
         for node in reversed(alone):
             self.set_free(node)
-
-    def _wait(self, node: int, kind: str, since: float) -> None:
-        key = self._key[node] = Key(self.line_of[node], kind, self.run.category(node))
-        self.by_key.setdefault(key, {})[node] = since
 
     def _say_alone(self, node: int, why: str) -> None:
         """Say why a node is not bundled, once for a reason."""
@@ -185,9 +197,10 @@ class Waiting:
             run.emit(do.Ask(HELPER, SlotsWanted()))
         if self.learned.slots is None:
             return
-        if run.settings:
-            self._sort_anew()
-        for key, waiting in list(self.by_key.items()):
+        urgent = self._most_urgent()
+        for key, waiting in sorted(self.by_key.items(), key=_urgency):
+            if urgent is not None and urgent > key.priority:
+                return
             while waiting and not submission.throttled(run):
                 number = self._size(key, waiting, bundles)
                 if not number:
@@ -198,11 +211,10 @@ class Waiting:
                     break
                 yield key.kind, nodes, int(min(key.line.parallel, room, number))
 
-    def _sort_anew(self) -> None:
-        """A person may have given nodes that wait another category."""
-        for node, key in list(self._key.items()):
-            if self.run.category(node) != key.category:
-                self._wait(node, key.kind, self._wait_no_more(node))
+    def _most_urgent(self) -> int | None:
+        """The highest priority of nodes whose turn comes before it is known if they wait."""
+        first = (self.run.ready.first(), self.unseen.first(), next(iter(self.looked_at), None))
+        return max((self._priority(one) for one in first if one is not None), default=None)
 
     def _size(self, key: Key, waiting: dict[int, float], bundles: Collection[Bundle]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
@@ -243,6 +255,10 @@ class Waiting:
             assert run.nodes.states[node] == State.READY, node
         for node in run.nodes.in_state(State.READY):
             assert (node in run.ready or node in aside) != (node in self), node
+
+
+def _urgency(of: tuple[Key, dict[int, float]]) -> int:
+    return -of[0].priority
 
 
 def _until(line: BundleLine, waiting: dict[int, float]) -> float:

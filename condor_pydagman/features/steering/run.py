@@ -407,6 +407,8 @@ class Steering(Feature):
             run.categories.move(node, settings.category)
         if is_ready:
             run.ready.add(node, run.priority(node))
+        for set_by_person in run.hooks.set_by_person:
+            set_by_person(node)
 
     # What follows from commands.
 

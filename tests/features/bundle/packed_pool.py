@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from condor_pydagman.features.bundle.plan import (
     Limits,
@@ -20,7 +20,7 @@ from condor_pydagman.features.bundle.plan import (
 )
 from condor_pydagman.named_tuple import NamedTuple
 
-Rule = Callable[[Seen, Limits], list[int]]
+Rule = Callable[[Seen, Limits], Iterable[int]]
 
 
 class Work(NamedTuple):

@@ -6,7 +6,7 @@ By hand: `python -m tests.features.bundle.plan_sweep [few]`; some minutes, or so
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from math import exp, log
@@ -55,7 +55,7 @@ def compare(case: Case) -> Compared:
     return compare_by(case, sizes)
 
 
-def compare_by(case: Case, rule: Callable[[Seen, Limits], list[int]]) -> Compared:
+def compare_by(case: Case, rule: Callable[[Seen, Limits], Iterable[int]]) -> Compared:
     """The same by another rule."""
     work = make(*case[:5])
     bundled = Run(work, case.pool, Limits(), rule)

@@ -7,12 +7,20 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.bundle import one_bundle, waiting
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S
-from condor_pydagman.features.bundle.messages import Collect, Collected, Forget, LookAt, Prepare
+from condor_pydagman.features.bundle.messages import (
+    Collect,
+    Collected,
+    Forget,
+    LookAt,
+    Prepare,
+    Prepared,
+)
 from condor_pydagman.features.bundle.run import MAX_RETURNS
 from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.names import logged_name
@@ -491,17 +499,84 @@ def test_a_refusal_for_now_gives_the_nodes_back() -> None:
     assert submitted(harness) == ["A"]
 
 
-@pytest.mark.parametrize("prepared", [True, False])
-def test_nodes_run_alone_whose_bundle_is_refused_for_good(prepared: bool) -> None:
-    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES", fails="" if prepared else "the disk is full")
+def test_nodes_run_alone_whose_bundle_is_refused_for_good() -> None:
+    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES")
     harness.settle()
-    if prepared:
-        harness.answered(1, reason="bad requirements", permanent=True)
+    harness.answered(1, reason="bad requirements", permanent=True)
     harness.wait(2)
     harness.settle()
     assert submitted(harness) == ["A"]
     assert len(harness.ever(Prepare)) == 1
     assert not harness.engine.run.submission.attempts  # that was no attempt of theirs
+
+
+def test_nodes_run_alone_whose_bundles_cannot_be_prepared() -> None:
+    harness = begun("A B\nBUNDLE b SIZE 9 ALL_NODES", fails="the disk is full")
+    harness.settle()
+    assert submitted(harness) == ["A"]
+    assert len(harness.ever(Prepare)) == waiting.MAX_REFUSALS
+    assert not harness.engine.run.submission.attempts
+
+
+def test_all_nodes_of_a_kind_are_looked_at_again_when_descriptions_have_changed() -> None:
+    harness = begun("A B C D E F\nBUNDLE b SIZE 2 WAIT 100 ALL_NODES", Throttles(jobs=2))
+    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
+    harness.read_back()
+    first = harness.asked(Prepare)[0]
+    harness.kinds = {"B": "new", "E": "new"}
+    harness.tell(Prepared(first.number, "", "they have changed"))
+    harness.settle()
+    assert bundled(harness) == [["E", "B"]]
+
+
+# Which bundle is first.
+
+
+def test_bundles_are_made_in_the_order_of_priorities() -> None:
+    text = "A B C D E F\nPRIORITY C 5\nPRIORITY D 5\nPRIORITY E 9\nPRIORITY F 9"
+    harness = begun(f"{text}\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
+    order = []
+    for number in (1, 2, 3):
+        harness.settle()
+        order += bundled(harness)
+        harness.taken(number, 6 + number)
+        harness.ends(6 + number)
+        harness.home(dict.fromkeys(order[-1], 0))
+    assert order == [["E", "F"], ["C", "D"], ["A", "B"]]
+
+
+def test_nodes_of_higher_priority_that_are_ready_later_are_first() -> None:
+    text = "A B C D; A -> E; A -> F\nPRIORITY E 1\nPRIORITY F 1\nBUNDLE b SIZE 2 ALL_NODES"
+    harness = begun(text, Throttles(jobs=1))
+    harness.bundle()
+    harness.ends(7)
+    harness.home(well("AB"))
+    assert bundled(harness) == [["E", "F"]]
+
+
+def test_a_node_that_runs_alone_is_before_bundles_of_lower_priority() -> None:
+    text = "A B C; A -> D\nPRIORITY D 1\nBUNDLE b SIZE 2 NODES A B C"
+    harness = begun(f"{text}\nJOB E n.sub\nBUNDLE c SIZE 2 NODES E", Throttles(jobs=1))
+    harness.bundle()
+    harness.ends(7)
+    harness.home(well("AB"))
+    assert not bundled(harness)
+    assert harness.submits() == ["D"]
+
+
+def test_a_node_whose_priority_is_set_while_it_waits_is_in_the_next_bundle() -> None:
+    harness = begun("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
+    harness.bundle()
+    wanted = settings_text(NodeSettings(priority=3))
+    harness.tell(NodesSteered(1, NodeCommand.SET, [3], "ann", wanted))
+    harness.settle()
+    assert harness.asked(do.Steered)[0].done == 1
+    harness.ends(7)
+    harness.home(well("AB"))
+    assert harness.submits() == ["D"]
+    harness.run_node("D", 8)
+    harness.settle()
+    assert harness.submits() == ["C"]
 
 
 def test_after_a_lost_reply_the_log_may_show_the_job() -> None:

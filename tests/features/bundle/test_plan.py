@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from condor_pydagman.features.bundle import plan
 from condor_pydagman.features.bundle.plan import (
     MAX_SECONDS,
     MAX_SIZE,
@@ -16,11 +17,15 @@ from condor_pydagman.features.bundle.plan import (
     Times,
     is_late,
     longest_of,
-    sizes,
 )
 from tests.features.bundle.packed_pool import Pool, Run, Work
 from tests.features.bundle.packed_work import TIMES, make
 from tests.features.bundle.plan_sweep import MOST, SLACK_S, Case, compare, compare_by, table
+
+
+def sizes(seen: Seen, limits: Limits) -> list[int]:
+    return list(plan.sizes(seen, limits))
+
 
 NONE = Limits()
 SHORT = Seen(2000, slots=8, task_s=0.003, longest_s=0.003, ended=80)
