@@ -196,9 +196,10 @@ def submit_ready(run: RunState) -> None:
             return
         run.submission.blocked_by = ""
         node = run.ready.pop()
-        if node is None:
+        if node is None:  # none of them may start
             _say_submitted(run)
-        elif run.hooks.submits and any(submits(node) for submits in run.hooks.submits):
+            return
+        if run.hooks.submits and any(submits(node) for submits in run.hooks.submits):
             continue
         elif not run.categories.room(node):
             run.deferrals.add("category")

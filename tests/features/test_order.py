@@ -44,7 +44,7 @@ FIRST_ANSWER = {
     "is_own_hold": {"brake": ""},
     "runs_at": {"sites": ""},
     "obstacle_to_steer": {"bundle": "what adds to the DAG is done, and in no bundle", "growth": ""},
-    "blocks_submits": {"shared_limits": "it counts what had to wait for a place", "bundle": ""},
+    "blocks_submits": {"bundle": ""},
     "submits": {"bundle": ""},
     "blocks_pre_scripts": {"shared_limits": ""},
     "why_incomplete": {"feeder": ""},

@@ -137,10 +137,6 @@ class SharedLimits(Feature):
         """Whether the pace after a restart forbids a PRE script now."""
         return self.pace_left > 0 and self.pace_starts <= 0
 
-    def blocks_submits(self) -> str:
-        """Nodes are ready, but no class with any of them has room."""
-        return "shared" if self.places is not None and self.run.ready.first() is None else ""
-
     # Requests.
 
     def after_starts(self) -> None:

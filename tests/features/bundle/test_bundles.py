@@ -934,3 +934,10 @@ def test_fewer_jobs_wanted_leave_bundles_alone() -> None:
     harness.settle()
     harness.tell(inputs.LimitsWanted(jobs=1))
     assert not records(harness, JournalRecord.SURPLUS)
+
+
+def test_nodes_with_a_shared_limit_run_alone_and_hold_up_no_bundle() -> None:
+    harness = begun("A B S\nSHARED_LIMIT tokens NODES S\nBUNDLE b SIZE 100 ALL_NODES")
+    harness.settle()
+    assert bundled(harness) == [["A", "B"]]
+    assert harness.state("S") is State.READY  # there is no place for it
