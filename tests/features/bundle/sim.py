@@ -248,7 +248,11 @@ class Bundled(Part):
         found = self._asked(action)
         if found is None:
             return (), Throttles()
-        return found.nodes, self._decided.get(found.number, Throttles())
+        decided, process = self._decided.get(found.number, Throttles()), self.world.process
+        now = process.engine.run.limits if process is not None else decided
+        # Others may have been submitted since, if more is allowed now.
+        jobs = max(decided.jobs, now.jobs) if decided.jobs and now.jobs else 0
+        return found.nodes, decided._replace(jobs=jobs)
 
     def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Sequence[Cluster]:
         found = self._asked(action)
