@@ -155,6 +155,11 @@ class Jobs:
         """The proc in the ids that events of the node's POST script have."""
         return self.last_proc if self.subproc or self.only is not None else 0
 
+    @property
+    def is_task(self) -> bool:
+        """Whether it is a part of a job that other nodes have parts of, with its own events."""
+        return self.cluster > 0 and self.subproc > 0
+
     def numbered(self, procs: int) -> Sequence[int]:
         """The numbers of the node's procs, if it has so many."""
         return range(procs) if self.only is None else (self.only,)

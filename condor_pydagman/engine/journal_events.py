@@ -138,7 +138,7 @@ def _on_job_lost(run: RunState, node: int, event: LogEvent) -> None:
         " failed"
     )
     jobs = run.job_table.by_node.get(node)
-    is_task = jobs is not None and jobs.subproc > 0 and jobs.cluster == event.cluster
+    is_task = jobs is not None and jobs.is_task and jobs.cluster == event.cluster
     if is_task or run.job_table.node_of(event.cluster, event.proc) == node:
         job_events.proc_ended(run, node, event, None, RETURN_JOB_ABORTED, how)
 

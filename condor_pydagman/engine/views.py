@@ -188,6 +188,8 @@ def _max_retries(run: RunState, node: int) -> int:
 
 def _job_id(run: RunState, node: int) -> str:
     jobs = run.job_table.by_node.get(node)
+    if jobs is not None and jobs.is_task:
+        return jobs.job(jobs.last_proc)
     return f"{jobs.cluster}.{jobs.last_proc}" if jobs is not None else "-1.-1"
 
 

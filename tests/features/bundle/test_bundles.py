@@ -325,7 +325,7 @@ def test_scripts_run_before_and_behind() -> None:
     other.ends(7)
     other.home({"A": 4, "B": 0})
     (post,) = other.asked(do.RunScript)
-    assert post.words == ("q", "7.0", "1")
+    assert post.words == ("q", "7.0.2", "1")
     other.post_ends("A")
     assert other.asked(do.Exit) == [do.Exit(0)]
 
