@@ -73,12 +73,14 @@ def bundle_lines_of(dag: Dag) -> Sequence[BundleLine]:
     return BundlesOfDag.of(dag).uses
 
 
-def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, int]:
-    """By node, of these, which BUNDLE line it is bundled by; a node that none means is left out."""
-    found: dict[int, int] = {}
-    for number, line in enumerate(bundle_lines_of(dag)):
+def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, BundleLine]:
+    """By node, of these, the BUNDLE line that it is bundled by, without the nodes that this means:
+    their numbers may change.  A node that none means is left out."""
+    found: dict[int, BundleLine] = {}
+    for line in bundle_lines_of(dag):
+        of_any = line._replace(of=NodeSet())
         for node in line.of.among(dag, nodes, _BUNDLED):
-            found.setdefault(node, number)
+            found.setdefault(node, of_any)
     return found
 
 
@@ -95,7 +97,7 @@ def bundle(building: Building, command: Bundle) -> None:
 
 def of_option(dag: Dag) -> None:
     """The option -bundle: nodes that no line means are bundled as well."""
-    BundlesOfDag.put(dag).uses.append(BundleLine("all", 0, 0, 1, 0, NodeSet()))
+    BundlesOfDag.put(dag).uses.append(BundleLine("-bundle", 0, 0, 1, 0, NodeSet()))
 
 
 def _refuse_node(name: str, kind: NodeKind) -> None:

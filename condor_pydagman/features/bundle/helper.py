@@ -31,6 +31,7 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
+from condor_pydagman.features.bundle.tasks import before_and_after
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import number_of
 from condor_pydagman.records import job_description
@@ -167,8 +168,7 @@ def _order_of(
         retry,
         os.path.join(cwd, dag.directories.get(node, "")),
         dag.submits[node],
-        [(v.key, v.value) for v in variables if not v.append],
-        [(v.key, v.value) for v in variables if v.append],
+        *before_and_after(variables),
         [priority],
     )
 

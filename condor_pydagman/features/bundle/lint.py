@@ -7,18 +7,25 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.commands import Bundle, bundle_lines_of, line_of_nodes
+from condor_pydagman.features.bundle.one_bundle import why_alone
 from condor_pydagman.features.bundle.tasks import (
+    NO_FILE,
     CannotBundle,
     Description,
     Node,
+    before_and_after,
     described,
     packable,
 )
+from condor_pydagman.features.shared_limits.commands import limit_uses_of
+from condor_pydagman.features.timeout.commands import timeouts_of
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.graph.node_sets import CATEGORY
-from condor_pydagman.lint.findings import Findings, World
+from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.printable import number_of
+from condor_pydagman.vocabulary import NodeKind
 
 
 def check(dag: Dag, findings: Findings) -> None:
@@ -44,25 +51,31 @@ def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptio
 
 def _alone(dag: Dag, world: World) -> Iterator[tuple[int, str]]:
     known: dict[str, Description] = {}
-    for node in line_of_nodes(dag, range(len(dag))) if bundle_lines_of(dag) else ():
-        if dag.is_noop(node):
-            yield node, "it is a NOOP node"
-            continue
-        if dag.group_of(node) is not None:
-            yield node, "it is in a SITE_GROUP"
+    nodes = line_of_nodes(dag, range(len(dag)))
+    limited = {
+        node for use in limit_uses_of(dag) for node in use.of.among(dag, nodes, (NodeKind.JOB,))
+    }
+    timeouts, firsts = timeouts_of(dag), FirstNodes(dag)
+    for node in nodes:
+        why = why_alone(dag, node, has_limit=node in limited, timeout=timeouts.get(node))
+        if why:
+            yield node, why
             continue
         try:
             description = _described(dag, node, world, known)
         except (OSError, FileError):
             continue  # which is told elsewhere
-        variables = dag.variables.get(node, ())
-        before = [(v.key, v.value) for v in variables if not v.append]
-        after = [(v.key, v.value) for v in variables if v.append]
         directory = world.absolute(dag.directories.get(node, "") or ".")
+        vars_of = before_and_after(dag.variables.get(node, ()))
         try:
-            packable(description, Node(dag.names[node], 0, directory, before, after))
+            _, task = packable(description, Node(dag.names[node], 0, directory, *vars_of))
         except CannotBundle as error:
             yield node, str(error)
+            continue
+        for path in task.sources if firsts.job_is_first(node) else ():
+            if world.kind(path) is FileKind.MISSING:
+                yield node, f"{NO_FILE}: {path}"
+                break
 
 
 def _described(dag: Dag, node: int, world: World, known: dict[str, Description]) -> Description:

@@ -332,7 +332,7 @@ class Bundles(Feature):
 
     def jobs_seen(self, node: int, jobs: Jobs) -> None:
         """Its task has events of its own, the first of which has its name."""
-        if jobs.subproc > 0 and jobs.cluster > 0:
+        if jobs.is_task:
             self._by_task[jobs.cluster, jobs.subproc] = node
             self._task_of[node] = jobs.cluster, jobs.subproc
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from condor_pydagman.graph.model import Variable
 from condor_pydagman.language import submit_file
 from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand, references
 from condor_pydagman.named_tuple import NamedTuple
@@ -54,6 +55,7 @@ _QUEUES = re.compile(r"^\s*queue\b(?!\s*=)", re.IGNORECASE | re.MULTILINE)
 _PLAIN_QUEUE = re.compile(r"\s*1?\s*")
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 _URL = re.compile(r"^[A-Za-z][\w+.-]*://")
+NO_FILE = "it transfers a file that is not there, or not to be read"
 _OF_NODE = ("job", "retry")  # macros that DAGMan sets for each node
 
 
@@ -91,6 +93,13 @@ class Task(NamedTuple):
     success: int
     transfers_files: bool
 
+    @property
+    def sources(self) -> list[str]:
+        """Paths of what is transferred to its job."""
+        names = [*self.inputs, *filter(None, [self.input])]
+        names += [self.program] * self.transfers_program
+        return [os.path.join(self.directory, name) for name in names] * self.transfers_files
+
 
 class Description(NamedTuple):
     """A submit file, read once for all nodes that name it: `CannotBundle` says what it can't be."""
@@ -114,6 +123,15 @@ def _obstacle(text: SubmitText) -> str:
     return ""
 
 
+Pairs = Sequence[tuple[str, str]]
+
+
+def before_and_after(variables: Collection[Variable]) -> tuple[Pairs, Pairs]:
+    """VARS that stand before the lines of a submit file, and behind them: keys and values."""
+    before = [(one.key, one.value) for one in variables if not one.append]
+    return before, [(one.key, one.value) for one in variables if one.append]
+
+
 class Node(NamedTuple):
     """What is known of a node beside its submit file.
 
@@ -128,8 +146,8 @@ class Node(NamedTuple):
     name: str
     retry: int
     directory: str
-    before: Sequence[tuple[str, str]] = ()
-    after: Sequence[tuple[str, str]] = ()
+    before: Pairs = ()
+    after: Pairs = ()
     equal: tuple[object, ...] = ()
 
 

@@ -14,17 +14,11 @@ from condor_pydagman.engine import submission
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.bundle.commands import (
-    BundleLine,
-    bundle_lines_of,
-    line_of_nodes,
-)
+from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
-from condor_pydagman.features.bundle.one_bundle import Bundle, fits
+from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
 from condor_pydagman.features.bundle.plan import Limits
-from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import NodeSet
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_LOOKED_AT = 500  # nodes that one request has
@@ -61,7 +55,7 @@ class Waiting:
 
     def __init__(self, run: RunState) -> None:
         self.run = run
-        self.line_of = _lines(run.dag, range(len(run.dag)))
+        self.line_of = line_of_nodes(run.dag, range(len(run.dag)))
         self.by_key: dict[Key, dict[int, float]] = {}
         self._key: dict[int, Key] = {}  # of nodes in it
         self.unseen = ReadyQueue()
@@ -78,7 +72,7 @@ class Waiting:
 
     def grow(self, nodes: Sequence[int]) -> None:
         """The DAG has new nodes."""
-        self.line_of.update(_lines(self.run.dag, nodes))
+        self.line_of.update(line_of_nodes(self.run.dag, nodes))
 
     def takes(self, node: int) -> bool:
         """The turn of a node to be submitted has come: it waits, unless it runs alone."""
@@ -87,7 +81,11 @@ class Waiting:
             return False
         if run.config.max_bundle_size < MIN_SIZE:
             return False
-        if not self._may_be_bundled(node):
+        if node in run.retrying.on_hold or node in run.submission.attempts:
+            return False
+        why = self._why_alone(node)
+        if why:
+            self._say_alone(node, why)
             return False
         self.unseen.add(node, self._priority(node))
         return True
@@ -95,15 +93,14 @@ class Waiting:
     def _priority(self, node: int) -> int:
         return self.run.priority(node) - self.run.dag_priority
 
-    def _may_be_bundled(self, node: int) -> bool:
-        run, limits = self.run, self.run.features.get("shared_limits")
-        return (
-            submission.is_plain(run, node)
-            and node not in run.retrying.on_hold
-            and node not in run.submission.attempts
-            and run.dag.group_of(node) is None
-            and fits(run.dag.names[node])
-            and not (limits is not None and limits.has_limit(node))
+    def _why_alone(self, node: int) -> str:
+        run, of = self.run, self.run.features.get
+        limits, timeouts = of("shared_limits"), of("timeout")
+        return why_alone(
+            run.dag,
+            node,
+            has_limit=limits is not None and limits.has_limit(node),
+            timeout=timeouts.of_node(node) if timeouts is not None else None,
         )
 
     def set_free(self, node: int) -> None:
@@ -123,10 +120,10 @@ class Waiting:
                 del self.by_key[key]
 
     def look_again(self, node: int) -> None:
-        """If the node waits: something else has been set for it."""
+        """If the node waits: something else may keep it from others, or allow it to join them."""
         if node in self:
             self.drop(node)
-            self.unseen.add(node, self._priority(node))
+            self.run.ready.add(node, self.run.priority(node))
 
     def look_again_at(self, kind: str) -> None:
         """Nodes of that kind which wait may not be of one kind any more."""
@@ -264,10 +261,3 @@ def _urgency(of: tuple[Key, dict[int, float]]) -> int:
 def _until(line: BundleLine, waiting: dict[int, float]) -> float:
     """Until when the first of those that wait does so, seconds since the epoch."""
     return next(iter(waiting.values())) + line.wait
-
-
-def _lines(dag: Dag, nodes: Sequence[int]) -> dict[int, BundleLine]:
-    """By node, of these, the BUNDLE line that it is bundled by, without the nodes that this means:
-    their numbers may change."""
-    lines = [line._replace(of=NodeSet()) for line in bundle_lines_of(dag)]
-    return {node: lines[number] for node, number in line_of_nodes(dag, nodes).items()}

@@ -30,6 +30,7 @@ from condor_pydagman.vocabulary import EventKind, JournalRecord
 from tests import make
 
 BAG = "A B C D\nBUNDLE b SIZE 4 ALL_NODES"
+ALL = "ABCD"
 BY_A_PERSON, FOR_MEMORY = 1, 34  # HoldReasonCode
 
 
@@ -192,3 +193,27 @@ def unbundled(number: int, why: str = "it has ended\n") -> LogEvent:
 
 def queued(number: int, cluster: int, *, leaving: bool = False) -> inputs.QueuedJob:
     return inputs.QueuedJob(cluster, 0, f"bundle {number}", 0, leaving=leaving)
+
+
+def well(names: str = ALL) -> dict[str, int]:
+    return dict.fromkeys(names, 0)
+
+
+def states(harness: BundledDag, names: str, state: State) -> bool:
+    return all(harness.state(name) is state for name in names)
+
+
+def bundled(harness: BundledDag) -> list[list[str]]:
+    """Who is in the bundles that the last input(s) have made."""
+    asked = harness.asked(Prepare)
+    return [[harness.dag.names[one.node] for one in prepare.nodes] for prepare in asked]
+
+
+def submitted(harness: BundledDag) -> list[str]:
+    """Names of nodes that have ever been submitted alone."""
+    return [harness.dag.names[one.node] for one in harness.ever(do.SubmitNode)]
+
+
+def records(harness: BundledDag, kind: JournalRecord) -> list[do.AppendJournalRecord]:
+    found = harness.asked(do.AppendJournalRecord)
+    return [one for one in found if one.record is kind]

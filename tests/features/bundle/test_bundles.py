@@ -7,7 +7,6 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
-from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
@@ -22,7 +21,6 @@ from condor_pydagman.features.bundle.messages import (
     Prepared,
 )
 from condor_pydagman.features.bundle.run import MAX_RETURNS
-from condor_pydagman.features.steering.run import NodesSteered
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
@@ -30,49 +28,27 @@ from condor_pydagman.vocabulary import (
     RETURN_JOB_ABORTED,
     EventKind,
     JournalRecord,
-    NodeCommand,
 )
 from tests import make
 from tests.features.bundle.bundled import (
+    ALL,
     BAG,
     BY_A_PERSON,
     FOR_MEMORY,
     BundledDag,
     begun,
     bundle_submit,
+    bundled,
     held,
     queued,
+    records,
     removed,
+    states,
+    submitted,
     task,
     unbundled,
+    well,
 )
-
-ALL = "ABCD"
-
-
-def well(names: str = ALL) -> dict[str, int]:
-    return dict.fromkeys(names, 0)
-
-
-def states(harness: BundledDag, names: str, state: State) -> bool:
-    return all(harness.state(name) is state for name in names)
-
-
-def bundled(harness: BundledDag) -> list[list[str]]:
-    """Who is in the bundles that the last input(s) have made."""
-    asked = harness.asked(Prepare)
-    return [[harness.dag.names[one.node] for one in prepare.nodes] for prepare in asked]
-
-
-def submitted(harness: BundledDag) -> list[str]:
-    """Names of nodes that have ever been submitted alone."""
-    return [harness.dag.names[one.node] for one in harness.ever(do.SubmitNode)]
-
-
-def records(harness: BundledDag, kind: JournalRecord) -> list[do.AppendJournalRecord]:
-    found = harness.asked(do.AppendJournalRecord)
-    return [one for one in found if one.record is kind]
-
 
 # A bundle from its beginning to its end.
 
@@ -526,57 +502,7 @@ def test_all_nodes_of_a_kind_are_looked_at_again_when_descriptions_have_changed(
     harness.kinds = {"B": "new", "E": "new"}
     harness.tell(Prepared(first.number, "", "they have changed"))
     harness.settle()
-    assert bundled(harness) == [["E", "B"]]
-
-
-# Which bundle is first.
-
-
-def test_bundles_are_made_in_the_order_of_priorities() -> None:
-    text = "A B C D E F\nPRIORITY C 5\nPRIORITY D 5\nPRIORITY E 9\nPRIORITY F 9"
-    harness = begun(f"{text}\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
-    order = []
-    for number in (1, 2, 3):
-        harness.settle()
-        order += bundled(harness)
-        harness.taken(number, 6 + number)
-        harness.ends(6 + number)
-        harness.home(dict.fromkeys(order[-1], 0))
-    assert order == [["E", "F"], ["C", "D"], ["A", "B"]]
-
-
-def test_nodes_of_higher_priority_that_are_ready_later_are_first() -> None:
-    text = "A B C D; A -> E; A -> F\nPRIORITY E 1\nPRIORITY F 1\nBUNDLE b SIZE 2 ALL_NODES"
-    harness = begun(text, Throttles(jobs=1))
-    harness.bundle()
-    harness.ends(7)
-    harness.home(well("AB"))
-    assert bundled(harness) == [["E", "F"]]
-
-
-def test_a_node_that_runs_alone_is_before_bundles_of_lower_priority() -> None:
-    text = "A B C; A -> D\nPRIORITY D 1\nBUNDLE b SIZE 2 NODES A B C"
-    harness = begun(f"{text}\nJOB E n.sub\nBUNDLE c SIZE 2 NODES E", Throttles(jobs=1))
-    harness.bundle()
-    harness.ends(7)
-    harness.home(well("AB"))
-    assert not bundled(harness)
-    assert harness.submits() == ["D"]
-
-
-def test_a_node_whose_priority_is_set_while_it_waits_is_in_the_next_bundle() -> None:
-    harness = begun("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=1))
-    harness.bundle()
-    wanted = settings_text(NodeSettings(priority=3))
-    harness.tell(NodesSteered(1, NodeCommand.SET, [3], "ann", wanted))
-    harness.settle()
-    assert harness.asked(do.Steered)[0].done == 1
-    harness.ends(7)
-    harness.home(well("AB"))
-    assert harness.submits() == ["D"]
-    harness.run_node("D", 8)
-    harness.settle()
-    assert harness.submits() == ["C"]
+    assert bundled(harness) == [["A", "F"]]
 
 
 def test_after_a_lost_reply_the_log_may_show_the_job() -> None:
@@ -763,181 +689,3 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
     assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 others"}
     assert set(follower.run.nodes.states) == {State.SUBMITTED}
     assert not follower.run.out
-
-
-# Throttles and halts.
-
-
-def test_a_bundle_takes_one_place() -> None:
-    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B", Throttles(jobs=2))
-    harness.settle()
-    assert len(bundled(harness)) == 1
-    assert harness.submits() == ["C"]
-    assert harness.engine.run.nodes_in_queue() == 2
-    harness.taken(1, 7)
-    assert harness.replayed().engine.run.nodes_in_queue() == 1
-
-
-def test_no_bundle_is_made_beyond_max_jobs() -> None:
-    harness = begun("A B C D E F\nBUNDLE b SIZE 2 ALL_NODES", Throttles(jobs=2))
-    harness.settle()
-    assert bundled(harness) == [["A", "B"], ["C", "D"]]
-    harness.taken(1, 7)
-    harness.taken(2, 8)
-    harness.ends(7)
-    harness.tell(Collected(1, "events"))
-    harness.tell(*task(7, 1, "A", 0))
-    harness.settle()
-    assert not bundled(harness)
-    harness.tell(*task(7, 2, "B", 0))
-    harness.settle()
-    assert bundled(harness) == [["E", "F"]]
-
-
-def test_a_bundle_in_the_queue_is_an_idle_job() -> None:
-    harness = begun("A B C D\nBUNDLE b SIZE 2 ALL_NODES", Throttles(idle=1))
-    harness.settle()
-    assert bundled(harness) == [["A", "B"]]
-    harness.answered(1, 7)
-    harness.tell(bundle_submit(1, 7))
-    harness.settle()
-    assert not bundled(harness)
-    harness.tell(make.of_job(EventKind.EXECUTE, 7))
-    harness.settle()
-    assert bundled(harness) == [["C", "D"]]
-
-
-def test_a_bundle_takes_as_many_places_of_a_category_as_run_side_by_side() -> None:
-    text = "A B C D\nBUNDLE b SIZE 100 NODES A B C D\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
-    for parallel, room in ((1, 2), (2, 1), (3, 0)):
-        harness = begun(text.replace("100 NODES", f"100 PARALLEL {parallel} NODES"))
-        harness.settle()
-        assert bundled(harness) == [["A", "B", "C", "D"]]
-        assert harness.asked(Prepare)[0].parallel == parallel
-        assert harness.engine.run.categories.free(0) == room
-        harness.taken(1, 7)
-        assert harness.replayed().engine.run.categories.free(0) == room
-        harness.ends(7)
-        harness.home(well("AB"))
-        assert bundled(harness) == [["C", "D"]]
-        assert harness.engine.run.categories.free(0) == 3 - min(2, parallel)
-
-
-def test_no_more_run_side_by_side_than_the_category_allows() -> None:
-    harness = begun(f"{BAG.replace('4', '4 PARALLEL 3')}\nCATEGORY ALL_NODES x\nMAXJOBS x 2")
-    harness.settle()
-    assert harness.asked(Prepare)[0].parallel == 2
-
-
-def test_a_halt_makes_no_bundles_and_submits_none() -> None:
-    harness = begun()
-    harness.tell(inputs.Halt("somebody says so"))
-    harness.settle()
-    harness.tell(*harness._answers(harness.ever(LookAt)[0]))
-    harness.settle()
-    assert not bundled(harness)
-    harness.tell(inputs.Resume())
-    harness.settle()
-    assert len(bundled(harness)) == 1
-    other = begun()
-    other.tell(*other._answers(other.asked(LookAt)[0]))
-    other.read_back()
-    (prepare,) = other.asked(Prepare)
-    other.tell(inputs.Halt("somebody says so"), *other._answers(prepare))
-    other.settle()
-    assert not other.ever(do.SubmitJob)
-    assert states(other, ALL, State.READY)
-
-
-def test_the_final_node_waits_for_bundles() -> None:
-    harness = begun(BAG + "\nFINAL F n.sub")
-    harness.bundle()
-    harness.tell(inputs.DagRemoved())
-    harness.settle()
-    assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [0]
-    assert harness.submits() == ["F"]
-    harness.run_node("F", 9)
-    assert not harness.ever(do.Exit)
-    harness.tell(removed(7))
-    harness.tell(Collected(1, "events"), unbundled(1))
-    harness.settle()
-    assert len(harness.ever(do.Exit)) == 1
-
-
-def test_a_bundle_that_is_being_made_when_the_run_ends_is_not_submitted() -> None:
-    harness = begun(BAG + "\nFINAL F n.sub")
-    harness.tell(*harness._answers(harness.asked(LookAt)[0]))
-    harness.read_back()
-    (prepare,) = harness.asked(Prepare)
-    harness.tell(inputs.DagRemoved())
-    harness.settle()
-    harness.tell(*harness._answers(prepare))
-    harness.settle()
-    assert not harness.ever(do.SubmitJob)
-    assert "F" in submitted(harness)
-
-
-def test_a_removal_of_all_jobs_leaves_out_a_bundle_whose_end_has_been_read() -> None:
-    harness = begun()
-    harness.bundle()
-    assert not harness.engine.has_ended(queued(1, 7))
-    harness.ends(7)
-    assert harness.engine.has_ended(queued(1, 7))
-    harness.home(well("A"))
-    assert harness.engine.has_ended(queued(1, 7))
-    harness.tell(inputs.QueueListed([]))
-    assert not harness.engine.has_ended(queued(1, 7))
-
-
-# Other features.
-
-
-def test_a_node_in_a_bundle_cannot_be_steered() -> None:
-    harness = begun()
-    harness.bundle()
-    harness.tell(NodesSteered(1, NodeCommand.CANCEL, [0], "ann", ""))
-    (answer,) = harness.asked(do.Steered)
-    assert answer.refused[0][1] == "it is in bundle 1 with 3 others: ask when that ends"
-
-
-def test_a_node_that_waits_for_others_can_be_steered() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 WAIT 100 ALL_NODES")
-    harness.settle()
-    assert {one.details for one in harness.engine.node_reports()} == {
-        "waits for others to be bundled with"
-    }
-    harness.tell(NodesSteered(1, NodeCommand.SKIP, [0], "ann", ""))
-    harness.settle()
-    assert harness.state("A") is State.DONE
-    harness.wait(100)
-    harness.settle()
-    assert harness.submits() == ["B"]
-
-
-def test_enough_nodes_are_done_while_others_are_in_a_bundle() -> None:
-    harness = begun("A B C\nBUNDLE b SIZE 100 NODES A B\nENOUGH ALL_NODES 1")
-    harness.settle()
-    harness.run_node("C", 5)
-    harness.settle()
-    assert not harness.ever(do.Exit)
-    harness.taken(1, 7)
-    harness.ends(7)
-    harness.home({"A": 0, "B": 1})
-    assert harness.asked(do.Exit) == [do.Exit(0)]
-
-
-def test_fewer_jobs_wanted_leave_bundles_alone() -> None:
-    harness = begun("A B\nBUNDLE b SIZE 100 ALL_NODES\nRETRY A 1", Throttles(jobs=3))
-    harness.bundle()
-    harness.ends(7)
-    harness.home({"A": 1})
-    harness.settle()
-    harness.tell(inputs.LimitsWanted(jobs=1))
-    assert not records(harness, JournalRecord.SURPLUS)
-
-
-def test_nodes_with_a_shared_limit_run_alone_and_hold_up_no_bundle() -> None:
-    harness = begun("A B S\nSHARED_LIMIT tokens NODES S\nBUNDLE b SIZE 100 ALL_NODES")
-    harness.settle()
-    assert bundled(harness) == [["A", "B"]]
-    assert harness.state("S") is State.READY  # there is no place for it

@@ -47,7 +47,7 @@ def test_hints(text: str, hint: str) -> None:
 def test_the_first_line_counts_that_means_a_node() -> None:
     dag = build_text(f"{JOBS}CATEGORY A x\nBUNDLE one CATEGORY x\nBUNDLE two ALL_NODES\n")
     lines = line_of_nodes(dag, range(len(dag)))
-    names = {dag.names[node]: bundle_lines_of(dag)[line].name for node, line in lines.items()}
+    names = {dag.names[node]: line.name for node, line in lines.items()}
     assert names["A"] == "one"
     assert set(names.values()) == {"one", "two"}
 
@@ -75,3 +75,12 @@ def test_the_option_bundles_all() -> None:
     assert len(line_of_nodes(dag, range(len(dag)))) == len(dag)
     assert not list(features.asked_by(DagmanOptions()))
     assert BundlesOfDag.of(dag)
+
+
+def test_the_line_of_the_option_is_in_the_way_of_no_other() -> None:
+    dag = build_text(f"{JOBS}BUNDLE all NODES A\n")
+    for commands in features.asked_by(DagmanOptions(bundle=True)):
+        commands.of_option(dag)
+    written = list(BundlesOfDag.of(dag).lines(dag))
+    assert [one.name for one in written] == ["all", "-bundle"]
+    assert good("BUNDLE -bundle ALL_NODES") == written[1]._replace(line=1)

@@ -9,6 +9,7 @@ from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.tasks import (
+    NO_FILE,
     CannotBundle,
     Description,
     Node,
@@ -52,11 +53,9 @@ class LookOrder(NamedTuple):
 
 def _check_inputs(task: Task) -> None:
     """A file that is not there would put the job of all on hold."""
-    names = [*task.inputs, *filter(None, [task.input]), *[task.program] * task.transfers_program]
-    for name in names:
-        path = os.path.join(task.directory, name)
+    for path in task.sources:
         if not os.access(path, os.R_OK):
-            raise CannotBundle(f"it transfers a file that is not there, or not to be read: {path}")
+            raise CannotBundle(f"{NO_FILE}: {path}")
 
 
 class Looker:
@@ -72,7 +71,7 @@ class Looker:
     def _look(self, node: NodeOrder, texts: Mapping[str, str], ready: bool) -> Look:
         try:
             kind, task = self.task_of(node, texts)
-            if ready and task.transfers_files:
+            if ready:
                 _check_inputs(task)
         except (CannotBundle, FileError) as error:
             return Look(node.number, "", str(error))
