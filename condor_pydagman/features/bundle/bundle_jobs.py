@@ -39,6 +39,8 @@ class BundleJobs:
 
     Attributes:
         bundles: by number.
+        coming, idle, running, over: those of them whose job may be on its way to the queue; has
+            not begun to run, these included, or has ceased to; runs; has left the queue.
         last: the greatest number that one has had.
         removals: clusters, and when they are to be removed again, as that has failed.
     """
@@ -46,15 +48,43 @@ class BundleJobs:
     def __init__(self, run: RunState) -> None:
         self.run = run
         self.bundles: dict[int, Bundle] = {}
+        self.coming: dict[int, Bundle] = {}
+        self.idle: dict[int, Bundle] = {}
+        self.running: dict[int, Bundle] = {}
+        self.over: dict[int, Bundle] = {}
         self.last = 0
         self._by_cluster: dict[int, Bundle] = {}
         self._strays: set[int] = set()  # clusters that are to leave the queue
         self.removals: dict[int, float] = {}
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
 
+    def add(self, number: int, kind: str = "") -> Bundle:
+        """There is a new bundle."""
+        self.last = max(self.last, number)
+        bundle = self.bundles[number] = Bundle(number, kind)
+        self.count(bundle)
+        return bundle
+
+    def count(self, bundle: Bundle) -> None:
+        """What is known of its job has changed."""
+        self._count_no_more(bundle.number)
+        if bundle.ended:
+            self.over[bundle.number] = bundle
+        elif bundle.runs:
+            self.running[bundle.number] = bundle
+        else:
+            self.idle[bundle.number] = bundle
+            if not (bundle.cluster or bundle.unknown):
+                self.coming[bundle.number] = bundle
+
+    def _count_no_more(self, number: int) -> None:
+        for some in (self.coming, self.idle, self.running, self.over):
+            some.pop(number, None)
+
     def pop(self, number: int) -> Bundle | None:
         """The bundle has ended; None if there is none of that number."""
         bundle = self.bundles.pop(number, None)
+        self._count_no_more(number)
         if bundle is not None and self._by_cluster.pop(bundle.cluster, None) is not None:
             self._over.update([bundle.cluster] if bundle.ended else ())
         return bundle
@@ -74,6 +104,7 @@ class BundleJobs:
             return
         self._by_cluster[cluster] = bundle
         bundle.cluster, bundle.unknown = cluster, False
+        self.count(bundle)
         for node in bundle.members:
             if run.nodes.states[node] == State.SUBMITTING:
                 run.nodes.move(node, Cause.JOBS_SEEN, run.now)
@@ -123,6 +154,7 @@ class BundleJobs:
         elif kind == EventKind.JOB_ABORTED:
             bundle.removed = not bundle.given_up
             bundle.ended = f"its job was removed: {event.text}"
+        self.count(bundle)
 
     def _give_up(self, bundle: Bundle, why: str) -> None:
         """The job is on hold: its nodes run again, and those that may be why it is, alone."""
@@ -208,6 +240,7 @@ class BundleJobs:
             self.in_queue(bundle, left.cluster)
             bundle.removed = left.value == RETURN_JOB_ABORTED and not bundle.given_up
             bundle.ended = "its job has left the queue, as the schedd's history says"
+            self.count(bundle)
             return False
         if not bundle.cluster and not bundle.unknown:
             if not (bundle.asked or run.written.of(BUNDLE)):
@@ -219,6 +252,19 @@ class BundleJobs:
             return True
         if bundle.cluster:
             bundle.ended = "its job has left the queue, as the nodes log does not show"
+            self.count(bundle)
         else:
             self.write_end(bundle, "the schedd does not have its job")
         return False
+
+    def validate(self) -> None:
+        """As of `Feature`: bundles are counted by what their jobs do."""
+        for number, one in self.bundles.items():
+            is_idle = not (one.runs or one.ended)
+            assert (number in self.over) == bool(one.ended), number
+            assert (number in self.running) == (one.runs and not one.ended), number
+            assert (number in self.idle) == is_idle, number
+            on_way = is_idle and not (one.cluster or one.unknown)
+            assert (number in self.coming) == on_way, number
+        assert len(self.bundles) == len(self.over) + len(self.running) + len(self.idle)
+        assert self.coming.keys() <= self.idle.keys()

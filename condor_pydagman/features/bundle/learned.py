@@ -9,6 +9,7 @@ from condor_pydagman.named_tuple import NamedTuple
 
 FIRST_OVERHEAD_S = 1.0  # of a job that runs beyond its tasks, before it is known
 LATE_OVERHEADS = 3.0  # times as long as usual that may take, before the tasks are taken for long
+RUNNING_S = 0.1  # for which what is known of jobs that run is not found anew
 SLOTS_S = 60.0  # seconds between two questions for the slots of the pool
 
 
@@ -33,6 +34,8 @@ class Learned:
         self.overhead_s = FIRST_OVERHEAD_S
         self._slots_at = 0.0
         self._times: dict[str, Times] = {}
+        # By kind: when that was found, how many jobs were late, and how long a task takes at least.
+        self._running: dict[str, tuple[float, int, float]] = {}
         self._alone: dict[int, tuple[str, float]] = {}  # kind of a node that runs, since when
 
     def wants_slots(self, now: float) -> bool:
@@ -82,11 +85,7 @@ class Learned:
             bundles: those of the kind that run.
         """
         times = self._times.get(kind, Times())
-        alone = [Running(now - begun) for one, begun in self._alone.values() if one == kind]
-        usual = LATE_OVERHEADS * self.overhead_s
-        running = [one._replace(ran=max(0.0, one.ran - usual)) for one in (*bundles, *alone)]
-        late = sum(is_late(one.ran, one.tasks, times, one.parallel) for one in running)
-        longest = (longest_of(one.ran, one.tasks, times, one.parallel) for one in running)
+        _, late, longest = self._late(kind, times, bundles, now)
         seen = Seen(
             ready=ready,
             slots=self.slots or 0,
@@ -94,8 +93,22 @@ class Learned:
             idle=jobs[1],
             late=late,
             task_s=times.task_s,
-            longest_s=max((times.longest_s, *longest)),
+            longest_s=max(times.longest_s, longest),
             ended=times.ended,
             job_s=self.overhead_s,
         )
         return next(sizes(seen, limits), 0)
+
+    def _late(
+        self, kind: str, times: Times, bundles: Iterable[Running], now: float
+    ) -> tuple[float, int, float]:
+        found = self._running.get(kind)
+        if found is not None and found[0] <= now < found[0] + RUNNING_S:
+            return found
+        alone = [Running(now - begun) for one, begun in self._alone.values() if one == kind]
+        usual = LATE_OVERHEADS * self.overhead_s
+        running = [one._replace(ran=max(0.0, one.ran - usual)) for one in (*bundles, *alone)]
+        late = sum(is_late(one.ran, one.tasks, times, one.parallel) for one in running)
+        longest = [longest_of(one.ran, one.tasks, times, one.parallel) for one in running]
+        found = self._running[kind] = now, late, max(longest, default=0.0)
+        return found

@@ -79,8 +79,8 @@ class Bundles(Feature):
 
     def __init__(self, run: RunState) -> None:
         super().__init__(run)
-        self.waiting = Waiting(run)
         self.jobs = BundleJobs(run)
+        self.waiting = Waiting(run, self.jobs)
         self.bundles = self.jobs.bundles
         self._bundle_of: dict[int, Bundle] = {}  # by node
         # Nodes of which the log has the task's begin: by cluster and third number, and back.
@@ -114,7 +114,7 @@ class Bundles(Feature):
         if run.mode is not Mode.RUN or run.is_over or run.phase is not Phase.RUNNING:
             return
         if self.waiting.by_key and not run.starts_nothing:
-            for kind, nodes, parallel in self.waiting.next_bundles(self.bundles.values()):
+            for kind, nodes, parallel in self.waiting.next_bundles():
                 self._make(kind, nodes, parallel)
 
     def after_starts(self) -> None:
@@ -132,23 +132,18 @@ class Bundles(Feature):
         run, limits, in_flight = self.run, self.run.limits, len(self.run.submission.in_flight)
         if not self.bundles:
             return ""
-        states = ((one.cluster, one.ended, one.unknown) for one in self.bundles.values())
-        on_way = sum(not any(state) for state in states)
-        if run.pace.blocked_until(run.now, limits, in_flight + on_way) > run.now:
+        coming = in_flight + len(self.jobs.coming)
+        if run.pace.blocked_until(run.now, limits, coming) > run.now:
             return "pace"
-        if limits.idle:
-            idle = sum(not (one.runs or one.ended) for one in self.bundles.values())
-            if run.job_table.idle + in_flight + idle >= limits.idle:
-                return "idle"
-        return ""
+        idle = run.job_table.idle + in_flight + len(self.jobs.idle)
+        return "idle" if limits.idle and idle >= limits.idle else ""
 
     def _make(self, kind: str, nodes: Sequence[int], parallel: int) -> None:
         """Make a bundle, if it has more than one node."""
         if len(nodes) == 1:
             self.waiting.set_free(nodes[0])
             return
-        self.jobs.last += 1
-        bundle = self.bundles[self.jobs.last] = Bundle(self.jobs.last, kind)
+        bundle = self.jobs.add(self.jobs.last + 1, kind)
         bundle.parallel = parallel
         for node in nodes:
             self._put_in(bundle, node)
@@ -188,10 +183,9 @@ class Bundles(Feature):
         run, number = self.run, event.value
         if number <= self.jobs.last and number not in self.bundles:
             return  # it has ended: a double
-        self.jobs.last = max(self.jobs.last, number)
         bundle = self.bundles.get(number)
         if bundle is None:
-            bundle = self.bundles[number] = Bundle(number)
+            bundle = self.jobs.add(number)
             bundle.parallel = self._most_parallel(event.text)
         for name in event.text.split(" "):
             node = run.dag.find(name)
@@ -254,6 +248,7 @@ class Bundles(Feature):
             self.jobs.in_queue(bundle, answer.cluster)
         elif answer.unknown:
             bundle.unknown = True
+            self.jobs.count(bundle)
             run.query.plan(run.now + run.pace.failed(run.now))
         else:
             run.pace.failed(run.now)
@@ -295,13 +290,13 @@ class Bundles(Feature):
     def enforce(self) -> None:
         """Bring home what bundles have come to whose job has left the queue."""
         self.jobs.remove_again()
-        for bundle in self.bundles.values():
-            if bundle.ended and not bundle.asked and bundle.again_at <= self.run.now:
+        for bundle in self.jobs.over.values():
+            if not bundle.asked and bundle.again_at <= self.run.now:
                 self._collect(bundle)
 
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
-        waiting = [one.again_at for one in self.bundles.values() if one.ended and not one.asked]
+        waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
         return min((*waiting, *self.jobs.removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:
@@ -453,6 +448,7 @@ class Bundles(Feature):
         for node in self._bundle_of:
             assert states[node] in _INSIDE, node
         self.waiting.validate()
+        self.jobs.validate()
 
 
 def _others(bundle: Bundle) -> int:

@@ -6,7 +6,7 @@ description (`tasks`), and then until it is best that it starts (`plan`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from condor_pydagman.engine import actions as do
@@ -14,10 +14,11 @@ from condor_pydagman.engine import submission
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.bundle.bundle_jobs import BundleJobs
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
-from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
+from condor_pydagman.features.bundle.one_bundle import why_alone
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -53,8 +54,9 @@ class Waiting:
         learned: how long nodes take, and how many jobs the pool can run.
     """
 
-    def __init__(self, run: RunState) -> None:
+    def __init__(self, run: RunState, jobs: BundleJobs) -> None:
         self.run = run
+        self._jobs = jobs
         self.line_of = line_of_nodes(run.dag, range(len(run.dag)))
         self.by_key: dict[Key, dict[int, float]] = {}
         self._key: dict[int, Key] = {}  # of nodes in it
@@ -182,12 +184,9 @@ class Waiting:
 
     # How many go together.
 
-    def next_bundles(self, bundles: Collection[Bundle]) -> Iterator[tuple[str, list[int], int]]:
+    def next_bundles(self) -> Iterator[tuple[str, list[int], int]]:
         """The kind and nodes of those that are to start now, and how many of these may run side by
         side; whoever asks starts them before the next are told.
-
-        Args:
-            bundles: those that there are.
         """
         run = self.run
         if self.learned.wants_slots(run.now):
@@ -199,7 +198,7 @@ class Waiting:
             if urgent is not None and urgent > key.priority:
                 return
             while waiting and not submission.throttled(run):
-                number = self._size(key, waiting, bundles)
+                number = self._size(key, waiting)
                 if not number:
                     break
                 nodes = list(islice(waiting, number))
@@ -213,23 +212,22 @@ class Waiting:
         first = (self.run.ready.first(), self.unseen.first(), next(iter(self.looked_at), None))
         return max((self._priority(one) for one in first if one is not None), default=None)
 
-    def _size(self, key: Key, waiting: dict[int, float], bundles: Collection[Bundle]) -> int:
+    def _size(self, key: Key, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
         run, line, most = self.run, key.line, self.run.config.max_bundle_size
         size = min(line.size, most)
         if line.wait and len(waiting) < (size or most) and run.now < _until(line, waiting):
             return 0
         limits = Limits(size, line.max_seconds, line.parallel)
-        table, live = run.job_table, [one for one in bundles if not one.ended]
-        idle = sum(not one.runs for one in live)
+        table, bundles = run.job_table, self._jobs
         jobs = (
-            table.submitted - table.completed - table.idle + len(live) - idle,
-            table.idle + len(run.submission.in_flight) + idle,
+            table.submitted - table.completed - table.idle + len(bundles.running),
+            table.idle + len(run.submission.in_flight) + len(bundles.idle),
         )
         running = (
             Running(run.now - one.begun, len(one.members), one.parallel)
-            for one in live
-            if one.runs and one.kind == key.kind
+            for one in bundles.running.values()
+            if one.kind == key.kind
         )
         found = self.learned.size(key.kind, limits, len(waiting), jobs, running, run.now)
         return min(found, most)
