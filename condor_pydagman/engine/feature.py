@@ -246,6 +246,12 @@ class Feature:
         """Live, after each input: say which jobs are to be removed."""
         raise NotImplementedError
 
+    def before_end(self) -> bool:
+        """Live: the run is about to be ended before its time, with a rescue file.  True: not yet,
+        since what nodes have come to is being found out; asked again after each input, and nothing
+        else is done meanwhile.  It must become False by `enforce_deadline` if nothing happens."""
+        raise NotImplementedError
+
     def enforce(self) -> None:
         """Live, after each input: emit what must be asked for even while a journal record that has
         not been read back keeps the DAG from starting anything."""

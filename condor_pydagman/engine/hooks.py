@@ -98,6 +98,7 @@ class Hooks:
     waits_again: tuple[Callable[[int], None], ...]
     before_starts: tuple[Callable[[], None], ...]
     before_removals: tuple[Callable[[], None], ...]
+    before_end: tuple[Callable[[], bool], ...]
     before_revived: tuple[Callable[[], None], ...]
     before_taken_back: tuple[Callable[[int], None], ...]
     done_unrun: tuple[Callable[[int], None], ...]
@@ -112,6 +113,7 @@ class Hooks:
         "after_starts",
         "attempt_records",
         "before_done",
+        "before_end",
         "before_failed",
         "before_removals",
         "before_retry",

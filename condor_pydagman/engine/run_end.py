@@ -88,12 +88,15 @@ def on_log_broken(run: RunState, broken: LogBroken) -> None:
 
 
 def end_if_wanted(run: RunState) -> bool:
-    """End the run if it is to end; a FINAL node needs to know first what is in the queue."""
+    """End the run if it is to end; a FINAL node needs to know first what is in the queue, and a
+    rescue file what nodes have come to."""
     ending = run.end.wanted
     if ending is None:
         return False
     if run.phase is Phase.RECONCILING and ending.final and run.final_waits:
         return False
+    if run.phase is not Phase.RECONCILING and any(wait() for wait in run.hooks.before_end):
+        return True
     end(run, ending)
     return True
 

@@ -50,6 +50,7 @@ from condor_pydagman.vocabulary import (
 )
 
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
+END_S = 10.0  # for which the end of the run waits for results
 
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 
@@ -87,6 +88,7 @@ class Bundles(Feature):
         self._by_task: dict[tuple[int, int], int] = {}
         self._task_of: dict[int, tuple[int, int]] = {}
         self._returns: dict[int, int] = {}
+        self._ends_by: float | None = None  # when the run ends, whatever is known of results
         self._shared = 0  # nodes in the places of others
 
     # The turn of a node.
@@ -294,9 +296,24 @@ class Bundles(Feature):
             if not bundle.asked and bundle.again_at <= self.run.now:
                 self._collect(bundle)
 
+    def before_end(self) -> bool:
+        """What has ended in bundles that run is to be in the rescue file, as far as it is home."""
+        if self._ends_by is None:
+            self._ends_by = self.run.now + END_S
+        bundles = list(self.bundles.values())
+        for bundle in bundles:
+            if bundle.cluster and not bundle.asked and not bundle.ended:
+                bundle.ended = "the DAG ends"
+                self.jobs.count(bundle)
+                self._collect(bundle)
+        waits = any(bundle.cluster for bundle in bundles)
+        return waits and self.run.now < self._ends_by
+
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
         waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
+        if self._ends_by is not None and self._ends_by > self.run.now:
+            waiting.append(self._ends_by)
         return min((*waiting, *self.jobs.removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:

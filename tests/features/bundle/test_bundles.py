@@ -311,7 +311,10 @@ def test_abort_dag_on_the_value_of_a_task() -> None:
     harness.bundle()
     harness.ends(7)
     harness.tell(Collected(1, "events"), *task(7, 1, "A", 3))
+    assert not harness.asked(do.Exit)  # the results of the others are being read
+    harness.tell(*task(7, 2, "B", 0), unbundled(1))
     assert harness.asked(do.Exit) == [do.Exit(5)]
+    assert states(harness, "B", State.DONE)
 
 
 def test_the_time_limit_of_a_node_is_its_tasks_and_no_clock_of_dagmans() -> None:

@@ -174,18 +174,35 @@ def test_a_halt_makes_no_bundles_and_submits_none() -> None:
     assert states(other, ALL, State.READY)
 
 
-def test_the_final_node_waits_for_bundles() -> None:
+def test_what_has_ended_is_known_before_the_rescue_file_of_a_removed_dag() -> None:
     harness = begun(BAG + "\nFINAL F n.sub")
     harness.bundle()
     harness.tell(inputs.DagRemoved())
-    harness.settle()
+    assert not harness.ever(do.WriteRescue)
+    assert not harness.ever(do.RemoveJobs)
+    harness.home({"A": 0, "B": 3})
+    assert len(harness.ever(do.WriteRescue)) == 1
     assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [0]
-    assert harness.submits() == ["F"]
-    harness.run_node("F", 9)
-    assert not harness.ever(do.Exit)
+    assert states(harness, "A", State.DONE)
+    assert states(harness, "B", State.FAILED)
+    assert "F" in submitted(harness)
     harness.tell(removed(7))
-    harness.tell(Collected(1, "events"), unbundled(1))
-    harness.settle()
+    harness.run_node("F", 9)
+    assert len(harness.ever(do.Exit)) == 1
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_removed_dag_does_not_wait_for_long(answers: bool) -> None:
+    """Its results can't be read, or the one who reads does not come back."""
+    harness = begun(BAG)
+    harness.bundle()
+    harness.tell(inputs.DagRemoved())
+    if answers:
+        harness.tell(Collected(1, "", (), "the disk is full"))
+    harness.wait(9)
+    assert not harness.ever(do.WriteRescue)
+    harness.wait(2)
+    assert len(harness.ever(do.WriteRescue)) == 1
     assert len(harness.ever(do.Exit)) == 1
 
 
