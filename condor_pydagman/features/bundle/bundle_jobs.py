@@ -203,6 +203,9 @@ class BundleJobs:
         self._remove_strays(queued)
         missing = False
         clusters = {number_of(job.node): cluster for cluster, job in queued.items()}
+        # A person may have changed the name of a job.
+        known = ((job.cluster, self._by_cluster.get(job.cluster)) for job in answer.jobs)
+        clusters.update({one.number: cluster for cluster, one in known if one is not None})
         for bundle in list(self.bundles.values()):
             if bundle.number in clusters and bundle.cluster in (0, clusters[bundle.number]):
                 bundle.missing = None

@@ -10,6 +10,7 @@ from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.throttles import Throttles
 from condor_pydagman.features.bundle.messages import (
+    Collect,
     Collected,
     LookAt,
     Prepare,
@@ -204,6 +205,16 @@ def test_a_removed_dag_does_not_wait_for_long(answers: bool) -> None:
     harness.wait(2)
     assert len(harness.ever(do.WriteRescue)) == 1
     assert len(harness.ever(do.Exit)) == 1
+
+
+def test_a_job_that_a_person_has_given_another_name_is_the_bundles() -> None:
+    harness = begun(BAG)
+    harness.bundle()
+    for _ in range(3):
+        harness.tell(inputs.QueueListed([inputs.QueuedJob(7, 0, "other", 0)]))
+        harness.wait(30)
+    assert not harness.ever(Collect)
+    assert not harness.ever(do.RemoveJobs)
 
 
 def test_a_bundle_that_is_being_made_when_the_run_ends_is_not_submitted() -> None:
