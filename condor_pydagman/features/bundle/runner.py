@@ -5,6 +5,7 @@ for python in /usr/bin/python3 /usr/libexec/platform-python; do
 done
 python=$(command -v python3) && exec "$python" -I -S "$0" "$@"
 echo "The runner of a bundle needs Python 3.6 or newer; there is no python3 on this machine." >&2
+mkdir -p out 2>/dev/null; : >> results  # they are to come home, or the job goes on hold
 exit 127
 
 The program in the job of a bundle: it runs the tasks of a list, and writes what became of each.
@@ -27,7 +28,8 @@ before a task begins; "ended" when it has ended and its outputs are where they b
 such a file, tasks that have ended are not run again; whatever in it is no such line is ignored.
 A task that can't be started has ended with code 126, or 127 if there is no such program, and
 "error".  The code of a task that a signal has ended is that signal's number, negative.  "rss" is at
-least what the runner itself has: the kernel counts the process that became the task.
+least what the runner itself has: the kernel counts the process that became the task.  "left" is how
+many files and directories there are in `out/<n>/`.
 
 The job is transferred if the working directory is HTCondor's scratch directory, else shared.  In a
 shared job a task runs in its `directory`.  In a transferred one it runs in `work/<n>/`, with links
@@ -611,6 +613,13 @@ class Sandbox:
             attempt(os.rmdir, out)  # nothing may be left
         return [decoded(name) for name in (missing + unfit)[:MAX_MISSING]]
 
+    def left(self, task: Task) -> int:
+        """How many files and directories it has left: others may take them away."""
+        try:
+            return len(os.listdir(self.out(task)))
+        except OSError:
+            return 0
+
     def _sifted(
         self, path: bytes, before: bytes, task: Task, outputs: "Any", unfit: "list[bytes]"
     ) -> "list[bytes]":
@@ -837,9 +846,12 @@ class Runner:
                 code = NO_PROGRAM
         self._write_end(one, code, 0, (0.0, 0.0, 0), error=words)
 
-    def _write_end(self, one: Running, code: int, by: int, usage: "Any", **more: str) -> None:
+    def _write_end(self, one: Running, code: int, by: int, usage: "Any", **more: "Any") -> None:
         ended = one.begun + time.monotonic() - one.since
         user, system, rss = usage[:3]
+        missing = self.collected(one.task)
+        if self.sandbox:
+            more["left"] = self.sandbox.left(one.task)
         self.results.write(
             ended=one.task.number,
             run=self.number,
@@ -851,7 +863,7 @@ class Runner:
             system=system,
             rss=rss,
             timed_out=one.timed_out,
-            missing=self.collected(one.task),
+            missing=missing,
             **more,
         )
 

@@ -346,9 +346,31 @@ def test_a_code_that_is_none_is_a_failure(home: Home, code: object) -> None:
     assert home.values() == {1: 1}
 
 
-def test_the_first_end_of_a_task_counts(home: Home) -> None:
-    home.results(ended(1, 3), ended(1, 0))
+def test_the_first_of_two_runs_that_have_ended_a_task_counts(home: Home) -> None:
+    home.results(ended(1, 3), {**ended(1, 0), "run": 2})
     assert home.values() == {1: 3}
+
+
+def test_a_task_that_one_run_has_ended_twice_has_no_result(home: Home) -> None:
+    home.results(ended(1), ended(2), ended(2))
+    assert home.values() == {1: 0}
+    assert home.collect()[-1].text.endswith("\nB")
+
+
+def test_a_task_whose_outputs_others_have_taken_away_has_no_result(home: Home) -> None:
+    home.left(1, "_stdout", "x")
+    home.left(2, "_stdout")
+    home.results(ended(1, left=2), ended(2, left=2), {**ended(3, left=1)})
+    for _ in range(2):
+        assert home.values() == {1: 0}
+        assert home.collect()[-1].text.endswith("\nB C")
+
+
+def test_a_runner_that_has_not_begun_is_heard(home: Home) -> None:
+    (home.bundle / "runner.err").write_text("There is no python3.\nmore\n")
+    assert home.collect()[-1].text == "it has ended: There is no python3.\n"
+    home.results(BEGUN)
+    assert home.collect()[-1].text == "it has ended\n"
 
 
 def test_a_host_with_odd_characters_is_shown_without_them(home: Home) -> None:

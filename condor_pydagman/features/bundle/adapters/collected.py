@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.features.bundle.adapters.prepared import OUT, RESULTS, TASKS
+from condor_pydagman.features.bundle.adapters.prepared import ERRORS, OUT, RESULTS, TASKS
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_events
 from condor_pydagman.records.own_events import StampForm, event_head
@@ -32,6 +32,7 @@ _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT
 MAX_WHY = 200  # characters, so that a record has room for names
 _NESTED = (ValueError, RecursionError)  # what json says of nonsense
 STREAMS = ("_stdout", "_stderr")
+TAKEN = "taken"  # beside `out/`, where no job can write
 _END = "...\n"
 MAX_LINE, MAX_BYTES = 1 << 20, 1 << 28  # of what jobs have written, so that it fills no memory
 _MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
@@ -80,27 +81,59 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
         files.refuse_planted_directory(order.directory)
     tasks = _tasks(os.path.join(directory, TASKS))
     results = _read(os.path.join(directory, RESULTS), tasks)
-    out = os.path.join(directory, OUT)  # not there if no file was transferred
     text: list[str] = []
     took: list[float] = []
+    robbed: set[int] = set()
     form = StampForm(*order.stamps)
     numbers = _numbers(order.names, tasks)
     retries = dict(zip(order.names, order.retries))
     for name, number in numbers.items():
         end = results.ended.get(number)
-        if end is not None:
-            missing = _bring(os.path.join(out, str(number)), tasks[number])
+        left = None if end is None else _taken(directory, number, _whole(end.get("left")))
+        if end is not None and left is not None:
+            missing = _bring(left, tasks[number])
             took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
             limit = _whole(tasks[number].get("timeout")), retries[name]
             text.append(_events(order, number, name, end, results, form, missing, *limit))
         elif order.removed:
             text.append(_removed(order, number, name, form))
-    suspects = results.started - results.ended.keys()
+        elif end is not None:
+            robbed.add(number)
+    suspects = results.started - results.ended.keys() | robbed
     names = [name for name, number in numbers.items() if number in suspects]
-    why = f"{' '.join(order.why.split())[:MAX_WHY]}\n{' '.join(names)}"
+    said = "" if results.hosts else _first_words(os.path.join(directory, ERRORS))
+    reason = f"{order.why}: {said}" if said else order.why
+    why = f"{' '.join(reason.split())[:MAX_WHY]}\n{' '.join(names)}"
     record = AppendJournalRecord(JournalRecord.UNBUNDLED, NO_NODE, 0, order.number, text=why)
     text.append(own_events.record_event(_stamp(time.time(), form), "", record))
     return "".join(text), took
+
+
+def _taken(directory: str, number: int, left: int) -> str | None:
+    """Where what a task has left is from now on, so that it is known later which of it was there;
+    None if less is there than it has left, which only another task can have taken away.  There is
+    nothing if no file was transferred."""
+    taken = os.path.join(directory, TAKEN, str(number))
+    path = os.path.join(directory, OUT, str(number))
+    if not os.path.lexists(taken):
+        if len(_entries(path)) < left:
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            os.makedirs(os.path.dirname(taken), exist_ok=True)
+            os.rename(path, taken)
+    return taken
+
+
+def _entries(directory: str) -> set[str]:
+    is_there = os.path.isdir(directory) and not os.path.islink(directory)
+    return set(os.listdir(directory)) if is_there else set()
+
+
+def _first_words(path: str) -> str:
+    """What the runner has said that has not begun."""
+    with contextlib.suppress(FileNotFoundError), _opened(path) as file:
+        return file.readline(MAX_WHY).decode("utf-8", "replace").strip()
+    return ""
 
 
 def _numbers(names: Sequence[str], tasks: Mapping[int, Mapping[str, Any]]) -> dict[str, int]:
@@ -156,19 +189,23 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
     ended: dict[int, Mapping[str, Any]] = {}
     started: set[int] = set()
     hosts: dict[int, str] = {}
+    doubtful: set[int] = set()  # one run has ended it twice: a task has forged a line
     try:
         for line in _objects(path):
             number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
             if number in tasks:
                 if "ended" in line:
-                    ended.setdefault(number, line)
+                    if ended.setdefault(number, line) is not line:
+                        doubtful |= {number} if ended[number].get("run") == run else set()
                 else:
                     started.add(number)
             elif run >= 0 and isinstance(line.get("host"), str):
                 hosts[run] = line["host"]
     except FileNotFoundError:
         pass  # the runner has not begun
-    return _Results(ended, frozenset(started), hosts)
+    for number in doubtful:
+        del ended[number]
+    return _Results(ended, frozenset(started | doubtful), hosts)
 
 
 def _tasks(path: str) -> dict[int, dict[str, Any]]:
@@ -214,8 +251,7 @@ def _bring(left: str, task: Mapping[str, Any]) -> str:
 def _left(directory: str, task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What a task has left, and where it belongs, relative to the task's directory: the machine
     that has run the job must not choose names where the author has."""
-    is_there = os.path.isdir(directory) and not os.path.islink(directory)
-    there = set(os.listdir(directory)) if is_there else set[str]()
+    there = _entries(directory)
     for stream, of in zip(STREAMS, ("output", "error")):
         if stream in there and task[of]:
             yield os.path.join(directory, stream), task[of]

@@ -5,7 +5,8 @@ A bundle's directory is the initial directory of its job:
 - `tasks`: the list of its tasks, see `runner`;
 - `in/`: links to the files that are transferred to the job, by numbers, as names may be the same;
 - `results`, `out/`: what the runner writes; in a run with file transfer, when they have come home;
-- `runner.out`, `runner.err`: what the runner itself prints.
+- `runner.out`, `runner.err`: what the runner itself prints;
+- `taken/`: what was in `out/`, while it is being put where it belongs.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.records.job_description import attribute, literal, split, statements
 
 RUNNER, TASKS, RESULTS, IN, OUT = ("runner", "tasks", "results", "in", "out")
+ERRORS = "runner.err"
 FORMAT = 1
 MAX_DESCRIPTION_CHARS = 60
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
@@ -182,7 +184,7 @@ def _description(
         f"arguments = {TASKS}",
         f"initialdir = {literal(home)}",
         "output = runner.out",
-        "error = runner.err",
+        f"error = {ERRORS}",
         *transfer,
         f"dag_node_name = {NAME}{order.number}",
         f"submit_event_notes = DAG Node: {NAME}{order.number}",
