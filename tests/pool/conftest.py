@@ -26,6 +26,8 @@ KNOBS = """
 DAGMAN_USER_LOG_SCAN_INTERVAL = 1
 DAGMAN_AVOID_SLASH_TMP = False
 DAGMAN_QUEUE_UPDATE_INTERVAL = 1
+SYSTEM_PERIODIC_HOLD = (HeldByThePool =?= true && DAGManBundleNodes =!= undefined)
+PERIODIC_EXPR_INTERVAL = 5
 """
 # Jobs for other pools and batch systems, by the grid universe: how they are is asked once a second.
 # BATCH_GAHP is written by the test that needs it.

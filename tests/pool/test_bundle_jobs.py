@@ -1,0 +1,433 @@
+"""Bundles on a real pool: what their tasks, HTCondor and people do to them.
+
+Each task writes into the ledger when it begins and ends, so that it can be counted how often it
+ran.  Every scene is played in both kinds of run: without and with file transfer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from typing import Callable
+
+import pytest
+
+from condor_pydagman.pool import processes
+from tests.pool import dags
+from tests.pool.dagmans import send
+from tests.pool.scenes import Played, Scene, Stage
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+
+# Does what `NAME.does` says, if there is such a file; that may set `code`.
+TASK = """\
+#== task.sh
+#!/bin/sh
+# task.sh NAME RETRY HOME
+echo "$1 $2 start $(date +%s.%N) $$ $PPID" >> "$3/ledger"
+code=0 home=$3
+if test -e "$3/$1.does"; then . "$3/$1.does"; fi
+echo "$1 $2" > "made.$1"
+echo "$1 $2 said"
+echo "$1 $2 end $(date +%s.%N)" >> "$3/ledger"
+exit $code
+#== task.sub
+universe = vanilla
+executable = task.sh
+arguments = "$(JOB) $(RETRY) HOME"
+output = $(JOB).said
+should_transfer_files = TRANSFER
+queue
+"""
+KNOBS = """\
+#== knobs
+DAGMAN_CHECK_QUEUE_INTERVAL = 5
+"""
+SHARED, TRANSFERRED = "NO", "YES"
+# Waits for a file `go.NAME`.
+WAITS = 'until test -e "$home/go.$1"; do sleep 0.2; done\n'
+ONCE = 'mkdir "$home/first.$1" 2>/dev/null &&'
+
+Act = Callable[["Bundled"], None]
+
+
+class Bundled:
+    """A scene with one bundle of all nodes, in one of both kinds of run; `lines` are added to the
+    nodes' description."""
+
+    def __init__(self, scene: Scene, kind: str) -> None:
+        self.scene = scene
+        self.kind = kind
+        self.names: list[str] = []
+        self.lines = ""
+
+    @property
+    def transfers(self) -> bool:
+        return self.kind == TRANSFERRED
+
+    def submit(self, names: str = "A B C D", more: str = "", size: int = 9, **does: str) -> None:
+        """Submit a DAG of these nodes; `does`: what their tasks do."""
+        self.names = names.split()
+        for name, what in does.items():
+            (self.scene.work / f"{name}.does").write_text(what)
+        jobs = "".join(f"JOB {name} task.sub\n" for name in self.names)
+        files = TASK.replace("HOME", str(self.scene.work)).replace("TRANSFER", self.kind)
+        if self.transfers:
+            files = files.replace("\nqueue", "\ntransfer_output_files = made.$(JOB)\nqueue")
+        files = files.replace("\nqueue", f"\n{self.lines}\nqueue")
+        head = f"CONFIG knobs\nBUNDLE b SIZE {size} ALL_NODES\n"
+        self.scene.submit(f"{head}{jobs}{more}{files}{KNOBS}")
+
+    def started(self, *names: str) -> None:
+        for name in names:
+            self.scene.started(f"{name} 0")
+
+    def is_running(self, name: str) -> tuple[int, int]:
+        """The processes of the node's last task, and of the runner."""
+        lines = self.scene.text("ledger").splitlines()
+        found = [line.split() for line in lines if line.startswith(f"{name} 0 start")]
+        return int(found[-1][4]), int(found[-1][5])
+
+    @property
+    def job(self) -> int:
+        """The cluster of the first bundle."""
+        return int(self.scene.says(r"bundle 1 of [^\n]*\n(?:.*\n)*?.*ID \((\d+)\.")[1])
+
+    def ends(self, code: int = 0) -> None:
+        assert self.scene.ends() == code
+
+    def ran(self, **times: int) -> None:
+        """All tasks have ended once, and started once or so often as is said."""
+        assert dags.runs(self.scene.work) == {f"{name} 0": 1 for name in self.names}
+        self.began(**times)
+
+    def began(self, **times: int) -> None:
+        assert dags.starts(self.scene.work) == {
+            f"{name} 0": times.get(name, 1) for name in self.names if times.get(name, 1)
+        }
+
+    def home(self, *names: str) -> None:
+        """What these nodes have made and said is at home."""
+        for name in names or self.names:
+            assert self.scene.text(f"made.{name}") == f"{name} 0\n", name
+            assert self.scene.text(f"{name}.said") == f"{name} 0 said\n", name
+
+    def is_lost(self) -> int:
+        """How often tasks begin that have ended when their machine was lost."""
+        return 2 if self.transfers else 1
+
+
+def both(act: Act) -> Act:
+    """Decorator: a scene in both kinds of run."""
+    for kind, name in ((SHARED, "shared"), (TRANSFERRED, "transferred")):
+        _add(act, kind, f"{act.__name__}_{name}")
+    return act
+
+
+def _add(act: Act, kind: str, name: str) -> None:
+    def play(scene: Scene) -> None:
+        act(Bundled(scene, kind))
+
+    play.__name__ = name
+    STAGE.scene(play)
+
+
+# What tasks do.
+
+
+@both
+def all_goes_well(b: Bundled) -> None:
+    b.submit(B="code=3\n", more="RETRY C 2\n")
+    b.ends(1)
+    b.ran()
+    b.home("A", "C", "D")
+    assert sorted(b.scene.rescue()) == ["A", "C", "D"]
+    assert not (b.scene.work / "t.dag.bundles").exists()
+
+
+@both
+def a_task_kills_its_parent(b: Bundled) -> None:
+    b.submit(B=f"{ONCE} kill -9 $PPID && exit 1\n")
+    b.ends()
+    b.began(B=2)
+    b.home()
+
+
+@both
+def a_task_leaves_a_process(b: Bundled) -> None:
+    b.submit(
+        B='(echo $$ > "$home/inside"; exec sleep 3000) & '
+        "setsid sh -c 'echo $$ > \"'\"$home\"'/outside\"; exec sleep 3000' &\n"
+        'until test -s "$home/outside"; do sleep 0.1; done\n'
+    )
+    b.ends()
+    b.ran()
+    pid = int(b.scene.text("outside"))
+    b.scene.until(lambda: not _lives(pid), "its end", after_end=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return processes.stat_of(pid).name == "sleep"
+    except OSError:
+        return False
+
+
+@both
+def a_task_says_very_much(b: Bundled) -> None:
+    b.submit(B="head -c 100000000 /dev/zero\n")
+    b.ends()
+    b.ran()
+    b.home("A", "C", "D")
+    assert (b.scene.work / "B.said").stat().st_size == 100_000_000 + len("B 0 said\n")
+
+
+@both
+def a_task_may_write_no_long_files(b: Bundled) -> None:
+    b.submit(B="ulimit -f 10; head -c 1000000 /dev/zero > made.B || exit 9\n")
+    b.ends(1)
+    b.home("A", "C", "D")
+    assert sorted(b.scene.rescue()) == ["A", "C", "D"]
+
+
+@both
+def a_task_removes_its_neighbours_files(b: Bundled) -> None:
+    """Who has lost nothing but its results runs again; who can't begin any more fails."""
+    place = "../.." if b.transfers else "t.dag.bundles/1"
+    b.submit(C=f"{ONCE} rm -rf {place}/*\n", more="RETRY C 1\nRETRY D 1\n")
+    b.ends()
+    assert dags.starts(b.scene.work)["A 0"] == dags.starts(b.scene.work)["B 0"] == 2
+    for name in "ABCD":
+        assert re.match(f"{name} [01]\n", b.scene.text(f"made.{name}")), name
+
+
+@both
+def a_task_truncates_the_results(b: Bundled) -> None:
+    place = "../../results" if b.transfers else "t.dag.bundles/1/results"
+    b.submit(C=f"{ONCE} : > {place}\n")
+    b.ends()
+    b.began(A=2, B=2, C=1)
+    b.home()
+
+
+@both
+def a_task_forges_results(b: Bundled) -> None:
+    place = "../../results" if b.transfers else "t.dag.bundles/1/results"
+    line = '{"ended": 4, "run": 0, "code": 0, "signal": 0, "time": 1, "begun": 1, "missing": []}'
+    b.submit(B=f"echo '{line}' >> {place}\n", D=f"{ONCE} code=5\n")
+    b.ends()
+    b.began(D=2)
+    b.home()
+
+
+@both
+def a_task_ignores_sigterm(b: Bundled) -> None:
+    b.submit(B=f"trap '' TERM\n{WAITS}")
+    b.started("A", "B")
+    b.scene.run("condor_vacate_job", str(b.job))
+    b.scene.until(lambda: dags.starts(b.scene.work)["B 0"] == 2, "B again")
+    b.scene.touch("go.B")
+    b.ends()
+    b.ran(B=2)
+    b.home()
+
+
+@both
+def a_task_that_ignores_sigterm_times_out(b: Bundled) -> None:
+    b.submit(B="trap '' TERM\nwhile true; do sleep 1; done\n", more="TIMEOUT B RUNNING 2\n")
+    b.ends(1)
+    b.began()
+    b.home("A", "C", "D")
+    assert sorted(b.scene.rescue()) == ["A", "C", "D"]
+
+
+@both
+def odd_names(b: Bundled) -> None:
+    b.submit("i$x c;d=e (p)& {f}")
+    b.ends()
+    b.began()
+
+
+# What HTCondor does to their job.
+
+
+@both
+def the_job_is_vacated(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.scene.run("condor_vacate_job", str(b.job))
+    b.scene.until(lambda: dags.starts(b.scene.work)["B 0"] == 2, "B again")
+    b.scene.touch("go.B")
+    b.ends()
+    b.ran(B=2)
+    b.home()
+
+
+@both
+def the_job_goes_on_hold_for_memory(b: Bundled) -> None:
+    """As far as DAGMan sees: a hold that is not a person's."""
+    b.lines = "My.HeldByThePool = time() - JobCurrentStartDate > 5"
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    runner = b.is_running("B")[1]
+    b.scene.says("Bundle 1 is on hold")
+    b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
+    b.scene.touch("go.B")
+    b.ends()
+    b.began(A=b.is_lost(), B=2)
+    b.home()
+
+
+@both
+def the_runner_is_killed(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    send(b.is_running("B")[1], signal.SIGKILL)
+    b.scene.until(lambda: dags.starts(b.scene.work)["B 0"] == 2, "B again")
+    b.scene.touch("go.B")
+    b.ends()
+    b.began(B=2)
+    b.home()
+
+
+@both
+def the_starter_is_killed(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    send(processes.stat_of(b.is_running("B")[1]).parent, signal.SIGKILL)
+    b.scene.until(lambda: dags.starts(b.scene.work)["B 0"] == 2, "B again")
+    b.scene.touch("go.B")
+    b.ends()
+    b.began(A=b.is_lost(), B=2)
+    b.home()
+
+
+@both
+def the_shadow_is_killed(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    send(_shadow(b.scene, b.job), signal.SIGKILL)
+    b.scene.until(lambda: dags.starts(b.scene.work)["B 0"] == 2, "B again")
+    b.scene.touch("go.B")
+    b.ends()
+    b.began(A=b.is_lost(), B=2)
+    b.home()
+
+
+def _shadow(scene: Scene, cluster: int) -> int:
+    """A shadow serves one job after the other; its log says which."""
+    log = scene.access_point.pool.directory / "log" / "ShadowLog"
+    return int(re.findall(rf"\({cluster}\.0\) \((\d+)\)", log.read_text())[-1])
+
+
+# What people do.
+
+
+@both
+def a_person_holds_and_releases_the_job(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.scene.run("condor_hold", str(b.job))
+    runner = b.is_running("B")[1]
+    b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
+    b.scene.touch("go.B")
+    b.scene.run("condor_release", str(b.job))
+    b.ends()
+    b.ran(B=2)
+    b.home()
+
+
+@both
+def a_person_removes_the_job(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.scene.run("condor_rm", str(b.job))
+    b.ends(1)
+    b.began(C=0, D=0)
+    assert b.scene.rescue() == ([] if b.transfers else ["A"])
+
+
+@both
+def a_person_removes_the_dag(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.scene.remove()
+    b.scene.gone()
+    assert b.scene.rescue() == ([] if b.transfers else ["A"])
+    b.scene.touch("go.B")
+    b.scene.submit_again()
+    b.ends()
+    b.began(A=b.is_lost(), B=2)
+    b.home()
+
+
+@both
+def a_person_changes_the_jobs_name(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.scene.run("condor_qedit", str(b.job), "DAGNodeName", '"other"')
+    b.scene.kill()
+    b.scene.says("done with RECOVERY mode")
+    time.sleep(30)  # several questions for the queue, and CONFIRM_LOST_S
+    b.scene.touch("go.B")
+    b.ends()
+    b.ran()
+    b.home()
+
+
+# DAGMan dies.
+
+
+@both
+def dagman_is_killed_while_it_runs(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.scene.kill()
+    b.scene.says("done with RECOVERY mode")
+    b.scene.kill()
+    b.scene.touch("go.B")
+    b.ends()
+    b.ran()
+    b.home()
+
+
+@both
+def its_job_ends_without_dagman(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    job = b.job
+    b.scene.hold()
+    b.scene.touch("go.B")
+    gone = lambda: not b.scene.access_point.queue(f"ClusterId == {job}")  # noqa: E731
+    b.scene.until(gone, "the end of the job")
+    b.scene.release()
+    b.ends()
+    b.ran()
+    b.home()
+
+
+@both
+def the_results_are_cut(b: Bundled) -> None:
+    b.submit(D=WAITS)
+    b.started("A", "D")
+    job = b.job
+    b.scene.hold()
+    b.scene.touch("go.D")
+    gone = lambda: not b.scene.access_point.queue(f"ClusterId == {job}")  # noqa: E731
+    b.scene.until(gone, "the end of the job")
+    path = b.scene.work / "t.dag.bundles" / "1" / "results"
+    text = path.read_bytes()
+    os.truncate(path, text.index(b'"ended": 4') + 30)
+    b.scene.release()
+    b.ends()
+    b.began(D=2)
+    b.home()
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_scenes(played: Played, name: str) -> None:
+    played.check(name)
