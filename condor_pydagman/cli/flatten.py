@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,9 @@ _WITH_SPLICES = """\
 _WITH_JOINS = """\
 # Join nodes are nodes already: run it with DAGMAN_USE_JOIN_NODES = False.
 """
+_WITHOUT_BUNDLES = """\
+# BUNDLE is left out: each node has a job of its own.
+"""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -53,6 +56,12 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
     )
+    parser.add_argument(
+        "--without-bundles",
+        action="store_true",
+        help="leave out BUNDLE, which the stock condor_dagman does not know: each node has a job of"
+        " its own",
+    )
     parser.set_defaults(action=run)
 
 
@@ -68,8 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
         dag = build(arguments.dag_files, DagFiles().read, options)
         if arguments.grown:
             add_grown_of_last_run(dag, arguments.dag_files)
-        lines = chain(_submit_lines(arguments), dag_lines(dag))
+        lines: Iterable[str] = chain(_submit_lines(arguments), dag_lines(dag))
         head += _knobs_needed(dag)
+        if arguments.without_bundles:
+            head += _WITHOUT_BUNDLES
+            lines = (line for line in lines if not line.startswith("BUNDLE "))
         text = [head, *(line + "\n" for line in lines)]
     except DagFileErrors as errors:
         raise PydagmanError(errors.detail()) from None

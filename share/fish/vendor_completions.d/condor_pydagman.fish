@@ -264,6 +264,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from draw' -x -
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -s o -l output -r -F -d 'default: standard output'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l grown -d 'include all nodes that the last run added to the DAG'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l usedagdir -d 'as the option of condor_submit_dag'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -l without-bundles -d 'leave out BUNDLE, which the stock condor_dagman does not know: each node has a job of its own'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from flatten' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l dag -o dag -x -k -a '(__fish_complete_suffix .dag)' -d 'the same as DAGFILE'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from knobs' -l config -o config -r -F -d 'show the knobs of a DAG with this CONFIG file'

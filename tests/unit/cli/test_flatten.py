@@ -83,3 +83,18 @@ def test_a_wrong_dag_writes_nothing(dag: Path, capsys: pytest.CaptureFixture[str
     assert main(["flatten", "x.dag", "-o", "flat.dag"]) == 1
     assert "x.dag:1 'FOO' is not a valid DAG command" in capsys.readouterr().err
     assert not (dag / "flat.dag").exists()
+
+
+def test_bundles_can_be_left_out(dag: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The stock program runs a DAG without them, and nothing else of it changes."""
+    assert main(["flatten", "x.dag"]) == 0
+    without = capsys.readouterr().out.splitlines()
+    text = (dag / "x.dag").read_text()
+    (dag / "x.dag").write_text(f"BUNDLE b SIZE 4 ALL_NODES\n{text}BUNDLE c NODES A\n")
+    assert main(["flatten", "x.dag"]) == 0
+    assert "\nBUNDLE b SIZE 4 ALL_NODES\n" in capsys.readouterr().out
+    assert main(["flatten", "--without-bundles", "x.dag"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    note = "# BUNDLE is left out: each node has a job of its own."
+    assert note in out
+    assert [line for line in out if line != note] == without
