@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from condor_pydagman.pool import processes
 from tests.torture import damage, faults, intruder
 from tests.torture.session import Session
 from tests.torture.world import World, until
@@ -36,6 +38,7 @@ class Disturbance(NamedTuple):
         knobs: that the DAG is run with.
         seconds: how long each job takes; 0 if they are to differ.
         records: the DAG asks for the files that DAGMan writes only then.
+        bundles: in how many of the DAGs nodes run many to a job.
     """
 
     does: str
@@ -50,6 +53,7 @@ class Disturbance(NamedTuple):
     knobs: tuple[str, ...] = ()
     seconds: float = 0.0
     records: bool = False
+    bundles: float = 0.5
 
 
 # Jobs whose end HTCondor could not write down are looked for after 5 minutes; stock: 8 hours.
@@ -165,6 +169,50 @@ def hold_once(s: Session) -> None:
 def vacate_once(s: Session) -> None:
     if s.run("condor_vacate_job", str(s.cluster)):
         s.did("vacated")
+
+
+# The jobs of bundles
+
+
+def carriers(s: Session) -> None:
+    """What carries bundles dies; DAGMan as well, at times."""
+    for _ in range(s.random.randint(4, 9)):
+        if not s.rest():
+            return
+        act = s.random.choice((_kill_carrier, _kill_carrier, _kill_carrier, _vacate_job, kill_once))
+        act(s)
+
+
+def _kill_carrier(s: Session) -> None:
+    """SIGKILL of the runner of a bundle, or its starter."""
+    runners = [pid for pid in s.world.access_point.processes() if _is_runner(s, pid)]
+    if not runners:
+        return
+    pid, of = s.random.choice(runners), "runner"
+    if s.random.random() < 0.5:
+        pid, of = processes.stat_of(pid).parent, "starter"
+    s.carriers_killed.append(time.time())
+    if pid > 1 and s.signal(pid, signal.SIGKILL):
+        s.did(f"killed the {of} of a bundle, {pid}")
+
+
+def _is_runner(s: Session, pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if words[-2:-1] != [b"tasks"]:
+            return False
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+        ad = re.findall(rb"_CONDOR_JOB_AD=([^\0]+)", environment)
+        return bool(ad) and f"{s.work}/t.dag.bundles/" in Path(ad[0].decode()).read_text()
+    return False
+
+
+def _vacate_job(s: Session) -> None:
+    how = s.random.choice(([], ["-fast"]))
+    if s.run(
+        "condor_vacate_job", *how, "-constraint", f"DAGManJobId == {s.cluster} && JobUniverse == 5"
+    ):
+        s.did("vacated the jobs of nodes")
 
 
 # The files
@@ -290,6 +338,13 @@ DISTURBANCES: dict[str, Disturbance] = {
     "hold": Disturbance("condor_hold, condor_release", hold),
     "vacate": Disturbance("condor_vacate_job of DAGMan", vacate),
     "remove": Disturbance("condor_rm, and on with the rescue file", remove),
+    "carriers": Disturbance(
+        "SIGKILL of runners and starters of bundles, evictions, SIGKILL of DAGMan",
+        carriers,
+        ours_only=True,
+        seconds=1.0,
+        bundles=1.0,
+    ),
     "mixed": Disturbance("kills, holds and vacations mixed", mixed),
     "second": Disturbance("a second DAGMan for the same DAG", second, seconds=3.0),
     "stranger": Disturbance(
@@ -317,7 +372,12 @@ DISTURBANCES: dict[str, Disturbance] = {
         knobs=FREQUENT_QUEUE_CHECKS,
     ),
     "truncate": Disturbance(
-        "the nodes log loses its end", truncate, sure=True, retries=3, resubmitted=True
+        "the nodes log loses its end",
+        truncate,
+        sure=True,
+        retries=3,
+        resubmitted=True,
+        bundles=0.0,  # who was in them is lost
     ),
     "schedd kill": Disturbance("SIGKILL of the schedd", to_all=kill_schedd),
     "schedd stop": Disturbance("SIGSTOP of the schedd", to_all=stop_schedd),

@@ -4,8 +4,9 @@ What is promised:
 
 - A job.  For each attempt of a node that its RETRY allows, and no other, one cluster is submitted,
   and it runs to its end.  (HTCondor itself may start a job of it again after a crash of its own
-  daemons: counted apart.)  It starts after every parent has succeeded, and after the attempt
-  before.
+  daemons: counted apart.)  A node that is bundled may begin in another job if its bundle has died,
+  but not when it had ended and no file was transferred.  A job starts after every parent has
+  succeeded, and after the attempt before.
 - A script.  One whose end DAGMan has noted never runs again in that attempt: no PRE script once the
   attempt's job has started, no POST script once a child or the next attempt has begun, and none
   twice under the same DAGMan process.  One that ran, or whose end was not noted yet, when DAGMan
@@ -25,6 +26,8 @@ from typing import NamedTuple
 
 from tests.torture.ledger import Line
 from tests.torture.workload import Node
+
+WRITTEN_S = 1.0  # in which a runner writes down that a task has ended
 
 
 class Generation(NamedTuple):
@@ -50,10 +53,12 @@ class Facts:
     Attributes:
         submissions: (owner, node, retry) -> clusters that the schedd has had for it.
         affected: nodes whose events the world has destroyed.
+        killed: when what carries jobs was killed, seconds since the epoch.
     """
 
     submissions: Mapping[tuple[int, str, int], set[int]] = field(default_factory=dict)
     affected: frozenset[str] = frozenset()
+    killed: tuple[float, ...] = ()
 
 
 @dataclass
@@ -103,7 +108,7 @@ def judge(
     submissions: dict[tuple[int, str, int], set[int]] = {}
     for (owner, node, retry), clusters in facts.submissions.items():
         submissions.setdefault((first.get(owner, 0), node, retry), set()).update(clusters)
-    merged = Facts(submissions, facts.affected)
+    merged = Facts(submissions, facts.affected, facts.killed)
     for run in runs:
         _RunCheck(listed, run, by_run.get(run.owners[0], {}), merged, verdict).check()
     for run, following in zip(runs, runs[1:]):
@@ -225,6 +230,7 @@ class _Attempt:
         self.name = f"{node.name}, attempt {retry}"
         self.verdict = run.verdict
         self.affected = node.name in run.facts.affected
+        self.killed = run.facts.killed
         self.removed = run.generation.removed  # then jobs are, and POST scripts learn of it
         key = (run.generation.owners[0], node.name, retry)
         self.submitted = run.facts.submissions.get(key, set())
@@ -255,7 +261,9 @@ class _Attempt:
                     f"{self.name}: a job ran that should not: {clusters}"
                 )
             return True
-        if len(clusters) > 1:
+        if self.node.bundled:
+            self._in_bundles(ran)
+        elif len(clusters) > 1:
             ran_clusters = {line.cluster for line in ran}
             text = f"{self.name}: clusters {sorted(clusters)}, of which {sorted(ran_clusters)} ran"
             self.verdict.duplicates.append(text)
@@ -273,6 +281,26 @@ class _Attempt:
             self.verdict.wrong.append(f"{self.name}: procs {sorted(strange)} ran")
         # One that fails has the others removed.
         return any(ended) if self._fails() else all(ended)
+
+    def _in_bundles(self, ran: list[Line]) -> None:
+        """Its results may have been lost with a bundle, so that it has begun again in another; they
+        are not when it had ended and no file was transferred."""
+        begun: list[Line] = []
+        ended: list[Line] = []  # with a result
+        for line in ran:
+            if line.what == "start":
+                begun.append(line)
+            elif not self._lost_its_runner(begun[-1].time if begun else 0.0, line.time):
+                ended.append(line)
+        again = [line for line in begun if ended and line.number > ended[0].number]
+        if again and self.node.bundled == "no":
+            text = f"{self.name}: ended (line {ended[0].number}), and began again in {again[0].id}"
+            self.verdict.duplicates.append(text)
+        self.verdict.by_schedd += len({line.cluster for line in ran}) > 1
+
+    def _lost_its_runner(self, begun: float, ended: float) -> bool:
+        """Whether nobody may have been there to write down that a task has ended."""
+        return any(begun <= moment <= ended + WRITTEN_S for moment in self.killed)
 
     def _procs(self, ran: set[int]) -> Collection[int]:
         """The numbers of the node's procs; of an only one, whichever it is in a shared cluster."""

@@ -28,6 +28,14 @@ note end $code
 exit $code
 """
 
+# A task of a bundle knows its job by the ad alone.
+BUNDLED = """\
+#!/bin/sh
+# bundled.sh NODE RETRY SECONDS FAILS
+value() {{ sed -n "s/^$1 = //p" "$_CONDOR_JOB_AD"; }}
+exec {directory}/job.sh "$(value DAGManJobId)" "$1" "$2" "$(value ClusterId).0" "$3" "$4"
+"""
+
 SCRIPT = """\
 #!/bin/sh
 # script.sh pre|post NODE RETRY RETURN FAILS|skip
@@ -50,6 +58,16 @@ arguments = "$ENV(CONDOR_ID:0.0) $(JOB) $(RETRY) $(ClusterId).$(ProcId) $(second
 should_transfer_files = no
 job_lease_duration = 20
 queue $(procs:1)
+"""
+
+# For nodes that may be bundled.
+MAY_BE_BUNDLED = """\
+universe = vanilla
+executable = bundled.sh
+arguments = "$(JOB) $(RETRY) $(seconds:0.3) $(fails:0)"
+should_transfer_files = $(transfer)
+job_lease_duration = 20
+queue
 """
 
 # For nodes that may be submitted together.
@@ -81,12 +99,14 @@ class Line(NamedTuple):
         return int(self.id.partition(".")[2])
 
 
-def programs(ledger: Path) -> dict[str, str]:
-    """Name -> text of the files that nodes need."""
+def programs(ledger: Path, directory: Path) -> dict[str, str]:
+    """Name -> text of the files that nodes of a DAG in that directory need."""
     return {
         "job.sh": JOB.format(ledger=ledger),
         "script.sh": SCRIPT.format(ledger=ledger),
         "job.sub": SUBMIT,
+        "bundled.sh": BUNDLED.format(directory=directory),
+        "bundled.sub": MAY_BE_BUNDLED,
         "one.sub": ONE,
     }
 

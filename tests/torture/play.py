@@ -120,6 +120,7 @@ class Player:
                 sure=disturbance.sure,
                 retries=disturbance.retries,
                 max_size=self.settings.max_size,
+                bundles=disturbance.bundles if run.flavour == OURS else 0.0,
             ),
             random,
             run.flavour,
@@ -177,7 +178,8 @@ class Player:
             until(lambda: missing <= {key[0] for key in world.history.look()}, pause=0.5)
         affected = self._affected(session, disturbance, owners)
         jobs = world.submissions(owners - {0})  # a DAGMan by hand is not told from any other
-        facts = Facts(jobs, frozenset(affected))
+        killed = (*session.carriers_killed, *world.all_killed)
+        facts = Facts(jobs, frozenset(affected), killed)
         outer, inner = _split(session.workload, lines, world, session.generations)
         verdict = judge(session.workload.nodes, session.generations, outer, facts)
         if session.workload.inner:

@@ -45,7 +45,7 @@ ROUND: tuple[str, ...] = (
     "points",
 )
 ROUND += ("mixed", "kill", "vacate", "remove", "second", "kill", "disk", "truncate", "points")
-ROUND += ("stranger",)
+ROUND += ("stranger", "carriers", "carriers")
 TO_ALL = ("schedd kill", "pool kill", "schedd stop")
 ROUNDS_TO_BATCH = 2  # after so many rounds there is a batch of runs under a disturbance to all
 

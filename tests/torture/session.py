@@ -35,6 +35,7 @@ class Session:
         kills: SIGKILLs that a DAGMan got, alone or with its whole pool.
         disturbances: disturbances done, kills included.
         submitted: how often the DAG was submitted.
+        carriers_killed: when what carries jobs was killed, seconds since the epoch.
         story: what was done, for people.
         wrong: what was seen on the way that should not be.
     """
@@ -55,6 +56,7 @@ class Session:
     kills: int = 0
     disturbances: int = 0
     submitted: int = 0
+    carriers_killed: list[float] = field(default_factory=list)
     story: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
@@ -78,7 +80,7 @@ class Session:
         if self.workload.together and self.flavour == OURS:
             knobs.append("PYDAGMAN_MAX_NODES_IN_CLUSTER = 50")
         more = ["CONFIG t.config"] if knobs else []
-        texts = {**files(self.workload, more), **ledger.programs(self.ledger)}
+        texts = {**files(self.workload, more), **ledger.programs(self.ledger, self.work)}
         texts["t.config"] = "".join(f"{knob}\n" for knob in knobs)
         for name, text in texts.items():
             (self.work / name).write_text(text)

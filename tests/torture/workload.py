@@ -30,6 +30,7 @@ class Node(NamedTuple):
         skip: its PRE script says that it is done (PRE_SKIP).
         noop: its job is not submitted.
         vanilla: its jobs run in slots, not beside the schedd.
+        bundled: it may run with others in one job; `no` and `yes`: without and with file transfer.
         seconds: how long a job takes.
         final: it is the FINAL node.
     """
@@ -45,6 +46,7 @@ class Node(NamedTuple):
     skip: bool = False
     noop: bool = False
     vanilla: bool = False
+    bundled: str = ""
     seconds: float = 0.3
     final: bool = False
 
@@ -87,13 +89,21 @@ class Workload(NamedTuple):
     together: bool = False
 
 
-def draw(random: Random, *, sure: bool = False, retries: int = 0, max_size: int = 36) -> Workload:
+def draw(
+    random: Random,
+    *,
+    sure: bool = False,
+    retries: int = 0,
+    max_size: int = 36,
+    bundles: float = 0.0,
+) -> Workload:
     """A workflow with some of everything that DAGMan can do.
 
     Args:
         sure: no node fails for good, and there is neither a FINAL node nor a sub-DAG.
         max_size: how many nodes its shape may have.
         retries: every node has at least so many retries left when its rule is through.
+        bundles: how likely it is that nodes run many to a job.
     """
     shape = random.choice(sorted(shapes.SHAPES))
     workflow = shapes.make(shape, random.randint(20, max_size), seed=random.randrange(1000))
@@ -116,7 +126,21 @@ def draw(random: Random, *, sure: bool = False, retries: int = 0, max_size: int 
     if "final" in traits and not sure:
         nodes.append(Node("Final", seconds=0.5, final=True, post=random.random() < 0.5))
     lines, options = _throttles(random, traits)
-    return Workload(tuple(nodes), subdag, inner, lines, options, random.random() < 0.4)
+    together = random.random() < 0.4
+    if random.random() < bundles:
+        nodes = [_perhaps_bundled(random, node, subdag) for node in nodes]
+        lines = (*lines, _bundle_line(random))
+    return Workload(tuple(nodes), subdag, inner, lines, options, together)
+
+
+def _perhaps_bundled(random: Random, node: Node, subdag: str) -> Node:
+    may_be = not (node.final or node.noop or node.skip or node.procs > 1 or node.name == subdag)
+    return node._replace(bundled=random.choice(("", "no", "no", "yes")) if may_be else "")
+
+
+def _bundle_line(random: Random) -> str:
+    size, parallel = random.choice((3, 5, 9)), random.randint(1, 3)
+    return f"BUNDLE all SIZE {size} PARALLEL {parallel} WAIT {random.choice((0, 2))} ALL_NODES"
 
 
 def _leaves(nodes: Iterable[Node]) -> list[str]:
@@ -221,6 +245,7 @@ def _node_lines(nodes: Iterable[Node], prefix: str, workload: Workload) -> list[
             word = "FINAL" if node.final else "JOB"
             alone = node.procs > 1 or node.vanilla
             file = "job.sub" if alone or not workload.together else "one.sub"
+            file = "bundled.sub" if node.bundled else file
             lines.append(f"{word} {name} {file}{' NOOP' if node.noop else ''}")
             lines.append(f"VARS {name} {_variables(node)}")
         lines += _node_commands(node, name)
@@ -242,6 +267,8 @@ def _variables(node: Node) -> str:
     values = [f'seconds="{node.seconds}"', f'fails="{fails}"']
     if node.procs > 1:
         values.append(f'procs="{node.procs}"')
+    if node.bundled:
+        values.append(f'transfer="{node.bundled}"')
     if node.vanilla:
         values.append('kind="vanilla"')
     return " ".join(values)

@@ -92,6 +92,7 @@ class World:
 
     Attributes:
         killed: directory -> DAGMans there that were killed with the whole pool.
+        all_killed: when that was done, seconds since the epoch.
     """
 
     def __init__(self, access_point: AccessPoint, directory: Path) -> None:
@@ -100,6 +101,7 @@ class World:
         self.pool = access_point.pool
         self.history = History(self.pool.directory / "spool" / "history")
         self.killed: Counter[str] = Counter()
+        self.all_killed: list[float] = []
 
     def kill_all(self) -> None:
         """SIGKILL for every process of the pool at once, jobs and DAGMans as well."""
@@ -107,6 +109,7 @@ class World:
             {*self.access_point.processes(), *processes.running(str(self.pool.directory))}
         )
         self.killed.update(one.directory for one in running_dagmans() if one.pid in pids)
+        self.all_killed.append(time.time())
         processes.send(pids, signal.SIGSTOP)
         processes.send(pids, signal.SIGKILL)
 

@@ -215,3 +215,25 @@ def test_the_only_proc_of_a_node_may_have_any_number() -> None:
     text = "1 A 0 start 5.0 0\n1 B 0 start 5.1 0\n1 A 0 end 5.0 0\n1 B 0 end 5.1 0\n"
     assert verdict(text, nodes=nodes).good
     assert verdict(text + "1 B 0 start 5.2 0\n1 B 0 end 5.2 0\n", nodes=nodes).wrong
+
+
+def test_a_bundled_node_runs_again_where_its_result_was_lost() -> None:
+    start = "1 A 0 start 2.0 0\n"
+    lost = GOOD.replace(start, f"1 A 0 start 1.0 0\n{start}")
+    ended = GOOD.replace(start, f"1 A 0 start 1.0 0\n1 A 0 end 1.0 0\n{start}")
+    for how, text, good in (
+        ("no", lost, True),
+        ("yes", lost, True),
+        ("no", ended, False),
+        ("yes", ended, True),
+        ("", lost, False),
+    ):
+        nodes = (NODES[0]._replace(bundled=how), *NODES[1:])
+        assert verdict(text, nodes=nodes).good is good, (how, text)
+
+
+def test_a_task_that_ended_without_its_runner_may_run_again() -> None:
+    nodes = (NODES[0]._replace(bundled="no"), *NODES[1:])
+    text = GOOD.replace("1 B 0 start", "1 A 0 start 8.0 0\n1 A 0 end 8.0 0\n1 B 0 start")
+    for killed, good in (((0.7,), True), ((3.0,), False), ((), False)):
+        assert verdict(text, nodes=nodes, facts=Facts(killed=killed)).good is good

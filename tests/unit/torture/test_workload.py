@@ -52,6 +52,15 @@ def test_where_all_must_succeed() -> None:
         assert not workload.inner
 
 
+def test_bundles_are_drawn_where_they_may_be() -> None:
+    assert not any(node.bundled for seed in range(20) for node in draw(Random(seed)).nodes)
+    workloads = [draw(Random(seed), bundles=1.0) for seed in range(40)]
+    nodes = [node for workload in workloads for node in workload.nodes]
+    assert {node.bundled for node in nodes} == {"", "no", "yes"}
+    assert not any(node.final or node.noop for node in nodes if node.bundled)
+    assert all("BUNDLE all SIZE " in " ".join(workload.lines) for workload in workloads)
+
+
 def test_the_same_seed_gives_the_same() -> None:
     assert draw(Random(3)) == draw(Random(3))
 
@@ -63,11 +72,14 @@ def run(directory: Path, *words: str) -> int:
 
 def test_the_programs_keep_the_rules_and_the_ledger(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
-    for name, text in programs(ledger).items():
+    for name, text in programs(ledger, tmp_path).items():
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     assert run(tmp_path, "./job.sh", "12.0", "A", "0", "13.1", "0", "1") == 1
     assert run(tmp_path, "./job.sh", "12.0", "A", "1", "14.1", "0", "1") == 0
+    (tmp_path / "ad").write_text("ClusterId = 14\nDAGManJobId = 12\n")
+    words = ["./bundled.sh", "A", "2", "0", "1"]
+    assert run(tmp_path, "env", f"_CONDOR_JOB_AD={tmp_path}/ad", *words) == 0
     assert run(tmp_path, "./script.sh", "pre", "A", "0", "0", "skip") == 7
     assert run(tmp_path, "./script.sh", "post", "A", "0", "1", "0") == 1
     assert run(tmp_path, "./script.sh", "post", "A", "0", "0", "1") == 2
@@ -76,7 +88,8 @@ def test_the_programs_keep_the_rules_and_the_ledger(tmp_path: Path) -> None:
     assert odd == []
     assert {line.owner for line in lines} == {12}
     assert [(line.what, line.extra) for line in lines] == [
-        *(("start", 0), ("end", 1), ("start", 0), ("end", 0), ("pre", 0), ("pre-end", 7)),
+        *(("start", 0), ("end", 1)),
+        *(("start", 0), ("end", 0), ("start", 0), ("end", 0), ("pre", 0), ("pre-end", 7)),
         *(("post", 1), ("post-end", 1), ("post", 0), ("post-end", 2)),
         *(("post", 0), ("post-end", 0)),
     ]
