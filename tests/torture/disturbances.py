@@ -259,6 +259,7 @@ def unmount(work: Path) -> None:
 def at_points(random: Random) -> list[faults.Fault]:
     """Kills at chosen points, one start of DAGMan after the other."""
     points = [at for at, effects in faults.POINTS.items() if faults.KILL in effects]
+    points += faults.BUNDLE_POINTS  # in a DAG without bundles they do nothing
     return [
         faults.Fault(random.choice(points), nth=random.choice((1, 1, 2, 3, 5)))
         for _ in range(random.randint(8, 14))

@@ -118,10 +118,16 @@ def _points() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 # Every point, with what can happen there: KILL, LOSE, REFUSE, or the name of an errno.
 POINTS: dict[str, tuple[str, ...]] = dict(_points())
+_ORDER = ("before", "after")
 # Where DAGMan can be killed besides, if groups of nodes are matched to sites.
 SITE_POINTS = (
     *("before MatchSites", "after MatchSites", CLAIMING, CLAIMED),
     *(f"{when} {record}" for record in SITE_RECORDS for when in ("before", "half", "after")),
+)
+# The same, if nodes are bundled.
+BUNDLE_POINTS = (
+    *(f"{when} {asked}" for asked in (*OF_BUNDLES, "Prepare", "Collect") for when in _ORDER),
+    *("half AppendEvents", "unsynced AppendEvents"),
 )
 
 
@@ -129,7 +135,7 @@ class Fault(NamedTuple):
     """One fault of a plan.
 
     Attributes:
-        at: one of POINTS, or of SITE_POINTS.
+        at: one of POINTS, SITE_POINTS, or BUNDLE_POINTS.
         do: one of its effects.
         nth: the how-manieth time that the process comes to the point; later times count as well.
         times: how often, over all starts of DAGMan.
@@ -176,8 +182,8 @@ def write_plan(directory: str | Path, faults: Iterable[Fault]) -> None:
     """
     wanted = list(faults)
     for fault in wanted:
-        of_sites = fault.at in SITE_POINTS and fault.do == KILL
-        if not of_sites and fault.do not in POINTS.get(fault.at, ()):
+        of_feature = fault.at in (*SITE_POINTS, *BUNDLE_POINTS) and fault.do == KILL
+        if not of_feature and fault.do not in POINTS.get(fault.at, ()):
             raise ValueError(f"{fault.do} can't happen at {fault.at!r}: see POINTS")
     path = Path(directory, PLAN)
     path.write_text(json.dumps([fault._asdict() for fault in wanted], indent=1) + "\n")
