@@ -95,6 +95,7 @@ class BundleHelper(Helper):
             self._look(request.nodes),
             request.parallel,
             list(request.time_limits),
+            request.release_s,
             before,
             after,
         )
@@ -141,9 +142,12 @@ class BundleHelper(Helper):
         if isinstance(order, LookOrder):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):
-            return Prepared(order.number, prepared.prepare(order, self._looker))
+            text, is_live = prepared.prepare(order, self._looker)
+            return Prepared(order.number, text, is_live=is_live)
         if isinstance(order, CollectOrder):
-            return Collected(order.number, *collected.collect(order))
+            if order.why:
+                return Collected(order.number, *collected.collect(order))
+            return collected.collect_live(order)
         if isinstance(order, Forget):
             collected.forget(self._directory, order.number)
             return Forgotten(order.number)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from condor_pydagman.features.bundle.plan import Limits, Seen, Times, is_late, longest_of, sizes
+from condor_pydagman.features.bundle.plan import (
+    LATE,
+    RELEASE_S,
+    Limits,
+    Seen,
+    Times,
+    is_late,
+    longest_of,
+    sizes,
+)
 from condor_pydagman.named_tuple import NamedTuple
 
 FIRST_OVERHEAD_S = 1.0  # of a job that runs beyond its tasks, before it is known
@@ -59,11 +68,12 @@ class Learned:
         if found is not None:
             self._add(found[0], [max(0.0, now - found[1] - self.overhead_s)])
 
-    def took(self, kind: str, seconds: Sequence[float], job: Running) -> None:
-        """The tasks of a bundle have ended, and its job, which has run so long."""
+    def took(self, kind: str, seconds: Sequence[float], ran: float, worked: float) -> None:
+        """Tasks of a bundle have ended, and its job, if it has run for so long (0: it runs), of
+        which its tasks took so much."""
+        if ran and worked:
+            self.overhead_s = (self.overhead_s + max(0.0, ran - worked)) / 2
         if seconds:
-            overhead = max(0.0, job.ran - sum(seconds) / job.parallel)
-            self.overhead_s = (self.overhead_s + overhead) / 2
             self._add(kind, seconds)
 
     def _add(self, kind: str, seconds: Iterable[float]) -> None:
@@ -71,7 +81,7 @@ class Learned:
 
     def size(
         self,
-        kind: str,
+        kind: tuple[str, bool],
         limits: Limits,
         ready: int,
         jobs: tuple[int, int],
@@ -81,11 +91,13 @@ class Learned:
         """How many of the nodes of a kind that are ready go into the next bundle; 0: none now.
 
         Args:
+            kind: and whether what its nodes come to is known while a bundle runs.
             jobs: how many jobs of the DAG run, and how many wait to.
             bundles: those of the kind that run.
         """
-        times = self._times.get(kind, Times())
-        _, late, longest = self._late(kind, times, bundles, now)
+        name, is_live = kind
+        times = self._times.get(name, Times())
+        _, late, longest = self._late(name, times, bundles, now)
         seen = Seen(
             ready=ready,
             slots=self.slots or 0,
@@ -96,8 +108,13 @@ class Learned:
             longest_s=max(times.longest_s, longest),
             ended=times.ended,
             job_s=self.overhead_s,
+            is_live=is_live,
         )
         return next(sizes(seen, limits), 0)
+
+    def release_s(self, kind: str) -> float:
+        """How long a node of a kind may run until others are not to wait for it, in seconds."""
+        return max(RELEASE_S, LATE * self._times.get(kind, Times()).task_s)
 
     def _late(
         self, kind: str, times: Times, bundles: Iterable[Running], now: float

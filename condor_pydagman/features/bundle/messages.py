@@ -17,11 +17,13 @@ class LookAt(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What was found of a node: the kind that it is of, or ('') why it runs alone."""
+    """What was found of a node: the kind that it is of, or ('') why it runs alone; and whether what
+    it comes to is known while its bundle runs, as no files are transferred."""
 
     node: int
     kind: str
     why: str = ""
+    is_live: bool = False
 
 
 class LookedAt(NamedTuple):
@@ -39,31 +41,35 @@ class Prepare(NamedTuple):
         nodes: in the order in which they are started.
         parallel: how many run side by side.
         time_limits: seconds that each may run, 0 for no limit.
+        release_s: seconds that a node may run until others are not to wait for it; 0: any.
     """
 
     number: int
     nodes: tuple[SubmitNode, ...]
     parallel: int
     time_limits: tuple[int, ...]
+    release_s: float = 0.0
 
 
 class Prepared(NamedTuple):
-    """Answer to Prepare: the description, or why there is none."""
+    """Answer to Prepare: the description, or why there is none; and whether what its nodes have
+    come to is known while its job runs, as no files are transferred."""
 
     number: int
     text: str
     why: str = ""
+    is_live: bool = False
 
 
 class Collect(NamedTuple):
-    """The job of a bundle has left the queue: bring home what its nodes have come to.  Answered by
-    Collected.
+    """Bring home what the nodes of a bundle have come to, whose job has left the queue, or runs.
+    Answered by Collected.
 
     Attributes:
         number, cluster: of the bundle.
         nodes, retries: those that are in it, and the number of the run of each.
         removed: somebody has removed it: nodes without a result count as removed.
-        why: how it has ended, in words.
+        why: how it has ended, in words; '' if it runs.
     """
 
     number: int
@@ -76,12 +82,17 @@ class Collect(NamedTuple):
 
 class Collected(NamedTuple):
     """Answer to Collect: events of the nodes that have ended, and the record of the bundle's end,
-    to be written by one write; how many seconds each has taken; or why that can't be told now."""
+    to be written by one write; how many seconds each has taken; or why that can't be told now.
+
+    Of a bundle whose job runs, the record says which nodes it does not run any more; there are no
+    events if there is nothing new, and none are to be expected if it is not `is_live`.
+    """
 
     number: int
     events: str
     took: Sequence[float] = ()
     why: str = ""
+    is_live: bool = True
 
 
 class Forget(NamedTuple):

@@ -36,11 +36,16 @@ class Bundle:
         given_up: whether DAGMan has its job removed.
         missing: since when the schedd has not had its job, seconds since the epoch.
         again_at: when its results are to be brought home again, which failed.
+        placed: nodes that have places in their category.
+        next_placed: place in `members` of the first that may get one.
+        is_live: whether what its nodes have come to may be known while its job runs.
+        worked_s: seconds that those of its nodes took of which that was known then.
     """
 
     __slots__ = (
         *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "inside"),
-        *("kind", "members", "missing", "number", "parallel", "removed", "runs", "unknown"),
+        *("is_live", "kind", "members", "missing", "next_placed", "number", "parallel", "placed"),
+        *("removed", "runs", "unknown", "worked_s"),
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
@@ -59,6 +64,10 @@ class Bundle:
         self.given_up = False
         self.missing: float | None = None
         self.again_at = 0.0
+        self.placed: set[int] = set()
+        self.next_placed = 0
+        self.is_live = True
+        self.worked_s = 0.0
 
 
 def number_of(node: str) -> int:

@@ -7,7 +7,8 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
 
 1. Nodes go alone, as ordinary jobs, until something is known of their times: until twice as many
    tasks have ended as jobs run.  If the number of slots is known and there are many more nodes,
-   they go in bundles of at most ten instead, which are less than an eighth of a slot's part.
+   they go in bundles of at most ten instead, which are less than an eighth of a slot's part.  If
+   a bundle gives back tasks that would have to wait for a long one, it may have any size.
 2. Nodes go alone if more than one of fifty jobs runs far longer than expected: what ends first are
    the short ones, and two long tasks must not stand in one bundle.
 3. Nodes go alone if the longest of the last hundred tasks, or one that runs, takes more than a
@@ -53,6 +54,7 @@ PROBES_OF_SLOT = 8  # such bundles that each slot must have work for. They may t
 ENDED_OF_RUNNING = 2  # tasks that must have ended for each job that runs, before their times count
 ENDED_OF_LATE = 50  # the same, for each job that is late: two in one bundle are unlikely then
 LATE = 2.0  # times its expected time, after which a job is late. Most short ones have ended by then
+RELEASE_S = 1.0  # that a task runs, at least, before those behind it are given back
 LATE_S = 0.1  # by which a job must be late at least. Events come that late
 LONG = 0.25  # part of the time in which all can be started that makes a task too long for packing
 LOST = 0.01  # part of a bundle's time that may be lost by its being a job
@@ -93,6 +95,8 @@ class Seen(NamedTuple):
         task_s, longest_s, ended: of `Times`.
         starts_per_s: how many jobs the schedd starts in a second.
         job_s: for how long a job has its slot, beyond what its tasks take.
+        is_live: whether what tasks come to is known while their bundle runs, and those that have
+            not begun are given back when one runs for long.
     """
 
     ready: int
@@ -105,6 +109,7 @@ class Seen(NamedTuple):
     ended: int = 0
     starts_per_s: float = 36.0
     job_s: float = 0.03
+    is_live: bool = False
 
 
 class Times:
@@ -178,6 +183,8 @@ def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
             most = max(1, min(most, int(limits.seconds / task_s)))
         return most, most
     all_started_s = seen.ready / seen.starts_per_s
+    if not known and seen.is_live and seen.slots and not seen.late:
+        return 1, MAX_SIZE
     if not known:
         probe = seen.ready // (PROBES_OF_SLOT * seen.slots) if seen.slots else 1
         return 1, max(1, min(probe, PROBE_SIZE)) if not seen.late else 1

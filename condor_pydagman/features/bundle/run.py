@@ -28,7 +28,6 @@ from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
-from condor_pydagman.features.bundle.learned import Running
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -50,6 +49,8 @@ from condor_pydagman.vocabulary import (
 )
 
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
+LIVE_S = 1.0  # seconds between two looks at what bundles that run have come to
+LIVE_BUNDLES = 20  # for so many; of more less often
 END_S = 10.0  # for which the end of the run waits for results
 
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
@@ -88,6 +89,7 @@ class Bundles(Feature):
         self._by_task: dict[tuple[int, int], int] = {}
         self._task_of: dict[int, tuple[int, int]] = {}
         self._returns: dict[int, int] = {}
+        self._live_at = 0.0  # when bundles that run are looked at again
         self._ends_by: float | None = None  # when the run ends, whatever is known of results
         self._shared = 0  # nodes in the places of others
 
@@ -166,18 +168,33 @@ class Bundles(Feature):
         run.ready.discard(node)
         run.save_points.discard(node)
         run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
-        if len(bundle.members) < bundle.parallel:
-            run.categories.enter(node)
         bundle.members.append(node)
         bundle.inside += 1
         self._shared += bundle.inside > 1
         self._bundle_of[node] = bundle
+        if len(bundle.placed) < bundle.parallel:
+            self._place_another(bundle)
 
     def _leave(self, node: int) -> None:
-        """The node is in its bundle no more."""
+        """The node is in its bundle no more: another one has its place in the category, if it had
+        one."""
         bundle = self._bundle_of.pop(node)
         self._shared -= bundle.inside > 1
         bundle.inside -= 1
+        if node in bundle.placed:
+            bundle.placed.discard(node)
+            self._place_another(bundle)
+
+    def _place_another(self, bundle: Bundle) -> None:
+        """The next of its nodes that is inside and has no place gets one."""
+        members = bundle.members
+        while bundle.next_placed < len(members):
+            node = members[bundle.next_placed]
+            bundle.next_placed += 1
+            if self._bundle_of.get(node) is bundle:
+                bundle.placed.add(node)
+                self.run.categories.enter(node)
+                return
 
     def on_bundled(self, _: int, event: LogEvent) -> None:
         """Who is in a bundle, or some of them, has been read; its record says how many parts
@@ -192,7 +209,7 @@ class Bundles(Feature):
         for name in event.text.split(" "):
             node = run.dag.find(name)
             if node is None or node in self._bundle_of:
-                continue
+                continue  # it is in this one, or a record is a double
             lifecycle.start_retry_now(run, node)
             lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
             if run.nodes.states[node] == State.READY:
@@ -208,7 +225,8 @@ class Bundles(Feature):
         bundle.asked = True
         nodes = tuple(submission.submit_action(self.run, node) for node in bundle.members)
         limits = tuple(map(self._time_limit, bundle.members))
-        prepare = Prepare(bundle.number, nodes, bundle.parallel, limits)
+        release_s = self.waiting.release_s(bundle)
+        prepare = Prepare(bundle.number, nodes, bundle.parallel, limits, release_s)
         self.run.emit(do.Ask(HELPER, prepare))
 
     def _time_limit(self, node: int) -> int:
@@ -230,6 +248,7 @@ class Bundles(Feature):
             self.jobs.write_end(bundle, "not all of its nodes are to be started")
         else:
             names, number = _named(run, bundle), len(bundle.members)
+            bundle.is_live = answer.is_live
             run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
             run.emit(do.SubmitJob(HELPER, bundle.number, answer.text))
 
@@ -295,6 +314,17 @@ class Bundles(Feature):
         for bundle in self.jobs.over.values():
             if not bundle.asked and bundle.again_at <= self.run.now:
                 self._collect(bundle)
+        if self._live_at <= self.run.now:
+            self._look_at_running()
+
+    def _look_at_running(self) -> None:
+        """Learn what nodes have come to whose bundle has not ended."""
+        live = [one for one in self.jobs.running.values() if one.is_live and not one.asked]
+        wait_s = LIVE_S * max(1.0, len(self.jobs.running) / LIVE_BUNDLES)
+        self._live_at = self.run.now + wait_s
+        for bundle in live:
+            if bundle.begun + LIVE_S <= self.run.now:
+                self._collect(bundle)
 
     def before_end(self) -> bool:
         """What has ended in bundles that run is to be in the rescue file, as far as it is home."""
@@ -312,14 +342,16 @@ class Bundles(Feature):
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
         waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
+        if any(one.is_live for one in self.jobs.running.values()):
+            waiting.append(self._live_at)
         if self._ends_by is not None and self._ends_by > self.run.now:
             waiting.append(self._ends_by)
         return min((*waiting, *self.jobs.removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True
-        retries = tuple(self.run.nodes.retries.get(node, 0) for node in bundle.members)
-        members = tuple(bundle.members), retries
+        inside = tuple(node for node in bundle.members if self._bundle_of.get(node) is bundle)
+        members = inside, tuple(self.run.nodes.retries.get(node, 0) for node in inside)
         collect = Collect(bundle.number, bundle.cluster, *members, bundle.removed, bundle.ended)
         self.run.emit(do.Ask(HELPER, collect))
 
@@ -328,15 +360,20 @@ class Bundles(Feature):
         run, bundle = self.run, self.bundles.get(answer.number)
         if bundle is None:
             return
+        bundle.is_live = answer.is_live
+        if not (answer.why or answer.events):
+            bundle.asked = False
+            return
         if answer.why:
             run.say(f"Bundle {bundle.number}: {answer.why}; trying again", 0)
             bundle.asked, bundle.again_at = False, run.now + AGAIN_S
             return
         run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
+        bundle.worked_s += sum(answer.took)
+        ran = 0.0
         if bundle.begun and bundle.ended_at:
             ran = bundle.ended_at - bundle.begun
-            job = Running(ran, len(bundle.members), bundle.parallel)
-            self.waiting.learned.took(bundle.kind, answer.took, job)
+        self.waiting.learned.took(bundle.kind, answer.took, ran, bundle.worked_s / bundle.parallel)
 
     def node_of(self, event: LogEvent) -> int | None:
         """Whose event it is, by its third number, from the event on that has the name."""
@@ -349,7 +386,11 @@ class Bundles(Feature):
             self._task_of[node] = jobs.cluster, jobs.subproc
 
     def on_unbundled(self, _: int, event: LogEvent) -> None:
-        """The bundle has ended: its nodes without a result are ready again."""
+        """The bundle has ended: its nodes without a result are ready again.  Or (`retry`) its job
+        runs, and the nodes that are named are not run by it."""
+        if event.retry > 0:
+            self._release(event)
+            return
         run, bundle = self.run, self.jobs.pop(event.value)
         run.written.drop(RESULTS, event.value)
         if bundle is None:
@@ -368,6 +409,23 @@ class Bundles(Feature):
             run.say(f"Bundle {bundle.number}: {len(left)} nodes have no result ({why})")
         if run.mode is Mode.RUN and not run.recovering:
             run.emit(do.Ask(HELPER, Forget(bundle.number)))
+
+    def _release(self, event: LogEvent) -> None:
+        run, bundle = self.run, self.bundles.get(event.value)
+        if bundle is None:
+            return
+        if event.retry == 1 and run.written.drop(RESULTS, event.value):
+            bundle.asked = False
+        found = [run.dag.find(name) for name in event.text.split(" ")]
+        inside = [node for node in found if node is not None]
+        inside = [node for node in inside if self._bundle_of.get(node) is bundle]
+        for node in filter(self._is_without_result, inside):
+            self._leave(node)
+            lifecycle.leave_queue(run, node)
+            lifecycle.make_ready(run, node)
+        if inside:
+            others = f"{len(inside)} others are not"
+            run.say(f"Bundle {event.value}: a node takes long; {others} to wait for it")
 
     def on_forgotten(self, answer: Forgotten) -> None:
         """Its files are gone."""

@@ -31,6 +31,10 @@ A task that can't be started has ended with code 126, or 127 if there is no such
 least what the runner itself has: the kernel counts the process that became the task.  "left" is how
 many files and directories there are in `out/<n>/`.
 
+If there is `release` in the first line of the list, and all that run have run for so many seconds,
+"released" names the tasks that have not begun: this job does not run them, now or later, so that
+they need not wait for those that run.
+
 The job is transferred if the working directory is HTCondor's scratch directory, else shared.  In a
 shared job a task runs in its `directory`.  In a transferred one it runs in `work/<n>/`, with links
 to its inputs, or a copy of one that is named as an output, too.  What it leaves is moved to
@@ -220,6 +224,7 @@ class Bundle:
 
     Attributes:
         parallel: how many run at a time.
+        release_s: how long tasks run until those that wait are released; 0: they never are.
         lines: of the tasks, by number, in the order of the list.
 
     Raises:
@@ -228,6 +233,7 @@ class Bundle:
 
     def __init__(self, path: str) -> None:
         self.parallel = 0
+        self.release_s = 0.0
         self.lines: dict[int, bytes] = {}
         at = 0
         try:
@@ -248,19 +254,19 @@ class Bundle:
         if not line.endswith(b"\n"):
             raise ValueError("it is cut")
         if not self.parallel:
-            self.parallel = self._head(line)
+            self._take_head(line)
             return
         number = Task(line).number
         if number in self.lines:
             raise ValueError(f"there are two tasks {number}")
         self.lines[number] = line
 
-    @staticmethod
-    def _head(line: bytes) -> int:
+    def _take_head(self, line: bytes) -> None:
         head = json.loads(line.decode())
         if head["format"] != 1:
             raise ValueError(f"this runner does not know format {head['format']!r}")
-        return whole(head["parallel"])
+        self.parallel = whole(head["parallel"])
+        self.release_s = head.get("release", 0) + 0.0
 
 
 class Patience:
@@ -307,14 +313,16 @@ class Results:
         self._before = b""  # what must precede the next line
         self._path = os.path.join(os.getcwdb(), RESULTS.encode())
 
-    def ended(self) -> "set[int]":
-        """The tasks that have ended in earlier runs."""
+    def over(self) -> "set[int]":
+        """The tasks that have ended in earlier runs, or were released."""
         found = set()
         whole_line = True
         with open(self._file, "rb", closefd=False) as file:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
                 if whole_line and line.startswith(b'{"ended": '):
                     found.add(_number_of(line))
+                elif whole_line and line.startswith(b'{"released": '):
+                    found.update(_released_by(line))
                 whole_line = line.endswith(b"\n")
         self._before = b"" if whole_line else b"\n"
         return found
@@ -363,6 +371,15 @@ def _number_of(line: bytes) -> int:
     except (ValueError, KeyError, RecursionError):
         return 0
     return record["ended"] if known else 0
+
+
+def _released_by(line: bytes) -> "list[int]":
+    """The tasks that a line releases."""
+    try:
+        found = json.loads(line.decode())["released"]
+    except (ValueError, KeyError, RecursionError):
+        return []
+    return [one for one in found if type(one) is int] if isinstance(found, list) else []
 
 
 def spawned(program: bytes, words: "list[bytes]", given: "dict[bytes, bytes]", files: "Any") -> int:
@@ -674,8 +691,8 @@ class Runner:
         """
         self.bundle = bundle
         self.results = Results()
-        ended = self.results.ended()
-        self.waiting = [line for number, line in bundle.lines.items() if number not in ended]
+        over = self.results.over()
+        self.waiting = [line for number, line in bundle.lines.items() if number not in over]
         self.waiting.reverse()
         self.running: dict[int, Running] = {}  # by process
         self.announced = 0  # the task of which "started" was written last
@@ -768,8 +785,10 @@ class Runner:
                 os.close(file)
 
     def limit(self) -> float:
-        """Seconds until a task has run for too long."""
+        """Seconds until a task has run for too long, or others are released."""
         limits = [one.deadline for one in self.running.values() if one.deadline]
+        if self.waiting and self.bundle.release_s:
+            limits.append(max(one.since for one in self.running.values()) + self.bundle.release_s)
         return max(0.0, min(limits) - time.monotonic()) if limits else MAX_WAIT_S
 
     def wait(self, limit_s: float) -> None:
@@ -799,6 +818,17 @@ class Runner:
                 kill(process, signal.SIGKILL if one.timed_out else signal.SIGTERM)
                 one.deadline = 0.0 if one.timed_out else now + GRACE_S
                 one.timed_out = True
+        self.release(now)
+
+    def release(self, now: float) -> None:
+        """Release the tasks that wait, if those that run have run for long."""
+        wait_s = self.bundle.release_s
+        if not (wait_s and self.waiting and len(self.running) == self.bundle.parallel):
+            return
+        if all(one.since + wait_s <= now for one in self.running.values()):
+            waiting = [Task(line).number for line in reversed(self.waiting)]
+            self.results.write(released=waiting, run=self.number, time=time.time())
+            self.waiting.clear()
 
     def reaped(self) -> "Iterator[tuple[Running, int, Any]]":
         """The tasks that have ended, with their exit status and usage.

@@ -88,6 +88,11 @@ def _unbundled(tracker: Tracker, _: NodeRun | None, read: RecordRead, time: floa
     bundle = seen.bundles.get(read.value)
     if bundle is None or bundle.ended:
         return
+    if read.retry > 0:  # its job runs, and does not run these any more
+        for name in read.text.split(" "):
+            if seen.of_node.get(name) == read.value:
+                del seen.of_node[name]
+        return
     seen.open -= 1
     bundle.ended, bundle.why = time, read.text.partition("\n")[0]
     data = {"bundle": read.value, "nodes": len(bundle.nodes), "reason": bundle.why}

@@ -18,7 +18,7 @@ from condor_pydagman.features.bundle.bundle_jobs import BundleJobs
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
-from condor_pydagman.features.bundle.one_bundle import why_alone
+from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
 from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -51,6 +51,7 @@ class Waiting:
         looked_at: nodes of which that is being found out.
         kinds: by node, its kind, as it was found last.
         alone: nodes that run alone.
+        live: kinds of which it is known while a bundle runs what its nodes have come to.
         learned: how long nodes take, and how many jobs the pool can run.
     """
 
@@ -65,6 +66,7 @@ class Waiting:
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
         self.learned = Learned()
+        self.live: set[str] = set()
         self._refusals: dict[str, int] = {}
         self._said: set[str] = set()
 
@@ -151,7 +153,7 @@ class Waiting:
     def seen(self, answer: LookedAt) -> None:
         """The kinds of nodes are known."""
         alone: list[int] = []
-        for node, kind, why in answer.found:
+        for node, kind, why, is_live in answer.found:
             if node not in self.looked_at:
                 continue
             del self.looked_at[node]
@@ -160,6 +162,8 @@ class Waiting:
                 alone.append(node)
                 continue
             self.kinds[node] = kind
+            if is_live:
+                self.live.add(kind)
             key = Key(self._priority(node), self.line_of[node], kind, self.run.category(node))
             self._key[node] = key
             self.by_key.setdefault(key, {})[node] = self.run.now
@@ -225,12 +229,21 @@ class Waiting:
             table.idle + len(run.submission.in_flight) + len(bundles.idle),
         )
         running = (
-            Running(run.now - one.begun, len(one.members), one.parallel)
+            Running(run.now - one.begun - one.worked_s / one.parallel, one.inside, one.parallel)
             for one in bundles.running.values()
             if one.kind == key.kind
         )
-        found = self.learned.size(key.kind, limits, len(waiting), jobs, running, run.now)
+        kind = key.kind, key.kind in self.live
+        found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now)
         return min(found, most)
+
+    def release_s(self, bundle: Bundle) -> float:
+        """How long a node of a bundle may run until the others are not to wait for it, in seconds;
+        0: as long as it takes, as the author of the DAG has said how many go together."""
+        line = self.line_of.get(bundle.members[0])
+        if line is None or line.size or line.max_seconds:
+            return 0.0
+        return self.learned.release_s(bundle.kind)
 
     def deadline(self) -> float | None:
         """When a node has waited long enough for others."""

@@ -41,11 +41,13 @@ class BundledDag(make.EngineHarness):
         alone: by name of a node, why it can't be bundled.
         kinds: by name of a node, its kind; by itself 'k'.
         fails: why no bundle can be prepared, '' if one can.
+        is_live: whether no files are transferred.
     """
 
     alone: Mapping[str, str] = {}
     kinds: Mapping[str, str] = {}
     fails = ""
+    is_live = False
 
     @property
     def bundles(self) -> Bundles:
@@ -69,7 +71,7 @@ class BundledDag(make.EngineHarness):
         if isinstance(request, LookAt):
             return [LookedAt([self._look(one.node) for one in request.nodes])]
         if isinstance(request, Prepare):
-            return [Prepared(request.number, f"job {request.number}", self.fails)]
+            return [Prepared(request.number, f"job {request.number}", self.fails, self.is_live)]
         if isinstance(request, SlotsWanted):
             return [SlotsSeen(8)]
         return [Forgotten(request.number)] if isinstance(request, Forget) else []
@@ -109,11 +111,16 @@ class BundledDag(make.EngineHarness):
         self, asked: Collect, results: Mapping[str, int], suspects: str = ""
     ) -> list[LogEvent]:
         """What the log has of a bundle that has ended."""
-        names = [self.dag.names[node] for node in asked.nodes]
+        numbers = {
+            self.dag.names[node]: number
+            for number, node in enumerate(self.bundles.bundles[asked.number].members, 1)
+            if node in asked.nodes
+        }
         events = [
             event
             for name, value in results.items()
-            for event in task(asked.cluster, names.index(name) + 1, name, value)
+            if name in numbers
+            for event in task(asked.cluster, numbers[name], name, value)
         ]
         return [*events, unbundled(asked.number, f"{asked.why}\n{suspects}")]
 

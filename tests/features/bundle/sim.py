@@ -1,8 +1,8 @@
 """Bundles in a simulated world: the process that makes them and brings results home, and their jobs
 in the fake schedd, which run the tasks of their nodes and may end, or be disturbed, at any time.
 
-In some worlds the results of a job survive whatever becomes of it (a shared file system), in others
-they come home only if it ends by itself (file transfer).
+In some worlds the results of a job survive whatever becomes of it (a shared file system), and are
+known while it runs; in others they come home only if it ends by itself (file transfer).
 
 O50: no two jobs in the queue are to run the same node.  O51: a node runs again in the same attempt
 only if nobody has the result of its task.  O52: a node that a bundle gives back has used no retry.
@@ -72,6 +72,7 @@ class FakeBundle:
         tasks: what of its job is each node's.
         run: how often its job has begun to run.
         running: tasks that run.
+        released: tasks that its job does not run.
         lost: nobody has its results any more.
     """
 
@@ -80,6 +81,7 @@ class FakeBundle:
         self.parallel = request.parallel
         self.nodes = request.nodes
         self.time_limits = request.time_limits
+        self.release_s = request.release_s
         self.names = names
         self.era = era
         self.ended: dict[int, dict[str, Any]] = {}
@@ -87,8 +89,14 @@ class FakeBundle:
         self.tasks: list[Cluster] = []
         self.cluster: Cluster | None = None
         self.run = 0
-        self.running: set[int] = set()
+        self.running: dict[int, float] = {}  # since when
+        self.released: set[int] = set()
         self.lost = False
+
+    def left(self) -> list[int]:
+        """Tasks that run or are still to run."""
+        numbers = range(1, len(self.names) + 1)
+        return [one for one in numbers if one not in self.ended and one not in self.released]
 
 
 class FakeBundles:
@@ -208,7 +216,7 @@ class Bundled(Part):
             return Look(wanted.node, "", "its queue statement is not for one job")
         if outcomes.common_input(name) or rng.random() < self._alone:
             return Look(wanted.node, "", "it has something")
-        return Look(wanted.node, self._kind(name))
+        return Look(wanted.node, self._kind(name), is_live=self._shared)
 
     def make(self, dag: Dag, request: Prepare, fails: bool) -> Prepared:
         if fails:
@@ -222,7 +230,7 @@ class Bundled(Part):
         found = FakeBundle(request, names, self.world.era)
         self._made[request.number] = found
         self._all.append(found)
-        return Prepared(request.number, f"bundle {request.number}")
+        return Prepared(request.number, f"bundle {request.number}", is_live=self._shared)
 
     def collect(self, dag: Dag, request: Collect, fails: bool) -> Collected:
         if fails:
@@ -235,9 +243,10 @@ class Bundled(Part):
         )
         ended = {} if found is None or found.lost else found.ended
         started = frozenset() if found is None or found.lost else frozenset(found.started)
-        results = collected._Results(ended, started, {})
-        limits = () if found is None else found.time_limits
-        return Collected(request.number, *_told(order, results, limits, self.world.clock()))
+        results = collected._Results(ended, started, frozenset(), {})
+        if not (request.why or self._shared):
+            return Collected(request.number, "", is_live=False)
+        return Collected(request.number, *_told(order, results, found, self.world.clock()))
 
     # The jobs.
 
@@ -275,7 +284,7 @@ class Bundled(Part):
         found = self._by_cluster.get(job.cluster.number)
         if found is not None:
             found.run += 1
-            found.running = set()
+            found.running = {}
             self._go_on(job, found, found.run)
 
     def _go_on(self, job: Job, bundle: FakeBundle, run: int) -> None:
@@ -283,19 +292,26 @@ class Bundled(Part):
         if bundle.run != run or job.status != "running":
             return
         world, rng = self.world, self._rng
-        for number in range(1, len(bundle.names) + 1):
+        self._count(bundle)
+        for number in bundle.left():
             if len(bundle.running) >= bundle.parallel:
                 break
-            if number in bundle.ended or number in bundle.running:
+            if number in bundle.running:
                 continue
             if world.now < world.faults.until and rng.random() < DIES:
                 world.schedd.jobs.end(job, rng.choice(_RUNNER_CODES))
                 return
-            bundle.running.add(number)
+            bundle.running[number] = world.now
             bundle.started.add(number)
             self._start(job, bundle, number)
         if not bundle.running:
             world.schedd.jobs.end(job, 0)
+
+    def _count(self, bundle: FakeBundle) -> None:
+        """Its job has places in categories for those that run side by side."""
+        if bundle.cluster is not None:
+            left = bundle.left()[: bundle.parallel]
+            bundle.cluster.in_categories = tuple(bundle.names[one - 1] for one in left)
 
     def _start(self, job: Job, bundle: FakeBundle, number: int) -> None:
         world, run, begun = self.world, bundle.run, self.world.clock()
@@ -305,11 +321,24 @@ class Bundled(Part):
         def ends() -> None:
             if bundle.run != run or job.status != "running":
                 return
-            bundle.running.discard(number)
+            del bundle.running[number]
             end = {"ended": number, "begun": begun, "time": world.clock(), "code": how}
             bundle.ended[number] = {**end, "signal": max(0, -how), "timed_out": timed_out}
             self._go_on(job, bundle, run)
 
+        def release() -> None:
+            if (
+                bundle.run != run
+                or job.status != "running"
+                or len(bundle.running) < bundle.parallel
+            ):
+                return
+            if all(since + bundle.release_s <= world.now for since in bundle.running.values()):
+                bundle.released.update(set(bundle.left()) - bundle.running.keys())
+                self._count(bundle)
+
+        if self._shared and bundle.release_s:
+            world.after(bundle.release_s, release)
         limit = bundle.time_limits[number - 1]
         takes = self._rng.choice((0.0, 0.1, self._rng.uniform(0.0, MAX_TASK_S)))
         timed_out = 0 < limit < takes
@@ -339,8 +368,9 @@ class Bundled(Part):
         live = world.schedd.live(world.era)
         for one in self._others(name, cluster):
             where = f"bundle {one.number}"
-            require(one.cluster not in live, f"O50: {name} is submitted, and is in {where}")
             number = one.names.index(name) + 1
+            inside = one.cluster in live and number not in one.released
+            require(not inside, f"O50: {name} is submitted, and is in {where}")
             same = one.nodes[number - 1].retry == cluster.retry
             known = number in one.ended and not one.lost
             require(not (same and known), f"O51: {name} runs again, and {where} has its result")
@@ -439,25 +469,40 @@ class Bundled(Part):
 def _told(
     order: collected.CollectOrder,
     results: collected._Results,
-    limits: Sequence[int],
+    bundle: FakeBundle | None,
     now: float,
 ) -> tuple[str, list[float]]:
-    """As `collected.collect`, of results that are in no file."""
+    """As `collected.collect` or `collect_live`, of results that are in no file."""
     form = collected.StampForm(*order.stamps)
     text: list[str] = []
-    for number, name in enumerate(order.names, 1):
+    took: list[float] = []
+    retries = dict(zip(order.names, order.retries))
+    names = list(order.names) if bundle is None else list(bundle.names)
+    numbers = {name: names.index(name) + 1 for name in order.names}
+    for name, number in numbers.items():
         end = results.ended.get(number)
-        if end is not None:
-            limit = limits[number - 1], order.retries[number - 1]
+        if end is not None and bundle is not None:
+            limit = bundle.time_limits[number - 1], retries[name]
             text.append(collected._events(order, number, name, end, results, form, "", *limit))
+            took.append(end["time"] - end["begun"])
         elif order.removed:
             text.append(collected._removed(order, number, name, form))
-    suspects = sorted(results.started - results.ended.keys())
-    words = " ".join(order.names[number - 1] for number in suspects)
-    why = f"{order.why}\n{words}"
-    record = do.AppendJournalRecord(JournalRecord.UNBUNDLED, -1, 0, order.number, text=why)
-    text.append(collected.own_events.record_event(collected._stamp(now, form), "", record))
-    took = [one["time"] - one["begun"] for one in results.ended.values()]
+
+    def record(left: int, words: str) -> None:
+        said = do.AppendJournalRecord(JournalRecord.UNBUNDLED, -1, left, order.number, text=words)
+        text.append(collected.own_events.record_event(collected._stamp(now, form), "", said))
+
+    released = set() if bundle is None or bundle.lost else bundle.released - results.ended.keys()
+    given = [name for name, number in numbers.items() if number in released]
+    last = 2 if order.why else 1
+    for place, name in enumerate(given):
+        record(last + len(given) - 1 - place, name)
+    if order.why:
+        suspects = results.started - results.ended.keys() - released
+        words = " ".join(name for name, number in numbers.items() if number in suspects)
+        record(0, f"{order.why}\n{words}")
+    elif text and not given:
+        record(1, "")
     return "".join(text), took
 
 

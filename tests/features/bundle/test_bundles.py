@@ -7,6 +7,7 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.engine import Engine
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import Mode
 from condor_pydagman.engine.throttles import Throttles
@@ -20,7 +21,7 @@ from condor_pydagman.features.bundle.messages import (
     Prepare,
     Prepared,
 )
-from condor_pydagman.features.bundle.run import MAX_RETURNS
+from condor_pydagman.features.bundle.run import LIVE_S, MAX_RETURNS
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
@@ -692,3 +693,82 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
     assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 others"}
     assert set(follower.run.nodes.states) == {State.SUBMITTED}
     assert not follower.run.out
+
+
+# What is known of a bundle that runs.
+
+
+def part(names: str = "", left: int = 1) -> LogEvent:
+    """The record of a bundle whose job runs: which of its nodes it does not run any more."""
+    return unbundled(1, names)._replace(retry=left)
+
+
+def live(text: str = "A B C; E; A -> E\nBUNDLE b SIZE 3 NODES A B C") -> BundledDag:
+    harness = begun(text, is_live=True)
+    harness.bundle()
+    harness.wait(LIVE_S)
+    return harness
+
+
+def test_nodes_end_while_their_bundle_runs() -> None:
+    harness = live()
+    (asked,) = harness.asked(Collect)
+    assert (asked.nodes, asked.why) == ((0, 1, 2), "")
+    harness.tell(Collected(1, "events", [0.1]))
+    harness.wait(10 * LIVE_S)
+    assert not harness.asked(Collect)
+    harness.tell(*harness.told(asked, {"A": 0})[:-1], part())
+    harness.settle()
+    assert states(harness, "A", State.DONE)
+    assert "E" in submitted(harness)
+    assert states(harness, "BC", State.SUBMITTED)
+    harness.same_replay()
+    harness.wait(LIVE_S)
+    (asked,) = harness.asked(Collect)
+    assert asked.nodes == (1, 2)
+    harness.tell(Collected(1, ""))
+    harness.ends(7)
+    harness.home({"B": 0, "C": 1})
+    assert states(harness, "AB", State.DONE)
+    assert states(harness, "C", State.FAILED)
+
+
+def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
+    harness = live()
+    harness.tell(Collected(1, "events"))
+    harness.tell(part("B", 2), part("C"))
+    harness.settle()
+    assert states(harness, "A", State.SUBMITTED)
+    assert bundled(harness) == [["B", "C"]]
+    assert harness.said("Bundle 1: a node takes long; 1 others are not to wait for it")
+    harness.taken(2, 8)
+    harness.same_replay()
+    harness.tell(removed(7))
+    (asked,) = [one for one in harness.asked(Collect) if one.why]
+    assert asked.nodes == (0,)
+    harness.tell(unbundled(1))
+    harness.settle()
+    assert states(harness, "BC", State.SUBMITTED)
+
+
+def test_nothing_is_asked_again_of_a_bundle_with_file_transfer() -> None:
+    harness = live()
+    harness.tell(Collected(1, "", is_live=False))
+    harness.wait(10 * LIVE_S)
+    assert not harness.asked(Collect)
+    harness.ends(7)
+    assert len(harness.asked(Collect)) == 1
+
+
+def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
+    harness = live("A B C; A -> D\nBUNDLE b SIZE 3 NODES A B C\nCATEGORY ALL_NODES x\nMAXJOBS x 1")
+    (asked,) = harness.asked(Collect)
+    harness.tell(Collected(1, "events", [0.1]))
+    harness.tell(*harness.told(asked, {"A": 0})[:-1], part())
+    harness.settle()
+    assert "D" not in submitted(harness)
+    assert harness.engine.run.categories.free(3) == 0
+    harness.same_replay()
+    harness.ends(7)
+    harness.home(well("BC"))
+    assert "D" in submitted(harness)

@@ -37,7 +37,6 @@ from tests.features.bundle.bundled import (
     states,
     submitted,
     task,
-    unbundled,
     well,
 )
 

@@ -14,12 +14,15 @@ import pytest
 
 from condor_pydagman.adapters import files
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.features.bundle.adapters import collected
 from condor_pydagman.features.bundle.adapters.collected import (
     CollectOrder,
     collect,
+    collect_live,
     forget,
     forget_all,
 )
+from condor_pydagman.features.bundle.messages import Collected
 from condor_pydagman.records.event_text import CommonEvents
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, EventKind, JournalRecord
 
@@ -73,6 +76,15 @@ class Home:
         assert end == len(data), text
         assert all(one >= 0 for one in took)
         return [event._replace(stamp="") for event in events]
+
+    def live(self, names: Sequence[str] = NAMES, *, release: float = 1.0) -> Collected:
+        """The answer while its job runs."""
+        lines = (self.bundle / "tasks").read_text().split("\n", 1)
+        head = json.dumps({"format": 1, "bundle": 7, "release": release})
+        (self.bundle / "tasks").write_text(f"{head}\n{lines[1]}")
+        nodes = names, (0,) * len(names)
+        order = CollectOrder(7, 5, str(self.bundle.parent), *nodes, False, "", (False, False, True))
+        return collect_live(order)
 
     def values(self, **how: bool) -> dict[int, int]:
         """By number of a task, how it has ended."""
@@ -459,3 +471,61 @@ def test_what_is_not_needed_is_deleted(home: Home) -> None:
     directory.symlink_to(elsewhere)
     forget_all(str(directory))
     assert elsewhere.exists()
+
+
+# While its job runs.
+
+
+def read(text: str) -> list[LogEvent]:
+    events, end = CommonEvents(lambda stamp: 0.0).read(text.encode(), 0, 1000)
+    assert end == len(text.encode())
+    return list(events)
+
+
+def test_what_has_ended_is_known_while_the_job_runs(home: Home) -> None:
+    home.results(BEGUN, started(1), ended(1), started(2))
+    answer = home.live()
+    *events, last = read(answer.events)
+    assert {event.subproc for event in events} == {1}
+    assert (last.record, last.value, last.retry, last.text) == (JournalRecord.UNBUNDLED, 7, 1, "")
+    assert answer.took == [3.0]
+    assert home.live(NAMES[1:]).events == ""
+    home.results(BEGUN, started(1), ended(1), started(2), ended(2, 3))
+    assert {event.subproc for event in read(home.live(NAMES[1:]).events)[:-1]} == {2}
+
+
+def test_what_the_job_does_not_run_any_more(home: Home) -> None:
+    release = {"released": [2, 3, 9, "x"], "run": 1, "time": TIME}
+    home.results(BEGUN, started(1), release, ended(3))
+    events = read(home.live().events)
+    assert {event.subproc for event in events[:-1]} == {3}
+    assert (events[-1].retry, events[-1].text) == (1, NAMES[1])
+    *events, given, end = home.collect()
+    assert (given.retry, given.text) == (2, NAMES[1])
+    assert (end.retry, end.text) == (0, f"it has ended\n{NAMES[0]}")
+
+
+def test_only_the_last_run_of_the_runner_releases(home: Home) -> None:
+    """Another may run on a machine that was lost."""
+    release = {"released": [2], "run": 1, "time": TIME}
+    home.results(BEGUN, {**BEGUN, "run": 2}, release)
+    assert home.live().events == ""
+    home.results(BEGUN, release, {**BEGUN, "run": 2})
+    assert read(home.live().events)[-1].text == NAMES[1]
+
+
+def test_many_names_need_several_records(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collected, "MAX_NAMES", len(NAMES[1]) + 1)
+    home.results(BEGUN, {"released": [1, 2, 3], "run": 1, "time": TIME})
+    records = read(home.live().events)
+    assert [(one.retry, one.text) for one in records] == [
+        (3, NAMES[0]),
+        (2, NAMES[1]),
+        (1, NAMES[2]),
+    ]
+
+
+def test_nothing_is_known_of_a_job_with_file_transfer_while_it_runs(home: Home) -> None:
+    home.results(BEGUN, ended(1))
+    order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, (0,) * 3, False, "", (False,) * 3)
+    assert collect_live(order) == Collected(7, "", is_live=False)

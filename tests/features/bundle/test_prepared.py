@@ -46,11 +46,16 @@ class Dag:
         limits = [0, 50, 0, 0, 0][: len(nodes)]
         look, directory = LookOrder(nodes, self.texts), str(self.path / "x.dag.bundles")
         added = "dag_node_name = A\nMy.DAGManNodeRetry = 5", 'My.DAGParentNodeNames = "Z"\n+x = 1'
-        return prepare(PrepareOrder(3, directory, look, parallel, limits, *added), self.looker)
+        order = PrepareOrder(3, directory, look, parallel, limits, 7.5, *added)
+        text, self.is_live = prepare(order, self.looker)
+        return text
 
     @property
     def home(self) -> Path:
         return self.path / "x.dag.bundles" / "3"
+
+    def head(self) -> dict[str, Any]:
+        return self.tasks()[0]
 
     def tasks(self) -> list[dict[str, Any]]:
         lines = (self.home / "tasks").read_text().splitlines()
@@ -116,6 +121,15 @@ def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
         "output": "runner.out",
         "when_to_transfer_output": "ON_EXIT_OR_EVICT",
     }
+
+
+def test_only_tasks_without_file_transfer_are_released(dag: Dag) -> None:
+    dag.prepare(dag.node(0), dag.node(1))
+    assert (dag.is_live, "release" in dag.head()) == (False, False)
+    (dag.path / "n.sub").write_text(f"should_transfer_files = NO\n{PLAIN}")
+    dag.prepare(dag.node(0), dag.node(1))
+    assert (dag.is_live, dag.head()["release"]) == (True, 7.5)
+    assert [one.is_live for one in dag.look(dag.node(0))] == [True]
 
 
 def test_an_input_of_many_is_transferred_once_and_names_may_be_the_same(dag: Dag) -> None:

@@ -228,6 +228,31 @@ def test_so_many_at_a_time_in_order(job: BundleJob) -> None:
     assert order == [*range(1, 11)]
 
 
+def test_tasks_that_would_wait_for_a_long_one_are_released(job: BundleJob) -> None:
+    job.head.update(parallel=2, release=0.2)
+    job.add("exit 0")
+    for _ in range(2):
+        job.add("exec sleep 1000", timeout=0.6)
+    job.add("exit 0")
+    job.add("exit 0")
+    job.run()
+    (line,) = [line for line in job.results() if "released" in line]
+    assert line["released"] == [4, 5]
+    assert {*job.ended()} == {1, 2, 3}
+    job.run()  # in another run, neither
+    assert {*job.ended()} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "line", ["", "[", '{"released": ', '{"released": 1}', '{"released": [[]]}']
+)
+def test_a_line_that_releases_nothing(job: BundleJob, line: str) -> None:
+    job.add("exit 0")
+    (job.path / "results").write_text(line + "\n")
+    job.run()
+    assert job.outcomes() == [(0, 0)]
+
+
 def test_no_tasks(job: BundleJob) -> None:
     job.run()
     assert job.results()[-1]["handled"] == 0

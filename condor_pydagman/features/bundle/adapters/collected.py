@@ -22,6 +22,8 @@ from typing import Any, BinaryIO
 from condor_pydagman.adapters import files
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.features.bundle.adapters.prepared import ERRORS, OUT, RESULTS, TASKS
+from condor_pydagman.features.bundle.messages import Collected
+from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, parts_of
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_events
 from condor_pydagman.records.own_events import StampForm, event_head
@@ -46,7 +48,7 @@ class CollectOrder(NamedTuple):
         directory: of all bundles of the DAG.
         names, retries: of its nodes, as events have them, and the number of the run of each.
         removed: nodes without a result count as removed.
-        why: how it has ended.
+        why: how it has ended; '' if its job runs.
         stamps: how times are written.
     """
 
@@ -62,10 +64,12 @@ class CollectOrder(NamedTuple):
 
 class _Results(NamedTuple):
     """What a results file says: by number of a task, the line of its end; those that have started;
-    and the host of each run of the runner."""
+    those that the last run of the runner, or an earlier one before it, has released; and the host
+    of each run."""
 
     ended: Mapping[int, Mapping[str, Any]]
     started: frozenset[int]
+    released: frozenset[int]
     hosts: Mapping[int, str]
 
 
@@ -76,37 +80,93 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
     Raises:
         OSError: a file can't be read, or put where it belongs.
     """
-    directory = os.path.join(order.directory, str(order.number))
-    with contextlib.suppress(FileNotFoundError):
-        files.refuse_planted_directory(order.directory)
-    tasks = _tasks(os.path.join(directory, TASKS))
-    results = _read(os.path.join(directory, RESULTS), tasks)
-    text: list[str] = []
-    took: list[float] = []
-    robbed: set[int] = set()
-    form = StampForm(*order.stamps)
-    numbers = _numbers(order.names, tasks)
-    retries = dict(zip(order.names, order.retries))
-    for name, number in numbers.items():
-        end = results.ended.get(number)
-        left = None if end is None else _taken(directory, number, _whole(end.get("left")))
-        if end is not None and left is not None:
-            missing = _bring(left, tasks[number])
-            took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
-            limit = _whole(tasks[number].get("timeout")), retries[name]
-            text.append(_events(order, number, name, end, results, form, missing, *limit))
-        elif order.removed:
-            text.append(_removed(order, number, name, form))
-        elif end is not None:
-            robbed.add(number)
-    suspects = results.started - results.ended.keys() | robbed
-    names = [name for name, number in numbers.items() if number in suspects]
-    said = "" if results.hosts else _first_words(os.path.join(directory, ERRORS))
+    home = _Home(order)
+    text, took, robbed = home.ended(removed=order.removed)
+    suspects = home.results.started - home.results.ended.keys() - home.results.released | robbed
+    names = [name for name, number in home.numbers.items() if number in suspects]
+    said = "" if home.results.hosts else _first_words(os.path.join(home.directory, ERRORS))
     reason = f"{order.why}: {said}" if said else order.why
     why = f"{' '.join(reason.split())[:MAX_WHY]}\n{' '.join(names)}"
-    record = AppendJournalRecord(JournalRecord.UNBUNDLED, NO_NODE, 0, order.number, text=why)
-    text.append(own_events.record_event(_stamp(time.time(), form), "", record))
+    text += [*home.released(last=2), home.record(0, why)]
     return "".join(text), took
+
+
+def collect_live(order: CollectOrder) -> Collected:
+    """The same of a bundle whose job runs: with a record of what it does not run any more.
+
+    Raises:
+        OSError: a file can't be read.
+    """
+    home = _Home(order)
+    if "release" not in _first_line(os.path.join(home.directory, TASKS)):
+        return Collected(order.number, "", is_live=False)
+    text, took, _ = home.ended(removed=False)
+    released = list(home.released(last=1))
+    if text or released:
+        text += released or [home.record(1, "")]
+    return Collected(order.number, "".join(text), took)
+
+
+class _Home:
+    """The directory of a bundle, and what is in it."""
+
+    def __init__(self, order: CollectOrder) -> None:
+        self.order = order
+        self.directory = os.path.join(order.directory, str(order.number))
+        with contextlib.suppress(FileNotFoundError):
+            files.refuse_planted_directory(order.directory)
+        self.tasks = _tasks(os.path.join(self.directory, TASKS))
+        self.results = _read(os.path.join(self.directory, RESULTS), self.tasks)
+        self.numbers = _numbers(order.names, self.tasks)
+        self.form = StampForm(*order.stamps)
+
+    def ended(self, *, removed: bool) -> tuple[list[str], list[float], set[int]]:
+        """Events of nodes that have ended, how long they took, and the tasks that were robbed; with
+        `removed`, the others have ended, too."""
+        order, results = self.order, self.results
+        text: list[str] = []
+        took: list[float] = []
+        robbed: set[int] = set()
+        retries = dict(zip(order.names, order.retries))
+        for name, number in self.numbers.items():
+            end = results.ended.get(number)
+            left = None if end is None else self._left(number, end)
+            if end is not None and left is not None:
+                missing = _bring(left, self.tasks[number])
+                took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
+                limit = _whole(self.tasks[number].get("timeout")), retries[name]
+                text.append(_events(order, number, name, end, results, self.form, missing, *limit))
+            elif removed:
+                text.append(_removed(order, number, name, self.form))
+            elif end is not None:
+                robbed.add(number)
+        return text, took, robbed
+
+    def _left(self, number: int, end: Mapping[str, Any]) -> str | None:
+        return _taken(self.directory, number, _whole(end.get("left")))
+
+    def released(self, last: int) -> Iterator[str]:
+        """Records that name the nodes that the job has released; `last` is in the last of them, and
+        more in those before."""
+        numbers, results = self.numbers, self.results
+        released = results.released - results.ended.keys()
+        names = (name for name, number in numbers.items() if number in released)
+        parts = list(filter(None, parts_of(names, MAX_NAMES)))
+        for place, part in enumerate(parts, 1):
+            yield self.record(last + len(parts) - place, part)
+
+    def record(self, left: int, text: str) -> str:
+        """A record about the bundle; `left` says which."""
+        record = AppendJournalRecord(
+            JournalRecord.UNBUNDLED, NO_NODE, left, self.order.number, text=text
+        )
+        return own_events.record_event(_stamp(time.time(), self.form), "", record)
+
+
+def _first_line(path: str) -> Mapping[str, Any]:
+    with contextlib.suppress(FileNotFoundError):
+        return next(_objects(path, MAX_BYTES), {})
+    return {}
 
 
 def _taken(directory: str, number: int, left: int) -> str | None:
@@ -190,6 +250,8 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
     started: set[int] = set()
     hosts: dict[int, str] = {}
     doubtful: set[int] = set()  # one run has ended it twice: a task has forged a line
+    released: set[int] = set()
+    newest = -1
     try:
         for line in _objects(path):
             number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
@@ -200,12 +262,14 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
                 else:
                     started.add(number)
             elif run >= 0 and isinstance(line.get("host"), str):
-                hosts[run] = line["host"]
+                hosts[run], newest = line["host"], run
+            elif run == newest and isinstance(line.get("released"), list):
+                released.update(filter(tasks.__contains__, map(_whole, line["released"])))
     except FileNotFoundError:
         pass  # the runner has not begun
     for number in doubtful:
         del ended[number]
-    return _Results(ended, frozenset(started | doubtful), hosts)
+    return _Results(ended, frozenset(started | doubtful), frozenset(released), hosts)
 
 
 def _tasks(path: str) -> dict[int, dict[str, Any]]:

@@ -77,7 +77,7 @@ class Looker:
             return Look(node.number, "", str(error))
         except OSError as error:
             return Look(node.number, "", f"its submit file can't be read: {error.strerror}")
-        return Look(node.number, kind)
+        return Look(node.number, kind, is_live=not task.transfers_files)
 
     def task_of(self, node: NodeOrder, texts: Mapping[str, str]) -> tuple[str, Task]:
         """The kind of a node, and its task.

@@ -45,6 +45,7 @@ class PrepareOrder(NamedTuple):
         look: its nodes.
         parallel: how many run side by side.
         time_limits: seconds that each may run, 0 for no limit.
+        release_s: see `messages.Prepare`.
         before, after: what DAGMan adds to the description of the first of them.
     """
 
@@ -53,12 +54,14 @@ class PrepareOrder(NamedTuple):
     look: LookOrder
     parallel: int
     time_limits: Sequence[int]
+    release_s: float
     before: str
     after: str
 
 
-def prepare(order: PrepareOrder, looker: Looker) -> str:
-    """Write the files; returns the description of the job.
+def prepare(order: PrepareOrder, looker: Looker) -> tuple[str, bool]:
+    """Write the files; returns the description of the job, and whether its results are known while
+    it runs.
 
     Raises:
         CannotBundle: a node can't be bundled any more.
@@ -83,11 +86,14 @@ def prepare(order: PrepareOrder, looker: Looker) -> str:
         "parallel": order.parallel,
         "home": home,
     }
+    is_live = not tasks[0].transfers_files
+    if is_live:
+        head["release"] = order.release_s
     text = "".join(json.dumps(one) + "\n" for one in [head, *lines])
     files.replace(os.path.join(home, TASKS), [text], durable=False)
     body = looker.read(order.look.nodes[0], order.look.texts)[1]
     transfer = _transfers(inputs.paths) if tasks[0].transfers_files else []
-    return _description(order, body, home, program, transfer)
+    return _description(order, body, home, program, transfer), is_live
 
 
 def _make_directory(home: str) -> None:
