@@ -147,7 +147,7 @@ class BundleJobs:
         elif kind == EventKind.JOB_HELD:
             bundle.runs = False
             if event.value != _BY_USER:
-                self._give_up(bundle, event.text)
+                self._hold(bundle, event.text)
         elif kind == EventKind.JOB_TERMINATED:
             how = "status" if event.value >= 0 else "signal"
             bundle.ended = f"its job has ended with {how} {abs(event.value)}"
@@ -156,12 +156,17 @@ class BundleJobs:
             bundle.ended = f"its job was removed: {event.text}"
         self.count(bundle)
 
-    def _give_up(self, bundle: Bundle, why: str) -> None:
+    def _hold(self, bundle: Bundle, why: str) -> None:
         """The job is on hold: its nodes run again, and those that may be why it is, alone."""
-        run = self.run
+        if self.run.mode is Mode.RUN and not self.run.recovering:
+            self.run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
+            self.give_up(bundle)
         bundle.given_up = True
-        if run.mode is Mode.RUN and not run.recovering:
-            run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
+
+    def give_up(self, bundle: Bundle) -> None:
+        """Have its job removed, once."""
+        if not bundle.given_up:
+            bundle.given_up = True
             self._remove(bundle.cluster)
 
     def replayed(self) -> None:

@@ -45,13 +45,14 @@ from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.vocabulary import (
     NO_NODE,
+    DagStatus,
     JournalRecord,
 )
 
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
 LIVE_S = 1.0  # seconds between two looks at what bundles that run have come to
 LIVE_BUNDLES = 20  # for so many; of more less often
-END_S = 10.0  # for which the end of the run waits for results
+END_S = 20.0  # for which the end of the run waits for results, half of it for ends of jobs
 
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 
@@ -327,25 +328,39 @@ class Bundles(Feature):
                 self._collect(bundle)
 
     def before_end(self) -> bool:
-        """What has ended in bundles that run is to be in the rescue file, as far as it is home."""
+        """What has ended in bundles is to be in the rescue file, as far as it is at home: their
+        jobs leave the queue first, so that nothing ends behind it."""
+        run, removes = self.run, self._end_removes_jobs()
         if self._ends_by is None:
-            self._ends_by = self.run.now + END_S
+            self._ends_by = run.now + END_S
+        late = not removes or run.now >= self._ends_by - END_S / 2
         bundles = list(self.bundles.values())
         for bundle in bundles:
-            if bundle.cluster and not bundle.asked and not bundle.ended:
+            if not bundle.cluster or bundle.asked:
+                continue
+            if removes and not bundle.ended:
+                self.jobs.give_up(bundle)
+            if late and not bundle.ended:
                 bundle.ended = "the DAG ends"
                 self.jobs.count(bundle)
+            if bundle.ended and bundle.again_at <= run.now:
                 self._collect(bundle)
         waits = any(bundle.cluster for bundle in bundles)
-        return waits and self.run.now < self._ends_by
+        return waits and run.now < self._ends_by
+
+    def _end_removes_jobs(self) -> bool:
+        run = self.run
+        ending = run.end.wanted
+        return run.config.remove_node_jobs or (ending and ending.status) is not DagStatus.RM
 
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
         waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
         if any(one.is_live for one in self.jobs.running.values()):
             waiting.append(self._live_at)
-        if self._ends_by is not None and self._ends_by > self.run.now:
-            waiting.append(self._ends_by)
+        if self._ends_by is not None:
+            times = self._ends_by - END_S / 2, self._ends_by
+            waiting += [one for one in times if one > self.run.now]
         return min((*waiting, *self.jobs.removals.values()), default=None)
 
     def _collect(self, bundle: Bundle) -> None:

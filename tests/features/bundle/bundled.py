@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from condor_pydagman.config import Config
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import Answered, JobSubmitted, LogEvent
@@ -157,9 +158,14 @@ class BundledDag(make.EngineHarness):
         return other
 
 
-def begun(text: str = BAG, limits: Throttles | None = None, **how: Any) -> BundledDag:
+def begun(
+    text: str = BAG,
+    limits: Throttles | None = None,
+    config: Config = make.QUIET,
+    **how: Any,
+) -> BundledDag:
     """The DAG has begun, and nothing has been answered; `how` are attributes of BundledDag."""
-    harness = BundledDag(make.dag(text), make.QUIET, limits)
+    harness = BundledDag(make.dag(text), config, limits)
     for name, value in how.items():
         setattr(harness, name, value)
     harness.bundles.on_slots(SlotsSeen(8))

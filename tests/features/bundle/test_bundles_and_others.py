@@ -178,17 +178,39 @@ def test_what_has_ended_is_known_before_the_rescue_file_of_a_removed_dag() -> No
     harness = begun(BAG + "\nFINAL F n.sub")
     harness.bundle()
     harness.tell(inputs.DagRemoved())
+    assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [7]
+    assert not harness.ever(Collect)
+    harness.tell(removed(7))
     assert not harness.ever(do.WriteRescue)
-    assert not harness.ever(do.RemoveJobs)
     harness.home({"A": 0, "B": 3})
     assert len(harness.ever(do.WriteRescue)) == 1
-    assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [0]
+    assert [one.cluster for one in harness.ever(do.RemoveJobs)] == [7, 0]
     assert states(harness, "A", State.DONE)
     assert states(harness, "B", State.FAILED)
     assert "F" in submitted(harness)
-    harness.tell(removed(7))
     harness.run_node("F", 9)
     assert len(harness.ever(do.Exit)) == 1
+
+
+def test_what_has_ended_is_read_though_the_job_does_not_leave() -> None:
+    harness = begun(BAG)
+    harness.bundle()
+    harness.tell(inputs.DagRemoved())
+    harness.wait(9)
+    assert not harness.ever(Collect)
+    harness.wait(2)
+    harness.home({"A": 0})
+    assert len(harness.ever(do.WriteRescue)) == 1
+    assert states(harness, "A", State.DONE)
+
+
+def test_jobs_that_stay_are_not_waited_for() -> None:
+    harness = begun(BAG, config=make.quiet(remove_node_jobs=False))
+    harness.bundle()
+    harness.tell(inputs.DagRemoved())
+    assert not harness.ever(do.RemoveJobs)
+    harness.home({"A": 0})
+    assert len(harness.ever(do.WriteRescue)) == 1
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -197,9 +219,10 @@ def test_a_removed_dag_does_not_wait_for_long(answers: bool) -> None:
     harness = begun(BAG)
     harness.bundle()
     harness.tell(inputs.DagRemoved())
+    harness.tell(removed(7))
     if answers:
         harness.tell(Collected(1, "", (), "the disk is full"))
-    harness.wait(9)
+    harness.wait(19)
     assert not harness.ever(do.WriteRescue)
     harness.wait(2)
     assert len(harness.ever(do.WriteRescue)) == 1
