@@ -28,6 +28,7 @@ from tests.torture.ledger import Line
 from tests.torture.workload import Node
 
 WRITTEN_S = 1.0  # in which a runner writes down that a task has ended
+ORPHANED_S = 5.0  # for which processes of a job go on whose starter was killed
 
 
 class Generation(NamedTuple):
@@ -300,7 +301,8 @@ class _Attempt:
 
     def _lost_its_runner(self, begun: float, ended: float) -> bool:
         """Whether nobody may have been there to write down that a task has ended."""
-        return any(begun <= moment <= ended + WRITTEN_S for moment in self.killed)
+        first, last = begun - ORPHANED_S, ended + WRITTEN_S
+        return any(first <= moment <= last for moment in self.killed)
 
     def _procs(self, ran: set[int]) -> Collection[int]:
         """The numbers of the node's procs; of an only one, whichever it is in a shared cluster."""

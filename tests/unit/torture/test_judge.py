@@ -235,5 +235,5 @@ def test_a_bundled_node_runs_again_where_its_result_was_lost() -> None:
 def test_a_task_that_ended_without_its_runner_may_run_again() -> None:
     nodes = (NODES[0]._replace(bundled="no"), *NODES[1:])
     text = GOOD.replace("1 B 0 start", "1 A 0 start 8.0 0\n1 A 0 end 8.0 0\n1 B 0 start")
-    for killed, good in (((0.7,), True), ((3.0,), False), ((), False)):
+    for killed, good in (((0.7,), True), ((30.0,), False), ((), False)):
         assert verdict(text, nodes=nodes, facts=Facts(killed=killed)).good is good
