@@ -163,7 +163,9 @@ class JournalRecord(Enum):
     GROWTH_FAILED = "GROWTH_FAILED"  # text: why what the node adds to the DAG is refused
     FEEDER_FAILED = "FEEDER_FAILED"  # text: why the FEEDER of the DAG is asked no more
     BUNDLED = "BUNDLED"  # value: number of a bundle; text: names of nodes that are in it
-    UNBUNDLED = "UNBUNDLED"  # value: number of a bundle; text: why it has ended, who was running
+    # value: number of a bundle; text: why it has ended, and who was running; or (retry > 0) which
+    # nodes its job does not run any more, with 1 and the number of parts that follow in `retry`
+    UNBUNDLED = "UNBUNDLED"
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 

@@ -136,10 +136,18 @@ def next_deadline(run: RunState) -> float | None:
     """When pending work is due, seconds since the epoch; None: only an input can lead to any."""
     if run.phase in _PASSIVE or run.mode is Mode.SETUP_ONLY:
         return None
+    if run.end.wanted is not None and run.phase is not Phase.RECONCILING:
+        return _next_of_end(run)
     times = [None if run.query.running else run.query.at]
     if run.phase is not Phase.RECONCILING:
         times += _deadlines(run)
     return min((time for time in times if time is not None), default=None)
+
+
+def _next_of_end(run: RunState) -> float | None:
+    """When the features may have what the end of the run waits for; all else has to wait."""
+    times = [deadline() for deadline in run.hooks.enforce_deadline]
+    return min((time for time in times if time is not None and time > run.now), default=None)
 
 
 def _deadlines(run: RunState) -> Iterator[float | None]:

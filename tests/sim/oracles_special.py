@@ -350,6 +350,8 @@ def limits_are_in_force(engine: Engine, wanted: inputs.LimitsWanted) -> None:
 
 def work_is_started(engine: Engine, parts: Sequence[Part]) -> None:
     """O26; a node that waits for its retry has no place under any throttle."""
+    if engine.run.end.wanted is not None:
+        return  # no more is started
     nodes, dag, now = engine.run.nodes, engine.run.dag, engine.run.now
     limits = engine.run.limits
     pace = engine.run.scripts.restart_pace.next_time()

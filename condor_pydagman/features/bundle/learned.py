@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from condor_pydagman.features.bundle.plan import (
     LATE,
+    MAX_SIZE,
     RELEASE_S,
     Limits,
     Seen,
@@ -57,6 +58,11 @@ class Learned:
     def saw_slots(self, slots: int) -> None:
         """The pool can run so many jobs at once; 0: that is not known."""
         self.slots = slots
+
+    def wants_more(self, kind: str, ready: int) -> bool:
+        """Whether bundles are better made when more nodes of the kind are known that are ready, as
+        nothing is known of their times."""
+        return kind not in self._times and ready < (self.slots or 0) * MAX_SIZE
 
     def began(self, node: int, kind: str, now: float) -> None:
         """The job of a node that runs alone has begun to run."""

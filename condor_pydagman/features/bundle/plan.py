@@ -8,7 +8,8 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
 1. Nodes go alone, as ordinary jobs, until something is known of their times: until twice as many
    tasks have ended as jobs run.  If the number of slots is known and there are many more nodes,
    they go in bundles of at most ten instead, which are less than an eighth of a slot's part.  If
-   a bundle gives back tasks that would have to wait for a long one, it may have any size.
+   a bundle gives back tasks that would have to wait for a long one, each slot gets one with its
+   whole part, if that is more than a few.
 2. Nodes go alone if more than one of fifty jobs runs far longer than expected: what ends first are
    the short ones, and two long tasks must not stand in one bundle.
 3. Nodes go alone if the longest of the last hundred tasks, or one that runs, takes more than a
@@ -54,6 +55,7 @@ PROBES_OF_SLOT = 8  # such bundles that each slot must have work for. They may t
 ENDED_OF_RUNNING = 2  # tasks that must have ended for each job that runs, before their times count
 ENDED_OF_LATE = 50  # the same, for each job that is late: two in one bundle are unlikely then
 LATE = 2.0  # times its expected time, after which a job is late. Most short ones have ended by then
+LIVE_PART = 4  # tasks that each slot must have, at least, for larger ones while times are not known
 RELEASE_S = 1.0  # that a task runs, at least, before those behind it are given back
 LATE_S = 0.1  # by which a job must be late at least. Events come that late
 LONG = 0.25  # part of the time in which all can be started that makes a task too long for packing
@@ -153,13 +155,21 @@ def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
         return
     least, most = _bounds(seen, limits, known)
     left = seen.ready
-    for _ in range(_most_idle(seen, known) - seen.idle):
+    for made in range(_most_idle(seen, known) - seen.idle):
         if not left:
             return
-        part = left // (2 * seen.slots) if seen.slots else most
+        part = _part(seen, left, made, known) if seen.slots else most
         size = min(max(min(part, most), least), left)
         yield size
         left -= size
+
+
+def _part(seen: Seen, left: int, made: int, known: bool) -> int:
+    """How many tasks are a slot's part, halved as long as slots can be given more."""
+    if known or not seen.is_live:
+        return left // (2 * seen.slots)
+    empty = seen.slots - seen.running - seen.idle - made
+    return ceil(left / (empty if empty > 0 else seen.slots))
 
 
 def _is_long(seen: Seen, jobs: int) -> bool:
@@ -184,7 +194,8 @@ def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
         return most, most
     all_started_s = seen.ready / seen.starts_per_s
     if not known and seen.is_live and seen.slots and not seen.late:
-        return 1, MAX_SIZE
+        is_worth_it = seen.task_s < RELEASE_S and seen.ready > LIVE_PART * seen.slots
+        return 1, MAX_SIZE if is_worth_it else 1
     if not known:
         probe = seen.ready // (PROBES_OF_SLOT * seen.slots) if seen.slots else 1
         return 1, max(1, min(probe, PROBE_SIZE)) if not seen.late else 1

@@ -50,7 +50,7 @@ from condor_pydagman.vocabulary import (
 )
 
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
-LIVE_S = 1.0  # seconds between two looks at what bundles that run have come to
+LIVE_S = 0.5  # seconds between two looks at what bundles that run have come to
 LIVE_BUNDLES = 20  # for so many; of more less often
 END_S = 20.0  # for which the end of the run waits for results, half of it for ends of jobs
 
@@ -92,6 +92,7 @@ class Bundles(Feature):
         self._returns: dict[int, int] = {}
         self._live_at = 0.0  # when bundles that run are looked at again
         self._ends_by: float | None = None  # when the run ends, whatever is known of results
+        self._read_late: set[int] = set()  # bundles that were read since the run is to end
         self._shared = 0  # nodes in the places of others
 
     # The turn of a node.
@@ -320,11 +321,12 @@ class Bundles(Feature):
 
     def _look_at_running(self) -> None:
         """Learn what nodes have come to whose bundle has not ended."""
-        live = [one for one in self.jobs.running.values() if one.is_live and not one.asked]
-        wait_s = LIVE_S * max(1.0, len(self.jobs.running) / LIVE_BUNDLES)
-        self._live_at = self.run.now + wait_s
+        live = [one for one in self.jobs.running.values() if one.is_live]
+        if not live:
+            return
+        self._live_at = self.run.now + LIVE_S * max(1.0, len(live) / LIVE_BUNDLES)
         for bundle in live:
-            if bundle.begun + LIVE_S <= self.run.now:
+            if not bundle.asked and bundle.begun + LIVE_S <= self.run.now:
                 self._collect(bundle)
 
     def before_end(self) -> bool:
@@ -333,20 +335,26 @@ class Bundles(Feature):
         run, removes = self.run, self._end_removes_jobs()
         if self._ends_by is None:
             self._ends_by = run.now + END_S
+        self.jobs.remove_again()
         late = not removes or run.now >= self._ends_by - END_S / 2
-        bundles = list(self.bundles.values())
-        for bundle in bundles:
-            if not bundle.cluster or bundle.asked:
-                continue
-            if removes and not bundle.ended:
+        for bundle in self.bundles.values():
+            if removes and bundle.cluster and not bundle.ended:
                 self.jobs.give_up(bundle)
-            if late and not bundle.ended:
-                bundle.ended = "the DAG ends"
-                self.jobs.count(bundle)
-            if bundle.ended and bundle.again_at <= run.now:
+            if not bundle.asked and bundle.again_at <= run.now and self._may_tell(bundle, late):
+                self._read_late.add(bundle.number)
                 self._collect(bundle)
-        waits = any(bundle.cluster for bundle in bundles)
+        waits = any(
+            bundle.cluster and (bundle.asked or not late or self._may_tell(bundle, late))
+            for bundle in self.bundles.values()
+        )
         return waits and run.now < self._ends_by
+
+    def _may_tell(self, bundle: Bundle, late: bool) -> bool:
+        """Whether it is to be read what a bundle has come to, since its job has ended, or it is too
+        late to wait for that."""
+        if not bundle.cluster or bundle.ended:
+            return bool(bundle.cluster)
+        return late and bundle.is_live and bundle.number not in self._read_late
 
     def _end_removes_jobs(self) -> bool:
         run = self.run
@@ -356,7 +364,7 @@ class Bundles(Feature):
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
         waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
-        if any(one.is_live for one in self.jobs.running.values()):
+        if self._live_at > self.run.now:
             waiting.append(self._live_at)
         if self._ends_by is not None:
             times = self._ends_by - END_S / 2, self._ends_by

@@ -201,6 +201,13 @@ class Waiting:
         for key, waiting in sorted(self.by_key.items(), key=_urgency):
             if urgent is not None and urgent > key.priority:
                 return
+            is_looking = self.looked_at or self.unseen
+            if (
+                is_looking
+                and key.kind in self.live
+                and self.learned.wants_more(key.kind, len(waiting))
+            ):
+                continue
             while waiting and not submission.throttled(run):
                 number = self._size(key, waiting)
                 if not number:

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from condor_pydagman.features.bundle.plan import (
+    LATE,
+    RELEASE_S,
     Limits,
     Seen,
     Times,
@@ -42,6 +44,8 @@ class Pool(NamedTuple):
         match_s: from a job that has no slot to its match, at least.
         keep_s: for which the schedd keeps a slot without a job.
         runner_s: of a bundle, for each task.
+        live_s: after which it is known of a task of a bundle that it has ended, at most, and that
+            those behind it are given back; 0: when the bundle has ended.
     """
 
     slots: int
@@ -55,17 +59,19 @@ class Pool(NamedTuple):
     match_s: float = 1.0
     keep_s: float = 20.0
     react_s: float = 0.02
+    live_s: float = 0.0
 
 
 class Job:
     """One in the queue."""
 
-    __slots__ = ("begun", "done", "end", "nodes")
+    __slots__ = ("begun", "done", "end", "nodes", "release_s", "told")
 
-    def __init__(self, nodes: list[int]) -> None:
+    def __init__(self, nodes: list[int], release_s: float) -> None:
         self.nodes = nodes
         self.begun = self.end = 0.0
-        self.done = 0
+        self.done = self.told = 0
+        self.release_s = release_s
 
 
 class Run:
@@ -122,7 +128,7 @@ class Run:
 
     def seen(self) -> Seen:
         """What DAGMan knows now."""
-        ran = [(self.now - job.begun, len(job.nodes), self.times) for job in self.running]
+        ran = [(self.ran(job), len(job.nodes) - job.told, self.times) for job in self.running]
         return Seen(
             len(self.ready),
             {"all": self.slots, "learned": self.learned, "most": self.most}.get(self.pool.known, 0),
@@ -134,13 +140,19 @@ class Run:
             self.times.ended,
             self.pool.told_rate or self.pool.starts_per_s,
             self.pool.job_s,
+            bool(self.pool.live_s),
         )
+
+    def ran(self, job: Job) -> float:
+        """For how long a job has run, without the tasks that are known to have ended."""
+        return self.now - job.begun - sum(self.takes(job)[job.done : job.told])
 
     def submit(self, nodes: list[int]) -> None:
         self.idle += 1
         self.jobs += 1
         self.submit_free = max(self.submit_free, self.now) + 1 / self.pool.submits_per_s
-        self.later(self.submit_free, self.queue.append, Job(nodes))
+        release_s = max(RELEASE_S, LATE * self.times.task_s) if self.pool.live_s else 0.0
+        self.later(self.submit_free, self.queue.append, Job(nodes, release_s))
 
     def start(self) -> None:
         """What the schedd does now."""
@@ -172,6 +184,27 @@ class Run:
         job.begun = self.now
         job.end = self.now + self.pool.job_s + sum(self.takes(job)[job.done :])
         self.later(job.end, self.end, job)
+        if self.pool.live_s and len(job.nodes) > 1:
+            self.later(self.now + self.pool.live_s, self.look, job)
+
+    def look(self, job: Job) -> None:
+        """What has ended in a bundle is known, and what is behind a long task is given back."""
+        if job not in self.running or job.end <= self.now:
+            return
+        left = self.now - job.begun - self.pool.job_s
+        ended = job.done
+        takes = self.takes(job)
+        while ended < len(takes) - 1 and takes[ended] <= left:
+            left -= takes[ended]
+            ended += 1
+        told, job.told = job.told, ended
+        self.learn_of(job, told, ended)
+        if left > job.release_s and ended < len(takes) - 1:
+            self.ready.extend(job.nodes[ended + 1 :])
+            del job.nodes[ended + 1 :]
+            job.end = self.now - left + takes[ended]
+            self.later(job.end, self.end, job)
+        self.later(self.now + self.pool.live_s, self.look, job)
 
     def takes(self, job: Job) -> list[float]:
         each = self.pool.runner_s if len(job.nodes) > 1 else 0.0
@@ -192,9 +225,12 @@ class Run:
             self.claims.popleft()
 
     def learn(self, job: Job) -> None:
+        self.learn_of(job, job.told, len(job.nodes))
+
+    def learn_of(self, job: Job, first: int, last: int) -> None:
         alone = self.pool.job_s if len(job.nodes) == 1 else 0.0
-        self.times.add(*(seconds + alone for seconds in self.takes(job)))
-        for node in job.nodes:
+        self.times.add(*(seconds + alone for seconds in self.takes(job)[first:last]))
+        for node in job.nodes[first:last]:
             self.left -= 1
             for child in self.work.children[node]:
                 self.waiting[child] -= 1

@@ -369,7 +369,7 @@ class Bundled(Part):
         for one in self._others(name, cluster):
             where = f"bundle {one.number}"
             number = one.names.index(name) + 1
-            inside = one.cluster in live and number not in one.released
+            inside = one.cluster in live and number in one.left()
             require(not inside, f"O50: {name} is submitted, and is in {where}")
             same = one.nodes[number - 1].retry == cluster.retry
             known = number in one.ended and not one.lost

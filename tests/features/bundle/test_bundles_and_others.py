@@ -193,23 +193,33 @@ def test_what_has_ended_is_known_before_the_rescue_file_of_a_removed_dag() -> No
 
 
 def test_what_has_ended_is_read_though_the_job_does_not_leave() -> None:
-    harness = begun(BAG)
+    harness = begun(BAG, is_live=True)
     harness.bundle()
     harness.tell(inputs.DagRemoved())
     harness.wait(9)
     assert not harness.ever(Collect)
     harness.wait(2)
-    harness.home({"A": 0})
+    harness.home_live({"A": 0})
     assert len(harness.ever(do.WriteRescue)) == 1
     assert states(harness, "A", State.DONE)
+    assert states(harness, "B", State.SUBMITTED)
 
 
 def test_jobs_that_stay_are_not_waited_for() -> None:
-    harness = begun(BAG, config=make.quiet(remove_node_jobs=False))
+    harness = begun(BAG, is_live=True, config=make.quiet(remove_node_jobs=False))
     harness.bundle()
     harness.tell(inputs.DagRemoved())
     assert not harness.ever(do.RemoveJobs)
-    harness.home({"A": 0})
+    harness.home_live({"A": 0})
+    assert len(harness.ever(do.WriteRescue)) == 1
+
+
+def test_what_comes_home_only_with_the_job_is_not_waited_for_long() -> None:
+    harness = begun(BAG)
+    harness.bundle()
+    harness.tell(inputs.DagRemoved())
+    harness.wait(11)
+    assert not harness.ever(Collect)
     assert len(harness.ever(do.WriteRescue)) == 1
 
 
