@@ -326,7 +326,8 @@ class Bundles(Feature):
             return
         self._live_at = self.run.now + LIVE_S * max(1.0, len(live) / LIVE_BUNDLES)
         for bundle in live:
-            if not bundle.asked and bundle.begun + LIVE_S <= self.run.now:
+            looks_at = max(bundle.begun + LIVE_S, bundle.again_at)
+            if not bundle.asked and looks_at <= self.run.now:
                 self._collect(bundle)
 
     def before_end(self) -> bool:

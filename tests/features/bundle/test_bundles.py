@@ -760,6 +760,15 @@ def test_nothing_is_asked_again_of_a_bundle_with_file_transfer() -> None:
     assert len(harness.asked(Collect)) == 1
 
 
+def test_what_cannot_be_read_while_its_job_runs_is_not_read_again_at_once() -> None:
+    harness = live()
+    harness.tell(Collected(1, "", (), "the file system hangs"))
+    harness.wait(10 * LIVE_S)
+    assert not harness.asked(Collect)
+    harness.wait(AGAIN_S)
+    assert len(harness.asked(Collect)) == 1
+
+
 def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
     harness = live("A B C; A -> D\nBUNDLE b SIZE 3 NODES A B C\nCATEGORY ALL_NODES x\nMAXJOBS x 1")
     (asked,) = harness.asked(Collect)
