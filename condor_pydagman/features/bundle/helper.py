@@ -62,6 +62,7 @@ class BundleHelper(Helper):
         self._run = run
         self._directory = os.path.join(run.process.directory, run.paths.bundles)
         self._looker = look.Looker()
+        self._known: dict[int, collected.State] = {}
 
     def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:
         """With all that the process has to know of nodes."""
@@ -147,8 +148,9 @@ class BundleHelper(Helper):
         if isinstance(order, CollectOrder):
             if order.why:
                 return Collected(order.number, *collected.collect(order))
-            return collected.collect_live(order)
+            return collected.collect_live(order, self._known)
         if isinstance(order, Forget):
+            self._known.pop(order.number, None)
             collected.forget(self._directory, order.number)
             return Forgotten(order.number)
         return SlotsSeen(slots.known_slots())

@@ -35,6 +35,7 @@ class Home:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.known: dict[int, collected.State] = {}
         self.bundle = path / "x.dag.bundles" / "7"
         self.bundle.mkdir(parents=True)
         self.nodes = path / "nodes"
@@ -84,7 +85,7 @@ class Home:
         (self.bundle / "tasks").write_text(f"{head}\n{lines[1]}")
         nodes = names, (0,) * len(names)
         order = CollectOrder(7, 5, str(self.bundle.parent), *nodes, False, "", (False, False, True))
-        return collect_live(order)
+        return collect_live(order, self.known)
 
     def values(self, **how: bool) -> dict[int, int]:
         """By number of a task, how it has ended."""
@@ -494,6 +495,16 @@ def test_what_has_ended_is_known_while_the_job_runs(home: Home) -> None:
     assert {event.subproc for event in read(home.live(NAMES[1:]).events)[:-1]} == {2}
 
 
+def test_results_that_have_not_changed_are_not_read_again(home: Home) -> None:
+    assert home.live().events == ""
+    home.results(BEGUN, started(1), ended(1))
+    assert home.live().events
+    assert home.live() == Collected(7, "")
+    with (home.bundle / "results").open("a") as file:
+        file.write(json.dumps(ended(2)) + "\n")
+    assert home.live(NAMES[1:]).events
+
+
 def test_what_the_job_does_not_run_any_more(home: Home) -> None:
     release = {"released": [2, 3, 9, "x"], "run": 1, "time": TIME}
     home.results(BEGUN, started(1), release, ended(3))
@@ -528,4 +539,4 @@ def test_many_names_need_several_records(home: Home, monkeypatch: pytest.MonkeyP
 def test_nothing_is_known_of_a_job_with_file_transfer_while_it_runs(home: Home) -> None:
     home.results(BEGUN, ended(1))
     order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, (0,) * 3, False, "", (False,) * 3)
-    assert collect_live(order) == Collected(7, "", is_live=False)
+    assert collect_live(order, {}) == Collected(7, "", is_live=False)

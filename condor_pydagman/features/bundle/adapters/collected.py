@@ -36,6 +36,7 @@ _NESTED = (ValueError, RecursionError)  # what json says of nonsense
 STREAMS = ("_stdout", "_stderr")
 TAKEN = "taken"  # beside `out/`, where no job can write
 _END = "...\n"
+State = tuple[int, ...]  # of a file
 MAX_LINE, MAX_BYTES = 1 << 20, 1 << 28  # of what jobs have written, so that it fills no memory
 _MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
 
@@ -91,12 +92,19 @@ def collect(order: CollectOrder) -> tuple[str, list[float]]:
     return "".join(text), took
 
 
-def collect_live(order: CollectOrder) -> Collected:
+def collect_live(order: CollectOrder, known: dict[int, State]) -> Collected:
     """The same of a bundle whose job runs: with a record of what it does not run any more.
+
+    Args:
+        known: by number of a bundle, the state of its results that was answered for last: files
+            that have not changed are not read again, twice a second.
 
     Raises:
         OSError: a file can't be read.
     """
+    state = _state(os.path.join(order.directory, str(order.number), RESULTS))
+    if state and known.get(order.number) == state:
+        return Collected(order.number, "")
     home = _Home(order)
     if "release" not in _first_line(os.path.join(home.directory, TASKS)):
         return Collected(order.number, "", is_live=False)
@@ -104,7 +112,17 @@ def collect_live(order: CollectOrder) -> Collected:
     released = list(home.released(last=1))
     if text or released:
         text += released or [home.record(1, "")]
+    known[order.number] = state
     return Collected(order.number, "".join(text), took)
+
+
+def _state(path: str) -> State:
+    """What changes when lines are added to a file; empty if there is none.  It is opened, since a
+    network file system may tell of one that is not what it was seconds ago."""
+    with contextlib.suppress(FileNotFoundError), _opened(path) as file:
+        found = os.fstat(file.fileno())
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return ()
 
 
 class _Home:
