@@ -52,6 +52,7 @@ from condor_pydagman.vocabulary import (
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
 LIVE_S = 0.5  # seconds between two looks at what bundles that run have come to
 LIVE_BUNDLES = 20  # for so many; of more less often
+EMPTY_S = 10.0  # for which the job of a bundle may be in the queue that has nothing more to do
 END_S = 20.0  # for which the end of the run waits for results, half of it for ends of jobs
 
 _INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
@@ -90,6 +91,7 @@ class Bundles(Feature):
         self._by_task: dict[tuple[int, int], int] = {}
         self._task_of: dict[int, tuple[int, int]] = {}
         self._returns: dict[int, int] = {}
+        self._empty: dict[int, float] = {}  # bundles whose nodes have all ended, and since when
         self._live_at = 0.0  # when bundles that run are looked at again
         self._ends_by: float | None = None  # when the run ends, whatever is known of results
         self._read_late: set[int] = set()  # bundles that were read since the run is to end
@@ -183,6 +185,8 @@ class Bundles(Feature):
         bundle = self._bundle_of.pop(node)
         self._shared -= bundle.inside > 1
         bundle.inside -= 1
+        if not bundle.inside:
+            self._empty[bundle.number] = self.run.now
         if node in bundle.placed:
             bundle.placed.discard(node)
             self._place_another(bundle)
@@ -313,11 +317,19 @@ class Bundles(Feature):
     def enforce(self) -> None:
         """Bring home what bundles have come to whose job has left the queue."""
         self.jobs.remove_again()
+        for number, since in self._empty.items():
+            if since + EMPTY_S <= self.run.now and not self.bundles[number].ended:
+                self.jobs.give_up(self.bundles[number])
         for bundle in self.jobs.over.values():
             if not bundle.asked and bundle.again_at <= self.run.now:
                 self._collect(bundle)
         if self._live_at <= self.run.now:
             self._look_at_running()
+
+    def under_way(self) -> bool:
+        """Whether the job of a bundle whose nodes have all ended, as was read while it ran, is to
+        leave the queue in a moment."""
+        return any(since + EMPTY_S > self.run.now for since in self._empty.values())
 
     def _look_at_running(self) -> None:
         """Learn what nodes have come to whose bundle has not ended."""
@@ -365,6 +377,7 @@ class Bundles(Feature):
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
         waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
+        waiting += [at for since in self._empty.values() if (at := since + EMPTY_S) > self.run.now]
         if self._live_at > self.run.now:
             waiting.append(self._live_at)
         if self._ends_by is not None:
@@ -424,6 +437,7 @@ class Bundles(Feature):
         inside = [node for node in bundle.members if self._bundle_of.get(node) is bundle]
         for node in inside:
             self._leave(node)
+        self._empty.pop(event.value, None)
         left = [node for node in reversed(inside) if self._is_without_result(node)]
         for node in left:
             if bundle.cluster:
@@ -543,6 +557,8 @@ class Bundles(Feature):
             inside = sum(self._bundle_of.get(node) is bundle for node in bundle.members)
             assert inside == bundle.inside, bundle.number
             shared += max(0, inside - 1)
+            assert (bundle.number in self._empty) == (not bundle.inside), bundle.number
+        assert self._empty.keys() <= self.bundles.keys()
         assert shared == self._shared, (shared, self._shared)
         for node in self._bundle_of:
             assert states[node] in _INSIDE, node

@@ -21,7 +21,7 @@ from condor_pydagman.features.bundle.messages import (
     Prepare,
     Prepared,
 )
-from condor_pydagman.features.bundle.run import LIVE_S, MAX_RETURNS
+from condor_pydagman.features.bundle.run import EMPTY_S, LIVE_S, MAX_RETURNS
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
@@ -758,6 +758,31 @@ def test_nothing_is_asked_again_of_a_bundle_with_file_transfer() -> None:
     assert not harness.asked(Collect)
     harness.ends(7)
     assert len(harness.asked(Collect)) == 1
+
+
+def test_a_dag_ends_when_the_jobs_of_its_bundles_have() -> None:
+    """All has ended for the DAG, but its last job has not left the queue."""
+    harness = live("A B C\nBUNDLE b SIZE 3 NODES A B C")
+    harness.home_live(well("ABC"))
+    assert states(harness, "ABC", State.DONE)
+    assert not harness.asked(do.Exit)
+    harness.ends(7)
+    harness.home({})
+    assert harness.asked(do.Exit) == [do.Exit(0)]
+    assert not harness.ever(do.RemoveJobs)
+
+
+@pytest.mark.parametrize("how", [EventKind.JOB_EVICTED, EventKind.JOB_HELD, None])
+def test_a_job_that_has_nothing_more_to_do_does_not_stay(how: EventKind | None) -> None:
+    harness = live("A B C\nBUNDLE b SIZE 3 NODES A B C")
+    harness.home_live(well("ABC"))
+    if how is not None:
+        harness.tell(make.of_job(how, 7)._replace(value=BY_A_PERSON))
+    harness.wait(EMPTY_S - 1)
+    assert not harness.ever(do.RemoveJobs)
+    harness.wait(1)
+    assert [one.cluster for one in harness.asked(do.RemoveJobs)] == [7]
+    assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
 def test_what_cannot_be_read_while_its_job_runs_is_not_read_again_at_once() -> None:
