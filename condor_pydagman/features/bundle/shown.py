@@ -14,7 +14,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of, printable
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.report.feature_words import Events, Flow, Section, flow
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.vocabulary import JournalRecord, NodeStatus
 from condor_pydagman.words import duration
 
 _MAX_ROWS = 1000
@@ -111,8 +111,13 @@ def overview(tally: Tally, _ad: Mapping[str, Any], *, running: bool) -> dict[str
     seen = BundlesSeen.of(tally.run)
     if not seen.open or not running:
         return {}
-    nodes = sum(len(one.nodes) for one in seen.bundles.values() if not one.ended)
-    return {"bundles": {"open": seen.open, "nodes": nodes}}
+    is_open = ((number, one.nodes) for number, one in seen.bundles.items() if not one.ended)
+    inside = (
+        name for number, names in is_open for name in names if seen.of_node.get(name) == number
+    )
+    nodes = map(tally.run.nodes.get, inside)
+    count = sum(one is not None and one.status is NodeStatus.SUBMITTED for one in nodes)
+    return {"bundles": {"open": seen.open, "nodes": count}}
 
 
 def overview_lines(seen: Overview) -> Iterator[Flow]:
