@@ -202,11 +202,7 @@ class Waiting:
             if urgent is not None and urgent > key.priority:
                 return
             is_looking = self.looked_at or self.unseen
-            if (
-                is_looking
-                and key.kind in self.live
-                and self.learned.wants_more(key.kind, len(waiting))
-            ):
+            if is_looking and self.learned.wants_more(key.kind, len(waiting)):
                 continue
             while waiting and not submission.throttled(run):
                 number = self._size(key, waiting)
