@@ -6,7 +6,7 @@ Tasks stand behind each other while slots are free; and a node has ended, for it
 whole bundle has.  So bundles are as long as it takes to win the most of the first, and no longer:
 
 1. Nodes go alone, as ordinary jobs, until something is known of their times: until twice as many
-   tasks have ended as jobs run.  If the number of slots is known and there are many more nodes,
+   tasks have ended as jobs run, and ten.  If the number of slots is known and there are many more nodes,
    they go in bundles of at most ten instead, which are less than an eighth of a slot's part.  If
    a bundle gives back tasks that would have to wait for a long one, each slot gets one with its
    whole part, if that is more than a few.
@@ -53,6 +53,7 @@ MAX_SECONDS = 300.0
 PROBE_SIZE = 10  # tasks in a bundle, at most, of which no times are known
 PROBES_OF_SLOT = 8  # such bundles that each slot must have work for. They may take any time
 ENDED_OF_RUNNING = 2  # tasks that must have ended for each job that runs, before their times count
+LEAST_ENDED = 10  # tasks that must have ended in any case: the first may be of another program
 ENDED_OF_LATE = 50  # the same, for each job that is late: two in one bundle are unlikely then
 LATE = 2.0  # times its expected time, after which a job is late. Most short ones have ended by then
 LIVE_PART = 4  # tasks that each slot must have, at least, for larger ones while times are not known
@@ -149,7 +150,10 @@ def longest_of(ran: float, tasks: int, seen: Times, parallel: int = 1) -> float:
 
 def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
     """The sizes of bundles that are to be made now: none, wait; 1, the node goes alone."""
-    known = seen.ended > max(ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late)
+    least_ended = min(LEAST_ENDED, seen.ready // 2)
+    known = seen.ended > max(
+        ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late, least_ended
+    )
     if known and not (limits.size or limits.seconds) and _is_long(seen, seen.ready + seen.idle):
         yield from repeat(1, seen.ready)
         return
@@ -194,7 +198,8 @@ def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
         return most, most
     all_started_s = seen.ready / seen.starts_per_s
     if not known and seen.is_live and seen.slots and not seen.late:
-        is_worth_it = seen.task_s < RELEASE_S and seen.ready > LIVE_PART * seen.slots
+        empty = max(1, seen.slots - seen.running - seen.idle)
+        is_worth_it = seen.task_s < RELEASE_S and seen.ready > LIVE_PART * empty
         return 1, MAX_SIZE if is_worth_it else 1
     if not known:
         probe = seen.ready // (PROBES_OF_SLOT * seen.slots) if seen.slots else 1

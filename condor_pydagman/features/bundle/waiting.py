@@ -229,7 +229,7 @@ class Waiting:
         table, bundles = run.job_table, self._jobs
         jobs = (
             table.submitted - table.completed - table.idle + len(bundles.running),
-            table.idle + len(run.submission.in_flight) + len(bundles.idle),
+            table.idle + len(run.submission.in_flight) + len(run.ready) + len(bundles.idle),
         )
         running = (
             Running(run.now - one.begun - one.worked_s / one.parallel, one.inside, one.parallel)

@@ -806,3 +806,11 @@ def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
     harness.ends(7)
     harness.home(well("BC"))
     assert "D" in submitted(harness)
+
+
+def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
+    """Until their times are known, no more of them are to be in the queue than may start soon."""
+    names = " ".join(f"N{number}" for number in range(100))
+    harness = begun(f"{names}\nBUNDLE b ALL_NODES")
+    harness.settle()
+    assert 0 < len(harness.bundles.waiting.alone) < 50

@@ -92,8 +92,8 @@ def test_it_waits_if_enough_are_idle_or_none_is_ready() -> None:
 
 def test_what_the_author_says_wins() -> None:
     assert sizes(Seen(25, 8), Limits(size=10)) == [10, 10, 5]
-    assert sizes(Seen(25, 8, task_s=100.0, longest_s=100.0, ended=9), Limits(10)) == [10, 10, 5]
-    known = Seen(250, 8, task_s=1.0, longest_s=1.0, ended=9)
+    assert sizes(Seen(25, 8, task_s=100.0, longest_s=100.0, ended=19), Limits(10)) == [10, 10, 5]
+    known = Seen(250, 8, task_s=1.0, longest_s=1.0, ended=19)
     assert sizes(known, Limits(seconds=100)) == [100, 100, 50]
     assert sizes(known, Limits(30, 100)) == [30] * 8 + [10]
     assert sizes(known, Limits(200, 100)) == [100, 100, 50]
@@ -105,7 +105,7 @@ def test_what_the_author_says_wins() -> None:
 def test_the_places_side_by_side_are_filled() -> None:
     found = sizes(SHORT._replace(slots=0), Limits(parallel=8))
     assert found[0] == 248
-    known = Seen(100, task_s=0.5, longest_s=0.5, ended=9)
+    known = Seen(100, task_s=0.5, longest_s=0.5, ended=19)
     assert sizes(known, NONE)[0] == 2
     assert sizes(known, Limits(parallel=3))[0] == 3
     assert sizes(known, Limits(parallel=64))[0] == 1
@@ -253,3 +253,15 @@ def test_the_table_of_a_sweep() -> None:
     assert "| pool 8 slots, known: all | 6 |" in table(found)
     assert len(make("bag", "even", 20, 1.0, 0).seconds) == 20
     assert SLACK_S > 3 / 36
+
+
+def test_the_time_of_one_task_tells_little() -> None:
+    """It may be of another program than the many that follow it."""
+    one = Seen(300, 16, task_s=0.001, longest_s=0.001, ended=1, is_live=True)
+    assert sizes(one, NONE)[:2] == [19, 19]
+    assert sizes(one._replace(is_live=False), NONE)[0] == 2
+
+
+def test_the_last_slot_gets_its_part_too() -> None:
+    left = Seen(62, 16, running=15, is_live=True)
+    assert sizes(left, NONE)[0] == 62
