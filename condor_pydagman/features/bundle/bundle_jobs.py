@@ -41,6 +41,7 @@ class BundleJobs:
         bundles: by number.
         coming, idle, running, over: those of them whose job may be on its way to the queue; has
             not begun to run, these included, or has ceased to; runs; has left the queue.
+        stopped: those whose job has ceased to run since it was read what they have come to.
         last: the greatest number that one has had.
         removals: clusters, and when they are to be removed again, as that has failed.
     """
@@ -52,6 +53,7 @@ class BundleJobs:
         self.idle: dict[int, Bundle] = {}
         self.running: dict[int, Bundle] = {}
         self.over: dict[int, Bundle] = {}
+        self.stopped: dict[int, Bundle] = {}
         self.last = 0
         self._by_cluster: dict[int, Bundle] = {}
         self._strays: set[int] = set()  # clusters that are to leave the queue
@@ -84,6 +86,7 @@ class BundleJobs:
     def pop(self, number: int) -> Bundle | None:
         """The bundle has ended; None if there is none of that number."""
         bundle = self.bundles.pop(number, None)
+        self.stopped.pop(number, None)
         self._count_no_more(number)
         if bundle is not None and self._by_cluster.pop(bundle.cluster, None) is not None:
             self._over.update([bundle.cluster] if bundle.ended else ())
@@ -135,7 +138,7 @@ class BundleJobs:
             run.query.plan(run.now)  # it may be one that is not to run
 
     def _job_event(self, bundle: Bundle, event: LogEvent) -> None:
-        kind = event.kind
+        kind, ran = event.kind, bundle.runs
         if bundle.ended:
             return
         if kind in JOB_ENDS:
@@ -154,6 +157,8 @@ class BundleJobs:
         elif kind == EventKind.JOB_ABORTED:
             bundle.removed = not bundle.given_up
             bundle.ended = f"its job was removed: {event.text}"
+        if ran and not (bundle.runs or bundle.ended):
+            self.stopped[bundle.number] = bundle
         self.count(bundle)
 
     def _hold(self, bundle: Bundle, why: str) -> None:
@@ -276,3 +281,4 @@ class BundleJobs:
             assert (number in self.coming) == on_way, number
         assert len(self.bundles) == len(self.over) + len(self.running) + len(self.idle)
         assert self.coming.keys() <= self.idle.keys()
+        assert self.stopped.keys() <= self.bundles.keys()

@@ -323,6 +323,10 @@ class Bundles(Feature):
         for bundle in self.jobs.over.values():
             if not bundle.asked and bundle.again_at <= self.run.now:
                 self._collect(bundle)
+        for bundle in [one for one in self.jobs.stopped.values() if not one.asked]:
+            del self.jobs.stopped[bundle.number]
+            if bundle.is_live and not (bundle.ended or bundle.given_up):
+                self._collect(bundle)
         if self._live_at <= self.run.now:
             self._look_at_running()
 

@@ -785,6 +785,21 @@ def test_a_job_that_has_nothing_more_to_do_does_not_stay(how: EventKind | None) 
     assert harness.asked(do.Exit) == [do.Exit(0)]
 
 
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_what_has_ended_is_known_while_the_job_waits_to_run_again(is_asked: bool) -> None:
+    harness = live()
+    if not is_asked:
+        harness.tell(Collected(1, ""))
+    harness.tell(make.of_job(EventKind.JOB_EVICTED, 7))
+    if is_asked:
+        assert not harness.asked(Collect)
+        harness.tell(Collected(1, ""))
+    harness.home_live({"A": 0})
+    assert states(harness, "A", State.DONE)
+    harness.wait(10 * LIVE_S)
+    assert not harness.asked(Collect)
+
+
 def test_what_cannot_be_read_while_its_job_runs_is_not_read_again_at_once() -> None:
     harness = live()
     harness.tell(Collected(1, "", (), "the file system hangs"))
