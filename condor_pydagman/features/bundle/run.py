@@ -571,7 +571,7 @@ class Bundles(Feature):
 
 
 def _others(bundle: Bundle) -> int:
-    return len(bundle.members) - 1
+    return bundle.inside - 1
 
 
 def _named(run: RunState, bundle: Bundle) -> str:

@@ -722,6 +722,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
     assert states(harness, "A", State.DONE)
     assert "E" in submitted(harness)
     assert states(harness, "BC", State.SUBMITTED)
+    assert harness.bundles.details(1) == "runs in bundle 1 (job 7.0) with 1 others"
     harness.same_replay()
     harness.wait(LIVE_S)
     (asked,) = harness.asked(Collect)
