@@ -311,7 +311,8 @@ class Results:
         except OSError as error:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
         self._before = b""  # what must precede the next line
-        self._path = os.path.join(os.getcwdb(), RESULTS.encode())
+        # Its path may lead elsewhere later: into the directory of another run's bundle.
+        self._directory = os.open(".", os.O_RDONLY)
 
     def over(self) -> "set[int]":
         """The tasks that have ended in earlier runs, or were released."""
@@ -349,13 +350,17 @@ class Results:
     def put_back(self) -> None:
         """Write the file again if a task has taken it away, or put something in its place."""
         try:
-            if os.path.samestat(os.lstat(self._path), os.fstat(self._file)):
+            os.fchdir(self._directory)
+        except OSError as error:
+            raise Failure(NO_ROOM, f"results can't be written: {error}") from None
+        try:
+            if os.path.samestat(os.lstat(RESULTS), os.fstat(self._file)):
                 return
         except OSError:
             pass
-        remove(self._path)
+        remove(RESULTS.encode())
         try:
-            with open(self._path, "xb") as file, open(self._file, "rb", closefd=False) as lines:
+            with open(RESULTS, "xb") as file, open(self._file, "rb", closefd=False) as lines:
                 lines.seek(0)
                 for part in iter(lambda: lines.read(MAX_RESULT_BYTES), b""):
                     file.write(part)

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -558,6 +559,19 @@ def test_a_task_that_removes_what_the_runner_uses(job: BundleJob) -> None:
     job.run()
     assert '"ended": 2' in job.text("moved")
     assert job.outcomes() == [(0, 0), (3, 0)]
+
+
+def test_results_are_not_put_into_the_directory_of_another_bundle(job: BundleJob) -> None:
+    """The DAG was removed and begun anew before the runner had ended."""
+    job.add("echo > ../begun; exec sleep 1000")
+    process = job.start()
+    until(lambda: (job.path.parent / "begun").exists(), "begun")
+    shutil.rmtree(job.path)
+    job.path.mkdir()
+    (job.path / "results").write_text("of another")
+    process.terminate()
+    process.wait()
+    assert job.text("results") == "of another"
 
 
 @pytest.mark.parametrize("how", ["rm", "rm results; mkfifo", "rm results; mkdir", "ln -sf tasks"])
