@@ -142,9 +142,9 @@ def _expanded_error(text: str, cluster: int, proc: int) -> str:
 
 
 def _error_file_of_history(failure: Failure, found: FoundDag) -> str:
-    if found.schedd_problem or not failure.node.attempts[-1].cluster:
-        return ""
     attempt = failure.node.attempts[-1]
+    if found.schedd_problem or not attempt.cluster or attempt.noop:
+        return ""  # the error file of a bundle is that of its runner
     try:
         ad = schedd_queries.ended_job(
             attempt.cluster, attempt.proc, ("Err", "Iwd"), attempt.submitted

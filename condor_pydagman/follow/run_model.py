@@ -92,7 +92,8 @@ class Attempt:
         number: 0 for the first.
         cluster: of its jobs, 0 if none has been submitted.
         proc: of the first of its jobs.
-        noop: number of a NOOP node's job, which has no cluster; 0 for any other.
+        noop: number of a NOOP node's job, which has no cluster, or of a task in its bundle, which
+            has the cluster of the bundle's job; 0 for any other.
         procs: how many jobs it has in the log.
         submitted: when the first of its jobs came into the queue.
         started: when the first of its jobs began to run (first execute event).

@@ -96,6 +96,13 @@ def test_the_history_knows_the_file_that_the_submit_file_does_not_tell(
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3)) is None
 
 
+def test_the_history_does_not_know_the_file_of_a_task_of_a_bundle(
+    work_directory: Path, history: dict[str, Any]
+) -> None:
+    history.update(Err="runner.err", Iwd=str(work_directory))
+    assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3, noop=2)) is None
+
+
 def test_what_a_script_has_written() -> None:
     Path("pre.log").write_text("why\n")
     text = "JOB A a.sub\nSCRIPT DEBUG pre.log ALL PRE A x.sh\n"
