@@ -561,8 +561,8 @@ class Bundles(Feature):
             inside = sum(self._bundle_of.get(node) is bundle for node in bundle.members)
             assert inside == bundle.inside, bundle.number
             shared += max(0, inside - 1)
-            assert (bundle.number in self._empty) == (not bundle.inside), bundle.number
-        assert self._empty.keys() <= self.bundles.keys()
+        for number in self._empty:
+            assert not self.bundles[number].inside, number
         assert shared == self._shared, (shared, self._shared)
         for node in self._bundle_of:
             assert states[node] in _INSIDE, node
