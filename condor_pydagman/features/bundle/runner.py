@@ -315,14 +315,17 @@ class Results:
         self._directory = os.open(".", os.O_RDONLY)
 
     def over(self) -> "set[int]":
-        """The tasks that have ended in earlier runs, or were released."""
+        """The tasks that have ended in earlier runs, or were released by the run that was the last:
+        what one that still runs elsewhere releases behind it counts for nobody."""
         found = set()
-        whole_line = True
+        whole_line, newest = True, b"no run"
         with open(self._file, "rb", closefd=False) as file:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
                 if whole_line and line.startswith(b'{"ended": '):
                     found.add(_number_of(line))
-                elif whole_line and line.startswith(b'{"released": '):
+                elif whole_line and line.startswith(b'{"run": '):
+                    newest = line.partition(b",")[0][1:]
+                elif whole_line and line.startswith(b'{"released": ') and newest + b"," in line:
                     found.update(_released_by(line))
                 whole_line = line.endswith(b"\n")
         self._before = b"" if whole_line else b"\n"

@@ -244,6 +244,17 @@ def test_tasks_that_would_wait_for_a_long_one_are_released(job: BundleJob) -> No
     assert {*job.ended()} == {1, 2, 3}
 
 
+@pytest.mark.parametrize(("by", "runs"), [(1, [1]), (2, [])])
+def test_only_the_last_run_releases(job: BundleJob, by: int, runs: list[int]) -> None:
+    """As it is for DAGMan: of others it does not know that they are not to be run."""
+    job.add("exit 0")
+    lines: list[dict[str, Any]] = [{"run": number, "host": "h", "time": 1.0} for number in (1, 2)]
+    lines.append({"released": [1], "run": by, "time": 1.0})
+    (job.path / "results").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    job.run()
+    assert [*job.ended()] == runs
+
+
 @pytest.mark.parametrize(
     "line", ["", "[", '{"released": ', '{"released": 1}', '{"released": [[]]}']
 )
