@@ -46,7 +46,6 @@ FIRST_ANSWER = {
     "obstacle_to_steer": {"bundle": "what adds to the DAG is done, and in no bundle", "growth": ""},
     "blocks_submits": {"bundle": ""},
     "submits": {"bundle": ""},
-    "before_end": {"bundle": ""},
     "blocks_pre_scripts": {"shared_limits": ""},
     "why_incomplete": {"feeder": ""},
     "node_of": {"bundle": "its events have a number of the task", "publish": ""},

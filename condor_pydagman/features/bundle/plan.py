@@ -6,9 +6,9 @@ Tasks stand behind each other while slots are free; and a node has ended, for it
 whole bundle has.  So bundles are as long as it takes to win the most of the first, and no longer:
 
 1. Nodes go alone, as ordinary jobs, until something is known of their times: until twice as many
-   tasks have ended as jobs run, and ten.  If the number of slots is known and there are many more nodes,
-   they go in bundles of at most ten instead, which are less than an eighth of a slot's part.  If
-   a bundle gives back tasks that would have to wait for a long one, each slot gets one with its
+   tasks have ended as jobs run, and ten.  If the number of slots is known and there are many more
+   nodes, they go in bundles of at most ten instead, which are less than an eighth of a slot's part.
+   If a bundle gives back tasks that would have to wait for a long one, each slot gets one with its
    whole part, if that is more than a few.
 2. Nodes go alone if more than one of fifty jobs runs far longer than expected: what ends first are
    the short ones, and two long tasks must not stand in one bundle.
