@@ -157,6 +157,7 @@ def test_a_task_that_ran_for_too_long_has_timed_out(home: Home) -> None:
     assert told == (JournalRecord.TIMED_OUT, "B", 2, RETURN_JOB_ABORTED, 5, 0)
     assert record.text == "ran for 50 s (TIMEOUT RUNNING 50)"
     assert end[:4] == (EventKind.JOB_ABORTED, 5, 0, 2)
+    assert end.text == "Node Timeout: DAG node B (5.0.2) ran for 50 s (TIMEOUT RUNNING 50)"
 
 
 def test_who_was_running_is_told(home: Home) -> None:

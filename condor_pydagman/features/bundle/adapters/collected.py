@@ -393,12 +393,13 @@ def _timed_out(
     order: CollectOrder, number: int, name: str, when: str, limit: int, retry: int
 ) -> str:
     """As of a job that DAGMan has removed because of its node's TIMEOUT."""
+    what = f"ran for {limit} s (TIMEOUT RUNNING {limit})"
     record = AppendJournalRecord(
-        *(JournalRecord.TIMED_OUT, NO_NODE, retry, RETURN_JOB_ABORTED),
-        *(order.cluster, 0, f"ran for {limit} s (TIMEOUT RUNNING {limit})"),
+        *(JournalRecord.TIMED_OUT, NO_NODE, retry, RETURN_JOB_ABORTED), *(order.cluster, 0, what)
     )
+    reason = f"Node Timeout: DAG node {name} ({order.cluster}.0.{number}) {what}"
     head = event_head(EventKind.JOB_ABORTED, order.cluster, 0, number, when)
-    aborted = f"{head} Job was aborted.\n\tit ran for too long\n{_END}"
+    aborted = f"{head} Job was aborted.\n\t{reason}\n{_END}"
     return own_events.record_event(when, name, record) + aborted
 
 
