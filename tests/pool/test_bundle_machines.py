@@ -66,7 +66,7 @@ def test_nodes_run_alone_on_machines_without_python(
 def test_a_disk_that_a_task_fills(access_point: AccessPoint, work: Path) -> None:
     """Results can't be written any more, nor can HTCondor write the end of the job into the log:
     what has ended before has ended."""
-    home = new_directory(work.with_name("home"))
+    home = new_directory(work.with_name(f"{work.name}-home"))
     words = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0777", "bundles", str(work)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
         pytest.skip("no small disk can be mounted here")
