@@ -116,6 +116,12 @@ class Bundled:
             assert self.scene.text(f"made.{name}") == f"{name} 0\n", name
             assert self.scene.text(f"{name}.said") == f"{name} 0 said\n", name
 
+    @property
+    def was_read_early(self) -> bool:
+        """Whether DAGMan has read what tasks had come to while others ran."""
+        said = r'"UNBUNDLED"; Node = ""; DAGManNodeRetry = 1;'
+        return re.search(said, self.scene.text("t.dag.nodes.log")) is not None
+
     def is_lost(self) -> int:
         """How often tasks begin that have ended when their machine was lost."""
         return 2 if self.transfers else 1
@@ -200,7 +206,8 @@ def a_task_removes_its_neighbours_files(b: Bundled) -> None:
     place = "../.." if b.transfers else "t.dag.bundles/1"
     b.submit(C=f"{ONCE} rm -rf {place}/*\n", more="RETRY C 1\nRETRY D 1\n")
     b.ends()
-    assert dags.starts(b.scene.work)["A 0"] == dags.starts(b.scene.work)["B 0"] == 2
+    if not b.was_read_early:
+        assert dags.starts(b.scene.work)["A 0"] == dags.starts(b.scene.work)["B 0"] == 2
     for name in "ABCD":
         assert re.match(f"{name} [01]\n", b.scene.text(f"made.{name}")), name
 
@@ -210,7 +217,8 @@ def a_task_truncates_the_results(b: Bundled) -> None:
     place = "../../results" if b.transfers else "t.dag.bundles/1/results"
     b.submit(C=f"{ONCE} : > {place}\n")
     b.ends()
-    b.began(A=2, B=2, C=1)
+    if not b.was_read_early:
+        b.began(A=2, B=2, C=1)
     b.home()
 
 
@@ -220,7 +228,8 @@ def a_task_forges_results(b: Bundled) -> None:
     line = '{"ended": 4, "run": 0, "code": 0, "signal": 0, "time": 1, "begun": 1, "missing": []}'
     b.submit(B=f"echo '{line}' >> {place}\n", D=f"{ONCE} code=5\n")
     b.ends()
-    b.began(D=2)
+    if not b.was_read_early:
+        b.began(D=2)
     b.home()
 
 

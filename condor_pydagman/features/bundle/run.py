@@ -6,6 +6,8 @@ when it has been read back the bundle's job is submitted.  When that job has lef
 its nodes have come to is brought home, and written into the nodes log as the events of jobs of
 their own, with the bundle's cluster and a third number for each node; the record behind these says
 that the bundle has ended.  Nodes without a result are ready again: that is no failure of theirs.
+Without file transfer that is also done while the job runs, with what has ended so far; the record
+then says which nodes the job does not run any more.
 
 So a node in a bundle that is queued or runs is SUBMITTED without jobs of its own.
 """
@@ -369,9 +371,11 @@ class Bundles(Feature):
     def _may_tell(self, bundle: Bundle, late: bool) -> bool:
         """Whether it is to be read what a bundle has come to, since its job has ended, or it is too
         late to wait for that."""
-        if not bundle.cluster or bundle.ended:
-            return bool(bundle.cluster)
-        return late and bundle.is_live and bundle.number not in self._read_late
+        if bundle.ended:
+            return bundle.cluster > 0
+        return (
+            late and bundle.cluster > 0 and bundle.is_live and bundle.number not in self._read_late
+        )
 
     def _end_removes_jobs(self) -> bool:
         run = self.run

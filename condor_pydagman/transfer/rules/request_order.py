@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from condor_pydagman.data_requests.request_text import is_several
 from condor_pydagman.data_requests.requests import Allocate, Placement, Release, Transfer
 from condor_pydagman.transfer.rules.allocation_rules import (
     destination_of,
     is_within,
     normal_destination,
 )
-
-_MAGIC = frozenset("*?[")  # of patterns
 
 
 def follows(placements: Sequence[Placement]) -> dict[int, frozenset[int]]:
@@ -73,11 +72,10 @@ def same_destination(placements: Sequence[Placement]) -> Iterator[tuple[int, int
 
 def _file_of(transfer: Transfer) -> str:
     """The file that a transfer writes; '' if it may write several."""
-    destination = destination_of(transfer.destination)
-    if not transfer.destination.path.endswith("/"):
-        return destination
-    name = transfer.source.path.rpartition("/")[2]
-    return "" if not name or _MAGIC & set(name) else f"{destination}/{name}"
+    if is_several(transfer.source, transfer.destination):
+        return ""
+    file = destination_of(transfer.destination)
+    return f"{file}/{transfer.source.name}" if transfer.destination.is_directory else file
 
 
 def _allocation(placement: Placement) -> tuple[str, str]:
