@@ -62,7 +62,7 @@ class BundleHelper(Helper):
         self._run = run
         self._directory = os.path.join(run.process.directory, run.paths.bundles)
         self._looker = look.Looker()
-        self._known: dict[int, collected.State] = {}
+        self._known: dict[int, collected.Known] = {}
 
     def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:
         """With all that the process has to know of nodes."""
@@ -143,12 +143,12 @@ class BundleHelper(Helper):
         if isinstance(order, LookOrder):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):
-            text, is_live = prepared.prepare(order, self._looker)
-            return Prepared(order.number, text, is_live=is_live)
+            return Prepared(order.number, prepared.prepare(order, self._looker))
         if isinstance(order, CollectOrder):
+            known = self._known.setdefault(order.number, collected.Known())
             if order.why:
-                return Collected(order.number, *collected.collect(order))
-            return collected.collect_live(order, self._known)
+                return Collected(order.number, *collected.collect(order, known))
+            return collected.collect_live(order, known)
         if isinstance(order, Forget):
             self._known.pop(order.number, None)
             collected.forget(self._directory, order.number)

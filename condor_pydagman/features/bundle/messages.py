@@ -52,13 +52,11 @@ class Prepare(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """Answer to Prepare: the description, or why there is none; and whether what its nodes have
-    come to is known while its job runs, as no files are transferred."""
+    """Answer to Prepare: the description, or why there is none."""
 
     number: int
     text: str
     why: str = ""
-    is_live: bool = False
 
 
 class Collect(NamedTuple):
@@ -86,6 +84,10 @@ class Collected(NamedTuple):
 
     Of a bundle whose job runs, the record says which nodes it does not run any more; there are no
     events if there is nothing new, and none are to be expected if it is not `is_live`.
+
+    Attributes:
+        not_home: how many of its nodes have ended whose files come home with the job; 0: that is
+            as it was.
     """
 
     number: int
@@ -93,6 +95,7 @@ class Collected(NamedTuple):
     took: Sequence[float] = ()
     why: str = ""
     is_live: bool = True
+    not_home: int = 0
 
 
 class Forget(NamedTuple):

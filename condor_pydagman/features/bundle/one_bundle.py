@@ -38,14 +38,16 @@ class Bundle:
         again_at: when its results are to be brought home again, which failed.
         placed: nodes that have places in their category.
         next_placed: place in `members` of the first that may get one.
-        is_live: whether what its nodes have come to may be known while its job runs.
+        is_live: whether what its nodes have come to may be known while its job runs: not of one
+            that an earlier version has made for a run with file transfer.
+        not_home: how many of its nodes have ended whose files come home with the job.
         worked_s: seconds that those of its nodes took of which that was known then.
     """
 
     __slots__ = (
         *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "inside"),
-        *("is_live", "kind", "members", "missing", "next_placed", "number", "parallel", "placed"),
-        *("removed", "runs", "unknown", "worked_s"),
+        *("is_live", "kind", "members", "missing", "next_placed", "not_home", "number"),
+        *("parallel", "placed", "removed", "runs", "unknown", "worked_s"),
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
@@ -67,6 +69,7 @@ class Bundle:
         self.placed: set[int] = set()
         self.next_placed = 0
         self.is_live = True
+        self.not_home = 0
         self.worked_s = 0.0
 
 

@@ -256,7 +256,6 @@ class Bundles(Feature):
             self.jobs.write_end(bundle, "not all of its nodes are to be started")
         else:
             names, number = _named(run, bundle), len(bundle.members)
-            bundle.is_live = answer.is_live
             run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
             run.emit(do.SubmitJob(HELPER, bundle.number, answer.text))
 
@@ -406,14 +405,19 @@ class Bundles(Feature):
         if bundle is None:
             return
         bundle.is_live = answer.is_live
-        if not (answer.why or answer.events):
-            bundle.asked = False
-            return
         if answer.why:
             run.say(f"Bundle {bundle.number}: {answer.why}; trying again", 0)
             bundle.asked, bundle.again_at = False, run.now + AGAIN_S
             return
-        run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
+        self._learn(bundle, answer)
+        if answer.events:
+            run.write(RESULTS, answer.number, do.AppendEvents(answer.events))
+        else:
+            bundle.asked = False
+
+    def _learn(self, bundle: Bundle, answer: Collected) -> None:
+        """How long nodes have taken."""
+        bundle.not_home = max(bundle.not_home, answer.not_home)
         bundle.worked_s += sum(answer.took)
         ran = 0.0
         if bundle.begun and bundle.ended_at:
@@ -552,7 +556,9 @@ class Bundles(Feature):
         if bundle is not None:
             does = "runs" if bundle.runs else "is queued"
             job = f" (job {bundle.cluster}.0)" if bundle.cluster else ""
-            return f"{does} in bundle {bundle.number}{job} with {_others(bundle)} others"
+            ended = f"; {bundle.not_home} have ended" if bundle.not_home else ""
+            others = _others(bundle)
+            return f"{does} in bundle {bundle.number}{job} with {others} others{ended}"
         if node in self.waiting:
             return "waits for others to be bundled with"
         return ""

@@ -33,7 +33,11 @@ many files and directories there are in `out/<n>/`.
 
 If there is `release` in the first line of the list, and all that run have run for so many seconds,
 "released" names the tasks that have not begun: this job does not run them, now or later, so that
-they need not wait for those that run.
+they need not wait for those that run.  A job that has released some, and starts again where its
+results are not known, must not run them: a transferred one that may release runs nothing then.
+
+With `stream` in the first line all lines go to standard output as well, which HTCondor can bring
+home while the job runs.  Nothing waits for that: what is not taken is offered again.
 
 The job is transferred if the working directory is HTCondor's scratch directory, else shared.  In a
 shared job a task runs in its `directory`.  In a transferred one it runs in `work/<n>/`, with links
@@ -52,7 +56,8 @@ its own lives until the job ends.
 
 Exit codes: 0 if all tasks have ended, whatever their codes; 2 if the arguments are wrong; 20 if the
 list can't be read or is damaged; 21 if results or outputs can't be stored; 22 if a signal has ended
-the run; 23 if this machine lacks what the runner needs, such as room for another process.
+the run; 23 if this machine lacks what the runner needs, such as room for another process; 24 if the
+results of an earlier run are needed and not here.
 """
 
 import errno
@@ -73,10 +78,12 @@ DAMAGED = 20
 NO_ROOM = 21
 STOPPED = 22
 UNFIT = 23
+LOST = 24
 
 RESULTS = "results"
 MAX_RESULT_BYTES = 1 << 20  # a longer line is none of this program's
 MAX_MISSING = 100  # names of outputs in a line
+MAX_STREAMED = 4096  # bytes by one write to standard output
 MAX_NESTED = 5000  # directories; the kernel's limit of paths allows 2,048
 GRACE_S = 2.0  # between SIGTERM and SIGKILL
 KILLED_S = 1.0  # before the result of a task counts that somebody has killed
@@ -225,6 +232,7 @@ class Bundle:
     Attributes:
         parallel: how many run at a time.
         release_s: how long tasks run until those that wait are released; 0: they never are.
+        streams: whether results go to standard output as well.
         lines: of the tasks, by number, in the order of the list.
 
     Raises:
@@ -234,6 +242,7 @@ class Bundle:
     def __init__(self, path: str) -> None:
         self.parallel = 0
         self.release_s = 0.0
+        self.streams = False
         self.lines: dict[int, bytes] = {}
         at = 0
         try:
@@ -267,6 +276,7 @@ class Bundle:
             raise ValueError(f"this runner does not know format {head['format']!r}")
         self.parallel = whole(head["parallel"])
         self.release_s = head.get("release", 0) + 0.0
+        self.streams = head.get("stream") is True
 
 
 class Patience:
@@ -294,15 +304,46 @@ def stopped() -> Failure:
     return Failure(STOPPED, "a signal has ended the run before all tasks had ended")
 
 
-class Results:
-    """The file of results."""
+class Stream:
+    """Standard output, which is written as far as it is taken without waiting."""
 
     def __init__(self) -> None:
+        self._left = bytearray()  # what has not been taken
+
+    def write(self, line: bytes) -> None:
+        """Add a line."""
+        self._left += line
+        self.flush()
+
+    def flush(self) -> bool:
+        """Offer what is left; returns whether that is all."""
+        while self._left:
+            try:
+                os.set_blocking(1, False)
+                del self._left[: os.write(1, self._left[:MAX_STREAMED])]
+            except BlockingIOError:
+                return False
+            except OSError:  # nobody reads it
+                self._left.clear()
+        return True
+
+
+class Results:
+    """The file of results.
+
+    Attributes:
+        stream: where its lines go as well, if they are wanted there.
+        last_run: the number of the last run that has written any, once `over` has read them.
+    """
+
+    def __init__(self, stream: "Stream | None") -> None:
         """Open it, also that of an earlier run.
 
         Raises:
             Failure: it can't be opened.
         """
+        self.stream = stream
+        self.last_run = -1
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             self._file = os.open(RESULTS, flags, 0o666)
@@ -318,15 +359,17 @@ class Results:
         """The tasks that have ended in earlier runs, or were released by the run that was the last:
         what one that still runs elsewhere releases behind it counts for nobody."""
         found = set()
-        whole_line, newest = True, b"no run"
+        whole_line = True
         with open(self._file, "rb", closefd=False) as file:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
+                if self.stream is not None:
+                    self.stream.write(line)
                 if whole_line and line.startswith(b'{"ended": '):
                     found.add(_number_of(line))
                 elif whole_line and line.startswith(b'{"run": '):
-                    newest = line.partition(b",")[0][1:]
-                elif whole_line and line.startswith(b'{"released": ') and newest + b"," in line:
-                    found.update(_released_by(line))
+                    self.last_run = _run_of(line)
+                elif whole_line and line.startswith(b'{"released": '):
+                    found.update(_released_by(line, self.last_run))
                 whole_line = line.endswith(b"\n")
         self._before = b"" if whole_line else b"\n"
         return found
@@ -338,6 +381,11 @@ class Results:
             Failure: it is not there, or not all of it.
         """
         line = json.dumps(record).encode() + b"\n"
+        self._write(line)
+        if self.stream is not None:
+            self.stream.write(line)
+
+    def _write(self, line: bytes) -> None:
         patience = Patience()
         while True:
             try:
@@ -381,10 +429,20 @@ def _number_of(line: bytes) -> int:
     return record["ended"] if known else 0
 
 
-def _released_by(line: bytes) -> "list[int]":
-    """The tasks that a line releases."""
+def _run_of(line: bytes) -> int:
+    """The number of the run that begins with a line; -1 if it is no such line."""
     try:
-        found = json.loads(line.decode())["released"]
+        number = json.loads(line.decode())["run"]
+    except (ValueError, KeyError, RecursionError):
+        return -1
+    return number if type(number) is int else -1
+
+
+def _released_by(line: bytes, run: int) -> "list[int]":
+    """The tasks that a line of that run releases."""
+    try:
+        record = json.loads(line.decode())
+        found = record["released"] if record["run"] == run else None
     except (ValueError, KeyError, RecursionError):
         return []
     return [one for one in found if type(one) is int] if isinstance(found, list) else []
@@ -698,7 +756,7 @@ class Runner:
             Failure: results can't be written.
         """
         self.bundle = bundle
-        self.results = Results()
+        self.results = Results(Stream() if bundle.streams else None)
         over = self.results.over()
         self.waiting = [line for number, line in bundle.lines.items() if number not in over]
         self.waiting.reverse()
@@ -719,6 +777,9 @@ class Runner:
         Raises:
             Failure: they have not all ended.
         """
+        may_know = self.results.last_run == self.number - 1
+        if self.sandbox and self.bundle.release_s and self.number and not may_know:
+            raise Failure(LOST, "what ended before the job was started again is not known here")
         self.results.write(run=self.number, host=os.uname().nodename, time=time.time())
         try:
             while self.waiting or self.running:
@@ -793,10 +854,13 @@ class Runner:
                 os.close(file)
 
     def limit(self) -> float:
-        """Seconds until a task has run for too long, or others are released."""
+        """Seconds until a task has run for too long, others are released, or results are offered
+        again."""
         limits = [one.deadline for one in self.running.values() if one.deadline]
         if self.waiting and self.bundle.release_s:
             limits.append(max(one.since for one in self.running.values()) + self.bundle.release_s)
+        if self.results.stream is not None and not self.results.stream.flush():
+            limits.append(time.monotonic() + PAUSE_S)
         return max(0.0, min(limits) - time.monotonic()) if limits else MAX_WAIT_S
 
     def wait(self, limit_s: float) -> None:

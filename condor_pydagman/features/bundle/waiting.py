@@ -65,6 +65,7 @@ class Waiting:
         self.looked_at: dict[int, None] = {}
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
+        self._parents: dict[Key, set[int]] = {}  # those of them that have children
         self.learned = Learned()
         self.live: set[str] = set()
         self._refusals: dict[str, int] = {}
@@ -120,8 +121,10 @@ class Waiting:
         key = self._key.pop(node, None)
         if key is not None:
             del self.by_key[key][node]
+            self._parents.get(key, set()).discard(node)
             if not self.by_key[key]:
                 del self.by_key[key]
+                self._parents.pop(key, None)
 
     def look_again(self, node: int) -> None:
         """If the node waits: something else may keep it from others, or allow it to join them."""
@@ -165,6 +168,8 @@ class Waiting:
             if is_live:
                 self.live.add(kind)
             key = Key(self._priority(node), self.line_of[node], kind, self.run.category(node))
+            if self.run.dag.has_children(node):
+                self._parents.setdefault(key, set()).add(node)
             self._key[node] = key
             self.by_key.setdefault(key, {})[node] = self.run.now
         for node in reversed(alone):
@@ -232,11 +237,17 @@ class Waiting:
             table.idle + len(run.submission.in_flight) + len(run.ready) + len(bundles.idle),
         )
         running = (
-            Running(run.now - one.begun - one.worked_s / one.parallel, one.inside, one.parallel)
+            Running(
+                run.now - one.begun - one.worked_s / one.parallel,
+                one.inside - one.not_home,
+                one.parallel,
+            )
             for one in bundles.running.values()
             if one.kind == key.kind
         )
-        kind = key.kind, key.kind in self.live
+        # Nobody waits for what large bundles have come to.
+        is_shared_out = key.kind in self.live or not self._parents.get(key)
+        kind = key.kind, is_shared_out
         found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now)
         return min(found, most)
 
@@ -261,6 +272,7 @@ class Waiting:
         """As of `Feature`: who waits for others is ready, and in no other queue."""
         run, aside = self.run, set(self.run.categories.waiting())
         assert all(self.by_key.values())
+        assert self._parents.keys() <= self.by_key.keys()
         assert self._key.keys() == {node for some in self.by_key.values() for node in some}
         for node in self._key:
             assert run.nodes.states[node] == State.READY, node

@@ -42,7 +42,7 @@ class BundledDag(make.EngineHarness):
         alone: by name of a node, why it can't be bundled.
         kinds: by name of a node, its kind; by itself 'k'.
         fails: why no bundle can be prepared, '' if one can.
-        is_live: whether no files are transferred.
+        is_live: whether a test tells what is known of bundles that run; else that is nothing.
     """
 
     alone: Mapping[str, str] = {}
@@ -72,7 +72,9 @@ class BundledDag(make.EngineHarness):
         if isinstance(request, LookAt):
             return [LookedAt([self._look(one.node) for one in request.nodes])]
         if isinstance(request, Prepare):
-            return [Prepared(request.number, f"job {request.number}", self.fails, self.is_live)]
+            return [Prepared(request.number, f"job {request.number}", self.fails)]
+        if isinstance(request, Collect) and not (request.why or self.is_live):
+            return [Collected(request.number, "", is_live=False)]
         if isinstance(request, SlotsWanted):
             return [SlotsSeen(8)]
         return [Forgotten(request.number)] if isinstance(request, Forget) else []

@@ -46,6 +46,7 @@ class Pool(NamedTuple):
         runner_s: of a bundle, for each task.
         live_s: after which it is known of a task of a bundle that it has ended, at most, and that
             those behind it are given back; 0: when the bundle has ended.
+        comes_home: what a task has made comes with its job, and its children wait for that.
     """
 
     slots: int
@@ -60,6 +61,7 @@ class Pool(NamedTuple):
     keep_s: float = 20.0
     react_s: float = 0.02
     live_s: float = 0.0
+    comes_home: bool = False
 
 
 class Job:
@@ -140,8 +142,13 @@ class Run:
             self.times.ended,
             self.pool.told_rate or self.pool.starts_per_s,
             self.pool.job_s,
-            bool(self.pool.live_s),
+            self.is_shared_out(),
         )
+
+    def is_shared_out(self) -> bool:
+        """Whether nobody waits for bundles that are large at first."""
+        no_child = not any(self.work.children[node] for node in self.ready)
+        return bool(self.pool.live_s) and (no_child or not self.pool.comes_home)
 
     def ran(self, job: Job) -> float:
         """For how long a job has run, without the tasks that are known to have ended."""
@@ -198,7 +205,9 @@ class Run:
             left -= takes[ended]
             ended += 1
         told, job.told = job.told, ended
-        self.learn_of(job, told, ended)
+        self.see(job, told, ended)
+        if not self.pool.comes_home:
+            self.finish(job.nodes[told:ended])
         if left > job.release_s and ended < len(takes) - 1:
             self.ready.extend(job.nodes[ended + 1 :])
             del job.nodes[ended + 1 :]
@@ -225,12 +234,17 @@ class Run:
             self.claims.popleft()
 
     def learn(self, job: Job) -> None:
-        self.learn_of(job, job.told, len(job.nodes))
+        self.see(job, job.told, len(job.nodes))
+        self.finish(job.nodes[0 if self.pool.comes_home else job.told :])
 
-    def learn_of(self, job: Job, first: int, last: int) -> None:
+    def see(self, job: Job, first: int, last: int) -> None:
+        """It is known how long some tasks have taken."""
         alone = self.pool.job_s if len(job.nodes) == 1 else 0.0
         self.times.add(*(seconds + alone for seconds in self.takes(job)[first:last]))
-        for node in job.nodes[first:last]:
+
+    def finish(self, nodes: Sequence[int]) -> None:
+        """Nodes are done."""
+        for node in nodes:
             self.left -= 1
             for child in self.work.children[node]:
                 self.waiting[child] -= 1

@@ -78,6 +78,10 @@ def many() -> Iterator[Case]:
         Pool(64, live_s=0.5),
         Pool(64, known="nothing", live_s=0.5),
         Pool(8, ((20.0, 64), (60.0, 4), (200.0, 500)), "learned", live_s=0.5),
+        Pool(8, live_s=0.5, comes_home=True),
+        Pool(64, live_s=0.5, comes_home=True),
+        Pool(64, known="nothing", live_s=0.5, comes_home=True),
+        Pool(8, ((20.0, 64), (60.0, 4), (200.0, 500)), "learned", live_s=0.5, comes_home=True),
     ]
     means = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
     for pool, shape, times, count, mean in product(pools, SHAPES, TIMES, (10, 100, 1000), means):
@@ -113,6 +117,7 @@ def table(found: Sequence[Compared]) -> str:
 def _pool(pool: Pool) -> str:
     parts = [f"{pool.slots} slots", f"known: {pool.known}"]
     parts += ["live"] if pool.live_s else []
+    parts += ["outputs come home"] if pool.comes_home else []
     parts += ["they come and go"] if pool.changes else []
     parts += [f"match {pool.match_s:g} s"] if pool.match_s != Pool(1).match_s else []
     return ", ".join(parts + ([f"rate taken for {pool.told_rate:g}"] if pool.told_rate else []))

@@ -2,7 +2,8 @@
 in the fake schedd, which run the tasks of their nodes and may end, or be disturbed, at any time.
 
 In some worlds the results of a job survive whatever becomes of it (a shared file system), and are
-known while it runs; in others they come home only if it ends by itself (file transfer).
+known while it runs; in others they come home only if it ends by itself (file transfer), it is known
+how long tasks took, and a job that starts again without results runs none of them.
 
 O50: no two jobs in the queue are to run the same node.  O51: a node runs again in the same attempt
 only if nobody has the result of its task.  O52: a node that a bundle gives back has used no retry.
@@ -26,6 +27,7 @@ from condor_pydagman.engine.node_settings import categories_in_force
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.engine.throttles import Throttles
+from condor_pydagman.features.bundle import runner
 from condor_pydagman.features.bundle.adapters import collected
 from condor_pydagman.features.bundle.commands import BundleLine, BundlesOfDag, bundle_lines_of
 from condor_pydagman.features.bundle.messages import (
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
 
 MAX_DELAY_S = 20.0  # seconds that an answer may take
 MAX_TASK_S = 60.0  # seconds that a task may take
+LOSES = 0.3  # chance that a job which starts again has lost what it had done
 DIES = 0.05  # chance that the runner ends before its time, for each task
 _RUNNER_CODES = (20, 21, 22, 127, -9)
 _TASK = (
@@ -230,7 +233,7 @@ class Bundled(Part):
         found = FakeBundle(request, names, self.world.era)
         self._made[request.number] = found
         self._all.append(found)
-        return Prepared(request.number, f"bundle {request.number}", is_live=self._shared)
+        return Prepared(request.number, f"bundle {request.number}")
 
     def collect(self, dag: Dag, request: Collect, fails: bool) -> Collected:
         if fails:
@@ -245,7 +248,9 @@ class Bundled(Part):
         started = frozenset() if found is None or found.lost else frozenset(found.started)
         results = collected._Results(ended, started, frozenset(), {})
         if not (request.why or self._shared):
-            return Collected(request.number, "", is_live=False)
+            took = [end["time"] - end["begun"] for end in ended.values()]
+            text, _ = _told(order, results._replace(ended={}), found, self.world.clock())
+            return Collected(request.number, text, took, not_home=len(took))
         return Collected(request.number, *_told(order, results, found, self.world.clock()))
 
     # The jobs.
@@ -285,6 +290,11 @@ class Bundled(Part):
         if found is not None:
             found.run += 1
             found.running = {}
+            if found.run > 1 and not self._shared and self._rng.random() < LOSES:
+                found.ended.clear()
+                found.started.clear()
+                self.world.schedd.jobs.end(job, runner.LOST if found.release_s else 0)
+                return
             self._go_on(job, found, found.run)
 
     def _go_on(self, job: Job, bundle: FakeBundle, run: int) -> None:
@@ -337,7 +347,7 @@ class Bundled(Part):
                 bundle.released.update(set(bundle.left()) - bundle.running.keys())
                 self._count(bundle)
 
-        if self._shared and bundle.release_s:
+        if bundle.release_s:
             world.after(bundle.release_s, release)
         limit = bundle.time_limits[number - 1]
         takes = self._rng.choice((0.0, 0.1, self._rng.uniform(0.0, MAX_TASK_S)))

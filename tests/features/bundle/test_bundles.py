@@ -416,6 +416,7 @@ def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
     harness.bundle()
     harness.tell(held(7, BY_A_PERSON))
     assert not harness.asked(do.RemoveJobs)
+    harness.settle()
     harness.tell(make.of_job(EventKind.JOB_RELEASED, 7), make.of_job(EventKind.EXECUTE, 7))
     harness.ends(7)
     harness.home(well())
@@ -577,6 +578,7 @@ def test_a_lost_job_gives_back_what_has_no_result() -> None:
     assert not harness.asked(Collect)  # its end may be on its way
     harness.wait(CONFIRM_LOST_S)
     assert harness.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
+    harness.settle()
     harness.tell(inputs.QueueListed([]))
     assert harness.asked(Collect)[0].why == (
         "its job has left the queue, as the nodes log does not show"
@@ -752,13 +754,40 @@ def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     assert states(harness, "BC", State.SUBMITTED)
 
 
-def test_nothing_is_asked_again_of_a_bundle_with_file_transfer() -> None:
+def test_nothing_is_asked_again_of_a_bundle_that_can_tell_nothing() -> None:
+    """One with file transfer that an earlier version has made."""
     harness = live()
     harness.tell(Collected(1, "", is_live=False))
     harness.wait(10 * LIVE_S)
     assert not harness.asked(Collect)
     harness.ends(7)
     assert len(harness.asked(Collect)) == 1
+
+
+def test_what_is_not_home_has_not_ended_but_it_is_known_how_long_it_took() -> None:
+    harness = live()
+    harness.tell(Collected(1, "", [0.2, 0.4], not_home=2))
+    harness.settle()
+    assert states(harness, "ABC", State.SUBMITTED)
+    assert "2 have ended" in harness.bundles.details(0)
+    harness.wait(LIVE_S)
+    harness.tell(Collected(1, ""))
+    times = harness.bundles.waiting.learned._times["k"]
+    assert (times.ended, harness.bundles.bundles[1].not_home) == (2, 2)
+    harness.ends(7)
+    harness.home(well("ABC"))
+    assert states(harness, "ABC", State.DONE)
+
+
+def test_first_bundles_are_large_if_nobody_waits_for_what_comes_home() -> None:
+    names = " ".join(f"N{number}" for number in range(80))
+    last = begun(f"{names}\nBUNDLE b ALL_NODES")
+    last.settle()
+    assert [len(one) for one in bundled(last)] == [10] * 8
+    before = begun(f"{names}; {names} -> E\nBUNDLE b ALL_NODES")
+    before.settle()
+    assert not bundled(before)
+    assert before.bundles.waiting.alone
 
 
 def test_a_dag_ends_when_the_jobs_of_its_bundles_have() -> None:
@@ -827,6 +856,6 @@ def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
 def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
     """Until their times are known, no more of them are to be in the queue than may start soon."""
     names = " ".join(f"N{number}" for number in range(100))
-    harness = begun(f"{names}\nBUNDLE b ALL_NODES")
+    harness = begun(f"{names}; {names} -> E\nBUNDLE b ALL_NODES")
     harness.settle()
     assert 0 < len(harness.bundles.waiting.alone) < 50

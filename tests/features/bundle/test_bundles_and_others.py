@@ -219,7 +219,8 @@ def test_what_comes_home_only_with_the_job_is_not_waited_for_long() -> None:
     harness.bundle()
     harness.tell(inputs.DagRemoved())
     harness.wait(11)
-    assert not harness.ever(Collect)
+    assert not [one for one in harness.ever(Collect) if one.why]
+    harness.settle()
     assert len(harness.ever(do.WriteRescue)) == 1
 
 
@@ -245,7 +246,7 @@ def test_a_job_that_a_person_has_given_another_name_is_the_bundles() -> None:
     for _ in range(3):
         harness.tell(inputs.QueueListed([inputs.QueuedJob(7, 0, "other", 0)]))
         harness.wait(30)
-    assert not harness.ever(Collect)
+    assert not [one for one in harness.ever(Collect) if one.why]
     assert not harness.ever(do.RemoveJobs)
 
 

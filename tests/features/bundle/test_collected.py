@@ -35,7 +35,7 @@ class Home:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.known: dict[int, collected.State] = {}
+        self.known = collected.Known()
         self.bundle = path / "x.dag.bundles" / "7"
         self.bundle.mkdir(parents=True)
         self.nodes = path / "nodes"
@@ -52,10 +52,10 @@ class Home:
         text = "".join(json.dumps(line) + "\n" for line in [head, *lines])
         (self.bundle / "tasks").write_text(text)
 
-    def results(self, *lines: Any) -> None:
+    def results(self, *lines: Any, to: str = "results") -> None:
         """Objects, or bytes as they are."""
         data = [one if isinstance(one, bytes) else json.dumps(one).encode() for one in lines]
-        (self.bundle / "results").write_bytes(b"".join(one + b"\n" for one in data))
+        (self.bundle / to).write_bytes(b"".join(one + b"\n" for one in data))
 
     def left(self, number: int, *names: str) -> None:
         """A task of a job with file transfer has left files."""
@@ -71,17 +71,17 @@ class Home:
         directory = str(self.bundle.parent)
         nodes = names, (0, 2, 0)[: len(names)]
         order = CollectOrder(7, 5, directory, *nodes, removed, why, (False, False, True))
-        text, took = collect(order)
+        text, self.took = collect(order, self.known)
         data = text.encode()
         events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
         assert end == len(data), text
-        assert all(one >= 0 for one in took)
+        assert all(one >= 0 for one in self.took)
         return [event._replace(stamp="") for event in events]
 
-    def live(self, names: Sequence[str] = NAMES, *, release: float = 1.0) -> Collected:
+    def live(self, names: Sequence[str] = NAMES, *, streams: bool = False) -> Collected:
         """The answer while its job runs."""
         lines = (self.bundle / "tasks").read_text().split("\n", 1)
-        head = json.dumps({"format": 1, "bundle": 7, "release": release})
+        head = json.dumps({"format": 1, "bundle": 7, "release": 1.0, "stream": streams})
         (self.bundle / "tasks").write_text(f"{head}\n{lines[1]}")
         nodes = names, (0,) * len(names)
         order = CollectOrder(7, 5, str(self.bundle.parent), *nodes, False, "", (False, False, True))
@@ -132,7 +132,7 @@ def test_the_bindings_read_the_same(home: Home) -> None:
     directory = str(home.bundle.parent)
     order = CollectOrder(7, 5, directory, NAMES, (0,) * 3, True, "removed", (False,) * 3)
     path = home.path / "log"
-    path.write_text(collect(order)[0])
+    path.write_text(collect(order, collected.Known())[0])
     found = [
         (
             int(event.type),
@@ -445,7 +445,7 @@ def test_names_that_logs_show_otherwise_do_no_harm(home: Home) -> None:
     home.results(ended(1))
     directory = str(home.bundle.parent)
     order = CollectOrder(7, 5, directory, ("A",), (0,), False, 'a "b"\nc', (False,) * 3)
-    text, _ = collect(order)
+    text, _ = collect(order, collected.Known())
     assert text.count("\n...\n") == 4
 
 
@@ -537,7 +537,33 @@ def test_many_names_need_several_records(home: Home, monkeypatch: pytest.MonkeyP
     ]
 
 
-def test_nothing_is_known_of_a_job_with_file_transfer_while_it_runs(home: Home) -> None:
+def test_what_is_streamed_tells_how_long_tasks_took_and_what_is_released(home: Home) -> None:
+    """They have not ended before their files are at home."""
+    home.results(BEGUN, started(1), ended(1), started(2), to="live")
+    assert home.live(streams=True) == Collected(7, "", [3.0], not_home=1)
+    assert home.live(streams=True) == Collected(7, "")
+    release = {"released": [3], "run": 1, "time": TIME}
+    home.results(BEGUN, started(1), ended(1), started(2), ended(2), release, to="live")
+    answer = home.live(streams=True)
+    assert (answer.took, answer.not_home) == ([3.0], 2)
+    (record,) = read(answer.events)
+    assert (record.retry, record.text) == (1, NAMES[2])
+    home.results(BEGUN, ended(1), ended(2))
+    for number in (1, 2):
+        home.left(number, "_stdout")
+    assert home.values() == {1: 0, 2: 0}
+    assert not home.took
+
+
+def test_what_is_streamed_tells_what_was_running_when_nothing_comes_home(home: Home) -> None:
+    """DAGMan has removed the job, which was on hold."""
+    home.results(BEGUN, started(1), ended(1), started(2), to="live")
+    (end,) = home.collect()
+    assert end.text == f"it has ended\n{NAMES[1]}"
+
+
+def test_nothing_is_known_of_a_job_that_an_earlier_version_made(home: Home) -> None:
+    """With file transfer, it has not been told to release tasks."""
     home.results(BEGUN, ended(1))
     order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, (0,) * 3, False, "", (False,) * 3)
-    assert collect_live(order, {}) == Collected(7, "", is_live=False)
+    assert collect_live(order, collected.Known()) == Collected(7, "", is_live=False)

@@ -47,8 +47,7 @@ class Dag:
         look, directory = LookOrder(nodes, self.texts), str(self.path / "x.dag.bundles")
         added = "dag_node_name = A\nMy.DAGManNodeRetry = 5", 'My.DAGParentNodeNames = "Z"\n+x = 1'
         order = PrepareOrder(3, directory, look, parallel, limits, 7.5, *added)
-        text, self.is_live = prepare(order, self.looker)
-        return text
+        return prepare(order, self.looker)
 
     @property
     def home(self) -> Path:
@@ -70,7 +69,8 @@ def dag(tmp_path: Path) -> Dag:
 def test_the_list_has_a_line_for_each_task(dag: Dag) -> None:
     dag.prepare(dag.node(0), dag.node(2), parallel=2)
     head, first, second = dag.tasks()
-    assert head == {"format": 1, "bundle": 3, "parallel": 2, "home": str(dag.home)}
+    about = {"format": 1, "bundle": 3, "parallel": 2, "home": str(dag.home)}
+    assert head == {**about, "release": 7.5, "stream": True}
     assert first == {
         "n": 1,
         "name": "A",
@@ -101,6 +101,7 @@ def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
             *("transfer_input_files", "transfer_output_files", "My.DAGManBundleNodes"),
             *("My.DAGManBundleNames", "My.DAGManNodeRetry", "My.DAGParentNodeNames", "My.x"),
             *("submit_event_notes", "description", "output", "when_to_transfer_output"),
+            "stream_output",
         )
     }
     assert found == {
@@ -118,17 +119,16 @@ def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
         "My.x": "1",
         "submit_event_notes": "DAG Node: bundle 3",
         "description": "2 nodes: A B",
-        "output": "runner.out",
+        "output": "live",
         "when_to_transfer_output": "ON_EXIT_OR_EVICT",
+        "stream_output": "true",
     }
 
 
-def test_only_tasks_without_file_transfer_are_released(dag: Dag) -> None:
-    dag.prepare(dag.node(0), dag.node(1))
-    assert (dag.is_live, "release" in dag.head()) == (False, False)
+def test_results_are_streamed_if_they_are_not_here_while_the_job_runs(dag: Dag) -> None:
     (dag.path / "n.sub").write_text(f"should_transfer_files = NO\n{PLAIN}")
     dag.prepare(dag.node(0), dag.node(1))
-    assert (dag.is_live, dag.head()["release"]) == (True, 7.5)
+    assert (dag.head()["stream"], dag.head()["release"]) == (False, 7.5)
     assert [one.is_live for one in dag.look(dag.node(0))] == [True]
 
 

@@ -243,6 +243,34 @@ def test_tasks_that_would_wait_for_a_long_one_are_released(job: BundleJob) -> No
     assert {*job.ended()} == {1, 2}
 
 
+def test_results_go_to_standard_output_as_well_if_that_is_asked_for(job: BundleJob) -> None:
+    """Those of earlier runs, too: HTCondor begins the file anew."""
+    job.head["stream"] = True
+    job.add("exit 0")
+    for _ in range(2):
+        with (job.path / "streamed").open("w") as stream:
+            job.run(stdout=stream)
+        assert job.text("streamed") == job.text("results")
+
+
+def test_nothing_waits_for_standard_output(job: BundleJob) -> None:
+    """What is not taken is offered again; nobody may read it at all."""
+    job.head["stream"] = True
+    for _ in range(500):
+        job.add("exit 0")
+    reads, writes = os.pipe()
+    process = job.start(stdout=writes)
+    os.close(writes)
+    until(lambda: '"handled"' in job.text("results"), "all have ended")
+    with open(reads) as stream:
+        assert job.text("results").startswith(stream.read())
+    assert process.wait() == 0
+    reads, writes = os.pipe()
+    os.close(reads)
+    job.run(stdout=writes)
+    os.close(writes)
+
+
 @pytest.mark.parametrize(("by", "runs"), [(1, [1]), (2, [])])
 def test_only_the_last_run_releases(job: BundleJob, by: int, runs: list[int]) -> None:
     """As it is for DAGMan: of others it does not know that they are not to be run."""

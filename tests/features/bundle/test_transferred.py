@@ -246,6 +246,28 @@ def test_it_goes_on_elsewhere(job: BundleJob, tmp_path: Path) -> None:
     assert {*other.ended()} == {1, 2}
 
 
+LINE = '{"run": %d, "host": "h", "time": 1.0}\n'
+
+
+@pytest.mark.parametrize(
+    ("starts", "results", "code"),
+    [(0, "", 0), (1, "", 24), (1, LINE % 0, 0), (2, LINE % 0, 24), (2, LINE % 0 + LINE % 1, 0)],
+)
+def test_one_that_may_have_released_tasks_needs_the_results(
+    job: BundleJob, starts: int, results: str, code: int
+) -> None:
+    """Else it would run what runs elsewhere: its machine was lost, and the results with it."""
+    job.head["release"] = 1.0
+    job.add("exit 0", output="o")
+    (job.path / "ad").write_text(f"NumJobStarts = {starts}\n")
+    job.environment["_CONDOR_JOB_AD"] = str(job.path / "ad")
+    (job.path / "results").write_text(results)
+    said = job.run(code)
+    assert {*job.ended()} == (set() if code else {1})
+    assert (job.path / "out").is_dir()
+    assert ("not known here" in said) == bool(code)
+
+
 def test_what_an_earlier_attempt_has_left(job: BundleJob) -> None:
     for place in ("work/1", "out/1"):
         (job.path / place).mkdir(parents=True)

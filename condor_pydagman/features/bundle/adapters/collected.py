@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.engine.actions import AppendJournalRecord
-from condor_pydagman.features.bundle.adapters.prepared import ERRORS, OUT, RESULTS, TASKS
+from condor_pydagman.features.bundle.adapters.prepared import ERRORS, LIVE, OUT, RESULTS, TASKS
 from condor_pydagman.features.bundle.messages import Collected
 from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, parts_of
 from condor_pydagman.named_tuple import NamedTuple
@@ -74,46 +74,69 @@ class _Results(NamedTuple):
     hosts: Mapping[int, str]
 
 
-def collect(order: CollectOrder) -> tuple[str, list[float]]:
+class Known:
+    """What has been answered of a bundle whose job runs.
+
+    Attributes:
+        state: that of the file that it was read from.
+        told: tasks of which it was told how long they have taken, before their files are at home.
+    """
+
+    def __init__(self) -> None:
+        self.state: State = ()
+        self.told: set[int] = set()
+
+
+def collect(order: CollectOrder, known: Known) -> tuple[str, list[float]]:
     """The events of all nodes that have ended, and the record of the bundle's end; and how many
-    seconds each has taken.
+    seconds each has taken of which that was not known.
 
     Raises:
         OSError: a file can't be read, or put where it belongs.
     """
-    home = _Home(order)
+    home = _Home(order, RESULTS)
     text, took, robbed = home.ended(removed=order.removed)
-    suspects = home.results.started - home.results.ended.keys() - home.results.released | robbed
+    seen = home.results if any(home.results) else _Home(order, LIVE).results
+    suspects = seen.started - seen.ended.keys() - seen.released | robbed
     names = [name for name, number in home.numbers.items() if number in suspects]
     said = "" if home.results.hosts else _first_words(os.path.join(home.directory, ERRORS))
     reason = f"{order.why}: {said}" if said else order.why
     why = f"{' '.join(reason.split())[:MAX_WHY]}\n{' '.join(names)}"
     text += [*home.released(last=2), home.record(0, why)]
-    return "".join(text), took
+    return "".join(text), [seconds for number, seconds in took.items() if number not in known.told]
 
 
-def collect_live(order: CollectOrder, known: dict[int, State]) -> Collected:
+def collect_live(order: CollectOrder, known: Known) -> Collected:
     """The same of a bundle whose job runs: with a record of what it does not run any more.
 
+    With file transfer no node has ended before its files are at home: it is only known how long it
+    has taken.
+
     Args:
-        known: by number of a bundle, the state of its results that was answered for last: files
-            that have not changed are not read again, twice a second.
+        known: what was answered last: files that have not changed are not read again, twice a
+            second.
 
     Raises:
         OSError: a file can't be read.
     """
-    state = _state(os.path.join(order.directory, str(order.number), RESULTS))
-    if state and known.get(order.number) == state:
-        return Collected(order.number, "")
-    home = _Home(order)
-    if "release" not in _first_line(os.path.join(home.directory, TASKS)):
+    directory = os.path.join(order.directory, str(order.number))
+    head = _first_line(os.path.join(directory, TASKS))
+    if "release" not in head:
         return Collected(order.number, "", is_live=False)
-    text, took, _ = home.ended(removed=False)
+    name = LIVE if head.get("stream") is True else RESULTS
+    state = _state(os.path.join(directory, name))
+    if state and known.state == state:
+        return Collected(order.number, "")
+    home = _Home(order, name)
+    text, took = home.running() if name == LIVE else home.ended(removed=False)[:2]
     released = list(home.released(last=1))
     if text or released:
         text += released or [home.record(1, "")]
-    known[order.number] = state
-    return Collected(order.number, "".join(text), took)
+    known.state = state
+    new = [seconds for number, seconds in took.items() if number not in known.told]
+    if name == LIVE:
+        known.told.update(took)
+    return Collected(order.number, "".join(text), new, not_home=len(known.told))
 
 
 def _state(path: str) -> State:
@@ -126,24 +149,29 @@ def _state(path: str) -> State:
 
 
 class _Home:
-    """The directory of a bundle, and what is in it."""
+    """The directory of a bundle, and what is in it; `results` is the name of a file."""
 
-    def __init__(self, order: CollectOrder) -> None:
+    def __init__(self, order: CollectOrder, results: str) -> None:
         self.order = order
         self.directory = os.path.join(order.directory, str(order.number))
         with contextlib.suppress(FileNotFoundError):
             files.refuse_planted_directory(order.directory)
         self.tasks = _tasks(os.path.join(self.directory, TASKS))
-        self.results = _read(os.path.join(self.directory, RESULTS), self.tasks)
+        self.results = _read(os.path.join(self.directory, results), self.tasks)
         self.numbers = _numbers(order.names, self.tasks)
         self.form = StampForm(*order.stamps)
 
-    def ended(self, *, removed: bool) -> tuple[list[str], list[float], set[int]]:
-        """Events of nodes that have ended, how long they took, and the tasks that were robbed; with
-        `removed`, the others have ended, too."""
+    def running(self) -> tuple[list[str], dict[int, float]]:
+        """No events, and how long the tasks took that have ended."""
+        ended = self.results.ended
+        return [], {one: _took(ended[one]) for one in self.numbers.values() if one in ended}
+
+    def ended(self, *, removed: bool) -> tuple[list[str], dict[int, float], set[int]]:
+        """Events of nodes that have ended, how long their tasks took, and the tasks that were
+        robbed; with `removed`, the others have ended, too."""
         order, results = self.order, self.results
         text: list[str] = []
-        took: list[float] = []
+        took: dict[int, float] = {}
         robbed: set[int] = set()
         retries = dict(zip(order.names, order.retries))
         for name, number in self.numbers.items():
@@ -151,7 +179,7 @@ class _Home:
             left = None if end is None else self._left(number, end)
             if end is not None and left is not None:
                 missing = _bring(left, self.tasks[number])
-                took.append(max(0.0, _time(end.get("time")) - _time(end.get("begun"))))
+                took[number] = _took(end)
                 limit = _whole(self.tasks[number].get("timeout")), retries[name]
                 text.append(_events(order, number, name, end, results, self.form, missing, *limit))
             elif removed:
@@ -179,6 +207,10 @@ class _Home:
             JournalRecord.UNBUNDLED, NO_NODE, left, self.order.number, text=text
         )
         return own_events.record_event(_stamp(time.time(), self.form), "", record)
+
+
+def _took(end: Mapping[str, Any]) -> float:
+    return max(0.0, _time(end.get("time")) - _time(end.get("begun")))
 
 
 def _first_line(path: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ A bundle's directory is the initial directory of its job:
 - `tasks`: the list of its tasks, see `runner`;
 - `in/`: links to the files that are transferred to the job, by numbers, as names may be the same;
 - `results`, `out/`: what the runner writes; in a run with file transfer, when they have come home;
+- `live`: of a job with file transfer, its results as far as they are known while it runs;
 - `runner.out`, `runner.err`: what the runner itself prints;
 - `taken/`: what was in `out/`, while it is being put where it belongs.
 """
@@ -28,7 +29,7 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.records.job_description import attribute, literal, split, statements
 
-RUNNER, TASKS, RESULTS, IN, OUT = ("runner", "tasks", "results", "in", "out")
+RUNNER, TASKS, RESULTS, LIVE, IN, OUT = ("runner", "tasks", "results", "live", "in", "out")
 ERRORS = "runner.err"
 FORMAT = 1
 MAX_DESCRIPTION_CHARS = 60
@@ -59,9 +60,8 @@ class PrepareOrder(NamedTuple):
     after: str
 
 
-def prepare(order: PrepareOrder, looker: Looker) -> tuple[str, bool]:
-    """Write the files; returns the description of the job, and whether its results are known while
-    it runs.
+def prepare(order: PrepareOrder, looker: Looker) -> str:
+    """Write the files; returns the description of the job.
 
     Raises:
         CannotBundle: a node can't be bundled any more.
@@ -80,20 +80,20 @@ def prepare(order: PrepareOrder, looker: Looker) -> tuple[str, bool]:
     names = [logged_name(node.name) for node in order.look.nodes]
     given = zip(names, tasks, order.time_limits)
     lines = [_line(place, *one, inputs) for place, one in enumerate(given)]
+    is_transferred = tasks[0].transfers_files
     head = {
         "format": FORMAT,
         "bundle": order.number,
         "parallel": order.parallel,
         "home": home,
+        "release": order.release_s,
+        "stream": is_transferred,
     }
-    is_live = not tasks[0].transfers_files
-    if is_live:
-        head["release"] = order.release_s
     text = "".join(json.dumps(one) + "\n" for one in [head, *lines])
     files.replace(os.path.join(home, TASKS), [text], durable=False)
     body = looker.read(order.look.nodes[0], order.look.texts)[1]
-    transfer = _transfers(inputs.paths) if tasks[0].transfers_files else []
-    return _description(order, body, home, program, transfer), is_live
+    streams = _transfers(inputs.paths) if is_transferred else ["output = runner.out"]
+    return _description(order, body, home, program, streams)
 
 
 def _make_directory(home: str) -> None:
@@ -174,11 +174,13 @@ def _transfers(inputs: Sequence[str]) -> list[str]:
         f"transfer_output_files = {RESULTS},{OUT}",
         "when_to_transfer_output = ON_EXIT_OR_EVICT",
         "transfer_executable = true",
+        f"output = {LIVE}",
+        "stream_output = true",
     ]
 
 
 def _description(
-    order: PrepareOrder, body: str, home: str, program: str, transfer: Sequence[str]
+    order: PrepareOrder, body: str, home: str, program: str, streams: Sequence[str]
 ) -> str:
     ((lines, _),) = split(body).parts
     own = "\n".join([order.before, lines, order.after])
@@ -189,9 +191,8 @@ def _description(
         f"executable = {literal(program)}",
         f"arguments = {TASKS}",
         f"initialdir = {literal(home)}",
-        "output = runner.out",
         f"error = {ERRORS}",
-        *transfer,
+        *streams,
         f"dag_node_name = {NAME}{order.number}",
         f"submit_event_notes = DAG Node: {NAME}{order.number}",
         f"description = {literal(about[:MAX_DESCRIPTION_CHARS])}",
