@@ -79,7 +79,8 @@ class Bundled:
         if self.transfers:
             files = files.replace("\nqueue", "\ntransfer_output_files = made.$(JOB)\nqueue")
         files = files.replace("\nqueue", f"\n{self.lines}\nqueue")
-        head = f"CONFIG knobs\nBUNDLE b SIZE {size} ALL_NODES\n"
+        line = f"BUNDLE b SIZE {size} ALL_NODES" if size else "BUNDLE b ALL_NODES"
+        head = f"CONFIG knobs\n{line}\n"
         self.scene.submit(f"{head}{jobs}{more}{files}{KNOBS}")
 
     def started(self, *names: str) -> None:
@@ -285,6 +286,7 @@ def the_job_goes_on_hold_for_memory(b: Bundled) -> None:
     runner = b.is_running("B")[1]
     b.scene.says("Bundle 1 is on hold")
     b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
+    b.scene.says("bundle 2 of . nodes: [AC], [CD]")  # B, which ran, is alone
     b.scene.touch("go.B")
     b.ends()
     b.began(A=b.is_lost(), B=2)
@@ -331,6 +333,36 @@ def _shadow(scene: Scene, cluster: int) -> int:
     """A shadow serves one job after the other; its log says which."""
     log = scene.access_point.pool.directory / "log" / "ShadowLog"
     return int(re.findall(rf"\({cluster}\.0\) \((\d+)\)", log.read_text())[-1])
+
+
+MANY = "A B " + " ".join(f"N{number}" for number in range(110))  # more than four for each slot
+
+
+@both
+def a_task_takes_long(b: Bundled) -> None:
+    """Nobody waits for it that has not begun."""
+    b.submit(MANY, size=0, A=WAITS)
+    others = {f"{name} 0": 1 for name in b.names if name != "A"}
+    b.scene.until(lambda: dags.runs(b.scene.work) == others, "the end of all others")
+    b.scene.touch("go.A")
+    b.ends()
+    b.ran()
+    b.home()
+
+
+@both
+def the_starter_is_killed_when_others_have_been_given_back(b: Bundled) -> None:
+    """Its job, which may not know of that, does not run them."""
+    b.submit(MANY, size=0, A=WAITS, B=WAITS)
+    b.scene.says("Bundle 1: a node takes long")
+    b.started("B")
+    send(processes.stat_of(b.is_running("A")[1]).parent, signal.SIGKILL)
+    b.scene.until(lambda: dags.starts(b.scene.work)["A 0"] == 2, "A again")
+    b.scene.touch("go.A")
+    b.scene.touch("go.B")
+    b.ends()
+    b.ran(A=2)
+    b.home()
 
 
 # What people do.
