@@ -380,6 +380,11 @@ def test_a_task_whose_outputs_others_have_taken_away_has_no_result(home: Home) -
         assert home.collect()[-1].text.endswith("\nB C")
 
 
+def test_a_task_whose_outputs_are_gone_with_all_others_has_no_result(home: Home) -> None:
+    home.results(ended(1, left=2), ended(2, left=0))
+    assert home.values() == {2: 0}
+
+
 def test_a_runner_that_has_not_begun_is_heard(home: Home) -> None:
     (home.bundle / "runner.err").write_text("There is no python3.\nmore\n")
     assert home.collect()[-1].text == "it has ended: There is no python3.\n"

@@ -149,7 +149,11 @@ def _state(path: str) -> State:
 
 
 class _Home:
-    """The directory of a bundle, and what is in it; `results` is the name of a file."""
+    """The directory of a bundle, and what is in it; `results` is the name of a file.
+
+    Attributes:
+        has_files: whether files have come home.
+    """
 
     def __init__(self, order: CollectOrder, results: str) -> None:
         self.order = order
@@ -160,6 +164,9 @@ class _Home:
         self.results = _read(os.path.join(self.directory, results), self.tasks)
         self.numbers = _numbers(order.names, self.tasks)
         self.form = StampForm(*order.stamps)
+        self.has_files = any(
+            os.path.lexists(os.path.join(self.directory, one)) for one in (OUT, TAKEN)
+        )
 
     def running(self) -> tuple[list[str], dict[int, float]]:
         """No events, and how long the tasks took that have ended."""
@@ -178,7 +185,7 @@ class _Home:
             end = results.ended.get(number)
             left = None if end is None else self._left(number, end)
             if end is not None and left is not None:
-                missing = _bring(left, self.tasks[number])
+                missing = _bring(left, self.tasks[number]) if left else ""
                 took[number] = _took(end)
                 limit = _whole(self.tasks[number].get("timeout")), retries[name]
                 text.append(_events(order, number, name, end, results, self.form, missing, *limit))
@@ -189,7 +196,10 @@ class _Home:
         return text, took, robbed
 
     def _left(self, number: int, end: Mapping[str, Any]) -> str | None:
-        return _taken(self.directory, number, _whole(end.get("left")))
+        left = _whole(end.get("left"))
+        if not self.has_files:
+            return None if left > 0 else ""
+        return _taken(self.directory, number, left)
 
     def released(self, last: int) -> Iterator[str]:
         """Records that name the nodes that the job has released; `last` is in the last of them, and
@@ -221,8 +231,7 @@ def _first_line(path: str) -> Mapping[str, Any]:
 
 def _taken(directory: str, number: int, left: int) -> str | None:
     """Where what a task has left is from now on, so that it is known later which of it was there;
-    None if less is there than it has left, which only another task can have taken away.  There is
-    nothing if no file was transferred."""
+    None if less is there than it has left, which only another task can have taken away."""
     taken = os.path.join(directory, TAKEN, str(number))
     path = os.path.join(directory, OUT, str(number))
     if not os.path.lexists(taken):
