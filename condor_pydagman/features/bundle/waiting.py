@@ -20,6 +20,7 @@ from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
 from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
 from condor_pydagman.features.bundle.plan import Limits
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 
@@ -239,22 +240,21 @@ class Waiting:
     def most_parallel(self, line: BundleLine, category: str) -> int:
         """How many nodes of a line run side by side in one bundle, as far as the limit of the
         category allows that they are of."""
-        limit = self.run.dag.category_limits.get(category, line.parallel)
+        limit = self.run.dag.category_limits.get(category, 0)
         if 0 < limit < line.parallel:
             text = (
                 f"BUNDLE {line.name}: only {number_of(limit, 'node')} can run side by side, not"
                 f" {line.parallel}, because of MAXJOBS {category} {limit}"
             )
             self._say_once(text, text)
-        return max(1, min(line.parallel, limit))
+        return side_by_side(self.run.dag, line, category)
 
     def _size(self, key: Key, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
         run, line, most = self.run, key.line, self.run.config.max_bundle_size
-        size = min(line.size, most)
-        if line.wait and len(waiting) < (size or most) and run.now < _until(line, waiting):
+        limits = limits_of(run.dag, line, key.category, most)
+        if line.wait and len(waiting) < (limits.size or most) and run.now < _until(line, waiting):
             return 0
-        limits = Limits(size, line.max_seconds, self.most_parallel(line, key.category))
         table, bundles = run.job_table, self._jobs
         jobs = (
             table.submitted - table.completed - table.idle + len(bundles.running),
@@ -302,6 +302,17 @@ class Waiting:
             assert run.nodes.states[node] == State.READY, node
         for node in run.nodes.in_state(State.READY):
             assert (node in run.ready or node in aside) != (node in self), node
+
+
+def side_by_side(dag: Dag, line: BundleLine, category: str) -> int:
+    """How many nodes of a line run so in one bundle, if they are of that category."""
+    return max(1, min(line.parallel, dag.category_limits.get(category, line.parallel)))
+
+
+def limits_of(dag: Dag, line: BundleLine, category: str, most: int) -> Limits:
+    """What its author says of bundles; the access point allows so many nodes at most."""
+    size, parallel = min(line.size, most), side_by_side(dag, line, category)
+    return Limits(size, line.max_seconds, parallel)
 
 
 def _urgency(of: tuple[Key, dict[int, float]]) -> int:
