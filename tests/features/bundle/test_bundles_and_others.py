@@ -17,6 +17,8 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.bundle.run import LIVE_S
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.follow.run_model import Run
+from condor_pydagman.follow.tally import Taken, Tally
 from condor_pydagman.vocabulary import (
     EventKind,
     JournalRecord,
@@ -177,6 +179,13 @@ def test_a_bundle_waits_until_as_many_places_of_its_category_are_free() -> None:
     harness.home(well("D"))
     assert bundled(harness) == [["E", "F", "G"]]
     assert harness.asked(Prepare)[0].parallel == 2
+
+
+def test_who_follows_the_log_counts_places_and_jobs_not_nodes() -> None:
+    text = "A B C D\nBUNDLE b SIZE 4 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
+    harness = begun(text)
+    harness.bundle()
+    assert Tally(Run(), harness.replayed().engine).taken() == Taken(1, {"x": 2})
 
 
 def test_the_last_node_waits_for_one_place_only() -> None:
