@@ -56,8 +56,10 @@ def test_without_file_transfer_all_nodes_are_shared_out_among_the_slots() -> Non
     assert kind == Together("A0", "a.sub", 1000, 1000, True, (125,) * 8)
 
 
-def test_with_file_transfer_the_first_bundles_are_small() -> None:
-    (kind,) = kinds(f"{bag(1000, submit='b.sub')}BUNDLE b ALL_NODES\n")
+def test_with_file_transfer_the_first_bundles_are_small_if_nodes_wait_for_them() -> None:
+    names = " ".join(f"A{n}" for n in range(1000))
+    text = f"{bag(1000, submit='b.sub')}JOB B a.sub\nPARENT {names} CHILD B\n"
+    (kind,) = kinds(f"{text}BUNDLE b NODES {names}\n")
     assert set(kind.sizes) == {10}
     assert sum(kind.sizes) < 1000
 
@@ -169,12 +171,13 @@ def test_the_command_dry_run_shows_it(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("is_live", [True, False])
+@pytest.mark.parametrize("edges", ["", "; A1 -> C", "; A99 -> C"])
 @pytest.mark.parametrize("options", ["", "SIZE 30", "PARALLEL 4", "MAX_SECONDS 9"])
-def test_the_run_begins_as_was_foreseen(options: str, is_live: bool) -> None:
+def test_the_run_begins_as_was_foreseen(options: str, edges: str, is_live: bool) -> None:
     """With eight slots, as the DAG under test has."""
     Path("n.sub").write_text(SUBMIT.format("NO" if is_live else "YES"))
     names = " ".join(f"A{n}" for n in range(700))
-    harness = begun(f"{names}\nBUNDLE b {options} ALL_NODES", is_live=is_live)
+    harness = begun(f"{names}{edges}\nBUNDLE b {options} NODES {names}", is_live=is_live)
     harness.settle()
     (found,) = outlook.outlook(harness.dag, MOST).lines[0].kinds
     assert found.sizes == tuple(map(len, bundled(harness)))

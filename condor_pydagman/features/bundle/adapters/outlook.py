@@ -21,6 +21,7 @@ from condor_pydagman.features.bundle.commands import (
 )
 from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
+from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.steps import steps
@@ -178,23 +179,28 @@ class _Packing:
         step = min(self._steps[node] for node in nodes)
         first = [node for node in nodes if self._steps[node] == step]
         limits = limits_of(dag, line, category, self._most)
-        learned, sizes, left = Learned(), list[int](), len(first)
-        learned.saw_slots(self._slots or 0)
-        while left:
-            jobs = 0, len(sizes)
-            size = learned.size((kind, kind in self._live), limits, left, jobs, (), 0.0)
-            if not size:
-                break
-            sizes.append(min(size, self._most))
-            left -= sizes[-1]
         return Together(
             dag.names[nodes[0]],
             dag.submits[nodes[0]],
             len(nodes),
             len(first),
             self._first.issuperset(first),
-            tuple(sizes),
+            tuple(self._sizes(kind, limits, first)),
         )
+
+    def _sizes(self, kind: str, limits: Limits, ready: Sequence[int]) -> Iterator[int]:
+        """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
+        learned, taken, made = Learned(), 0, 0
+        learned.saw_slots(self._slots or 0)
+        has_children = map(self._dag.has_children, ready)
+        parents = max((place for place, is_one in enumerate(has_children, 1) if is_one), default=0)
+        while taken < len(ready):
+            how = kind, kind in self._live or taken >= parents
+            size = learned.size(how, limits, len(ready) - taken, (0, made), (), 0.0)
+            if not size:
+                return
+            yield min(size, self._most)
+            taken, made = taken + min(size, self._most), made + 1
 
 
 def told(found: BundleOutlook) -> Iterator[str]:
