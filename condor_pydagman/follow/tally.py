@@ -12,6 +12,7 @@ from condor_pydagman.engine.report import Report
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 
 WINDOW_S = 600.0  # of which the rate is told
@@ -23,6 +24,18 @@ _SKIPPED = bytes(marks & (SKIPPED | NOT_NEEDED) == SKIPPED for marks in range(25
 _NOT_NEEDED = bytes(bool(marks & NOT_NEEDED) for marks in range(256))
 _LEFT_OUT = bytes(bool(flags & LEFT_OUT) for flags in range(256))
 _DONE = bytes(state == State.DONE for state in range(256))
+
+
+class Taken(NamedTuple):
+    """Places that nodes in the queue take, as the engine counts them: several may share one.
+
+    Attributes:
+        jobs: of -MaxJobs.
+        categories: of those with a limit, by their names; 0 for others.
+    """
+
+    jobs: int
+    categories: Mapping[str, int]
 
 
 class Tally:
@@ -100,6 +113,13 @@ class Tally:
             return {}
         due, nodes = self._engine.run.retrying.queue.nodes, self._engine.run.nodes
         return {node: due.get(node, 0.0) for node in nodes.in_state(State.RETRY_WAIT)}
+
+    def taken(self) -> Taken | None:
+        """The places of limits that nodes take; None if the DAG is not at hand."""
+        if self._engine is None:
+            return None
+        run = self._engine.run
+        return Taken(run.nodes_in_queue(), run.categories.taken())
 
     def feature(self, name: str) -> Any:
         """What the engine has of a feature that the DAG uses; None if it does not."""

@@ -6,6 +6,7 @@ ran.  Every scene is played in both kinds of run: without and with file transfer
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -41,6 +42,13 @@ executable = task.sh
 arguments = "$(JOB) $(RETRY) HOME"
 output = $(JOB).said
 should_transfer_files = TRANSFER
+queue
+"""
+TRUE = """\
+#== true.sub
+executable = /bin/true
+transfer_executable = false
+should_transfer_files = NO
 queue
 """
 KNOBS = """\
@@ -141,6 +149,20 @@ def _add(act: Act, kind: str, name: str) -> None:
 
     play.__name__ = name
     STAGE.scene(play)
+
+
+@STAGE.scene
+def what_is_foreseen(scene: Scene) -> None:
+    """The sizes that a dry run tells are those that bundles begin with."""
+    nodes = "".join(f"JOB N{number} true.sub\n" for number in range(100))
+    scene.write(f"{nodes}BUNDLE b ALL_NODES\n{TRUE}")
+    found = json.loads(scene.run("condor_pydagman", "dry-run", "--json", "t.dag"))["bundles"]
+    (kind,) = found["lines"][0]["kinds"]
+    scene.submit_again()
+    assert scene.ends() == 0
+    made = re.findall(r"Submitting bundle \d+ of (\d+) nodes", scene.out())
+    assert found["slots"] > 1
+    assert list(map(int, made))[: len(kind["sizes"])] == kind["sizes"]
 
 
 # What tasks do.

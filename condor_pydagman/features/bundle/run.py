@@ -45,6 +45,7 @@ from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, Bundle, parts_
 from condor_pydagman.features.bundle.waiting import Waiting
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
+from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import (
     NO_NODE,
     DagStatus,
@@ -226,8 +227,11 @@ class Bundles(Feature):
             self._prepare(bundle)
 
     def _most_parallel(self, names: str) -> int:
-        line = self.waiting.line_of.get(self.run.dag.ids.get(names.partition(" ")[0], NO_NODE))
-        return 1 if line is None else line.parallel
+        node = self.run.dag.ids.get(names.partition(" ")[0], NO_NODE)
+        line = self.waiting.line_of.get(node)
+        if line is None:
+            return 1
+        return self.waiting.most_parallel(line, self.run.category(node))
 
     def _prepare(self, bundle: Bundle) -> None:
         bundle.asked = True
@@ -456,7 +460,7 @@ class Bundles(Feature):
                 self._returns[node] = self._returns.get(node, 0) + 1
             self._take_back(node, node in suspects)
         if left:
-            run.say(f"Bundle {bundle.number}: {len(left)} nodes have no result ({why})")
+            run.say(f"Bundle {bundle.number}: no result of {number_of(len(left), 'node')} ({why})")
         if run.mode is Mode.RUN and not run.recovering:
             run.emit(do.Ask(HELPER, Forget(bundle.number)))
 
@@ -474,8 +478,8 @@ class Bundles(Feature):
             lifecycle.leave_queue(run, node)
             lifecycle.make_ready(run, node)
         if inside:
-            others = f"{len(inside)} others are not"
-            run.say(f"Bundle {event.value}: a node takes long; {others} to wait for it")
+            others = number_of(len(inside), "other node")
+            run.say(f"Bundle {event.value}: a node takes long, and {others} need not wait for it")
 
     def on_forgotten(self, answer: Forgotten) -> None:
         """Its files are gone."""
@@ -548,7 +552,7 @@ class Bundles(Feature):
         bundle = self._bundle_of.get(node)
         if bundle is None:
             return ""
-        return f"it is in bundle {bundle.number} with {_others(bundle)} others: ask when that ends"
+        return f"it is in bundle {bundle.number} with {_others(bundle)}: ask when that ends"
 
     def details(self, node: int) -> str:
         """Which bundle it is in, or that it waits for others."""
@@ -557,11 +561,8 @@ class Bundles(Feature):
             does = "runs" if bundle.runs else "is queued"
             job = f" (job {bundle.cluster}.0)" if bundle.cluster else ""
             ended = f"; {bundle.not_home} have ended" if bundle.not_home else ""
-            others = _others(bundle)
-            return f"{does} in bundle {bundle.number}{job} with {others} others{ended}"
-        if node in self.waiting:
-            return "waits for others to be bundled with"
-        return ""
+            return f"{does} in bundle {bundle.number}{job} with {_others(bundle)}{ended}"
+        return self.waiting.details(node) if node in self.waiting else ""
 
     def validate(self) -> None:
         """Nodes of bundles are in the queue; those that wait for others are ready."""
@@ -580,8 +581,8 @@ class Bundles(Feature):
         self.jobs.validate()
 
 
-def _others(bundle: Bundle) -> int:
-    return bundle.inside - 1
+def _others(bundle: Bundle) -> str:
+    return number_of(bundle.inside - 1, "other node")
 
 
 def _named(run: RunState, bundle: Bundle) -> str:

@@ -51,6 +51,8 @@ from tests.features.bundle.bundled import (
     well,
 )
 
+ONCE = "(said once for each reason)"
+
 # A bundle from its beginning to its end.
 
 
@@ -167,7 +169,7 @@ def test_nodes_that_cannot_be_bundled_run_alone_and_that_is_said_once() -> None:
     assert harness.submits() == ["B"]
     assert bundled(harness) == [["A", "D"]]
     said = [one for one in harness.ever(do.Say) if "it has foo" in one.text]
-    assert [one.text for one in said] == ["Node B and others like it are not bundled: it has foo"]
+    assert [one.text for one in said] == [f"Node B is not bundled: it has foo {ONCE}"]
 
 
 def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> None:
@@ -361,7 +363,7 @@ def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
     harness.bundle()
     harness.ends(7, -9)
     harness.home(well("A"), suspects="B")
-    assert harness.said("Bundle 1: 3 nodes have no result (its job has ended with signal 9)")
+    assert harness.said("Bundle 1: no result of 3 nodes (its job has ended with signal 9)")
     assert not harness.engine.run.nodes.retries
     assert harness.submits() == ["B"]  # it was running, and may be why
     harness.take("B", 8)
@@ -692,7 +694,7 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
     for event in harness.log:
         follower.follow(event)
     told = {one.name: one.details for one in follower.node_reports()}
-    assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 others"}
+    assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 other nodes"}
     assert set(follower.run.nodes.states) == {State.SUBMITTED}
     assert not follower.run.out
 
@@ -724,7 +726,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
     assert states(harness, "A", State.DONE)
     assert "E" in submitted(harness)
     assert states(harness, "BC", State.SUBMITTED)
-    assert harness.bundles.details(1) == "runs in bundle 1 (job 7.0) with 1 others"
+    assert harness.bundles.details(1) == "runs in bundle 1 (job 7.0) with 1 other node"
     harness.same_replay()
     harness.wait(LIVE_S)
     (asked,) = harness.asked(Collect)
@@ -743,7 +745,7 @@ def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     harness.settle()
     assert states(harness, "A", State.SUBMITTED)
     assert bundled(harness) == [["B", "C"]]
-    assert harness.said("Bundle 1: a node takes long; 1 others are not to wait for it")
+    assert harness.said("Bundle 1: a node takes long, and 1 other node need not wait for it")
     harness.taken(2, 8)
     harness.same_replay()
     harness.tell(removed(7))
