@@ -475,8 +475,7 @@ class Bundles(Feature):
         inside = [node for node in inside if self._bundle_of.get(node) is bundle]
         for node in filter(self._is_without_result, inside):
             self._leave(node)
-            lifecycle.leave_queue(run, node)
-            lifecycle.make_ready(run, node)
+            self._make_ready(node)
         if inside:
             others = number_of(len(inside), "other node")
             run.say(f"Bundle {event.value}: a node takes long, and {others} need not wait for it")
@@ -495,8 +494,13 @@ class Bundles(Feature):
         run = self.run
         if suspect or self._returns.get(node, 0) > MAX_RETURNS:
             self.waiting.alone.add(node)
-        lifecycle.leave_queue(run, node)
-        lifecycle.make_ready(run, node, first=True)
+        self._make_ready(node, first=True)
+
+    def _make_ready(self, node: int, *, first: bool = False) -> None:
+        """A log that has lost its end may not show that the node has run since."""
+        lifecycle.leave_queue(self.run, node)
+        lifecycle.make_ready(self.run, node, first=first)
+        lifecycle.adopt_found(self.run, node)
 
     # How long nodes take.
 

@@ -861,3 +861,14 @@ def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
     harness = begun(f"{names}; {names} -> E\nBUNDLE b ALL_NODES")
     harness.settle()
     assert 0 < len(harness.bundles.waiting.alone) < 50
+
+
+def test_a_node_that_has_run_since_is_not_run_again() -> None:
+    """The nodes log has lost its end, with the end of the bundle; the schedd's history has it."""
+    harness = begun()
+    harness.bundle()
+    harness.engine.run.query.history[0] = [inputs.EndedJob(9, 0, "A", 0, 0, False)]
+    harness.tell(removed(7))
+    harness.home({"B": 0, "C": 0, "D": 0}, suspects="A")
+    assert harness.said("Node A: found its job in the schedd's history, cluster 9")
+    assert "A" not in submitted(harness)
