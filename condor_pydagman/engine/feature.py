@@ -353,6 +353,11 @@ class Feature:
         """Why a person can ask nothing of the node; '' if that is possible."""
         raise NotImplementedError
 
+    def tells_end(self, node: int) -> bool:
+        """Whether the feature will tell how the node has ended, which is a part of a job that the
+        schedd does not have."""
+        raise NotImplementedError
+
     def has_left(self, job: QueuedJob) -> bool:
         """The job is no node's that there is.  Whether it is known to have ended: it is of the
         feature, or of a node that was done and has left the DAG."""

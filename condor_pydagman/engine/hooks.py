@@ -86,6 +86,7 @@ class Hooks:
     started: tuple[Callable[[], None], ...]
     submits: tuple[Callable[[int], bool], ...]
     takes_event: tuple[Callable[[LogEvent], bool], ...]
+    tells_end: tuple[Callable[[int], bool], ...]
     under_way: tuple[Callable[[], bool], ...]
     validate: tuple[Callable[[], None], ...]
     was_done: tuple[Callable[[int], None], ...]
@@ -175,6 +176,7 @@ class Hooks:
         "starts_over",
         "submits",
         "takes_event",
+        "tells_end",
         "under_way",
         "validate",
         "waits_again",

@@ -313,6 +313,10 @@ class Bundles(Feature):
         """The schedd has told what it has: bundles that it has not got are over."""
         return self.jobs.listed(answer)
 
+    def tells_end(self, node: int) -> bool:
+        """It is in a bundle the results of which are being read, or were when a log was cut."""
+        return node in self._bundle_of
+
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
         return self.jobs.has_left(job)

@@ -872,3 +872,18 @@ def test_a_node_that_has_run_since_is_not_run_again() -> None:
     harness.home({"B": 0, "C": 0, "D": 0}, suspects="A")
     assert harness.said("Node A: found its job in the schedd's history, cluster 9")
     assert "A" not in submitted(harness)
+
+
+def test_a_task_whose_end_the_log_has_lost_is_not_lost_while_its_results_are_read() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.ends(7)
+    (asked,) = harness.asked(Collect)
+    harness.tell(*task(7, 1, "A", 0)[:2])
+    for _ in range(3):
+        harness.tell(inputs.QueueListed([]))
+        harness.wait(CONFIRM_LOST_S)
+    assert not [one for one in harness.ever(do.AppendJournalRecord) if one.node == 0]
+    harness.tell(Collected(asked.number, "events"), *harness.told(asked, well()))
+    harness.settle()
+    assert states(harness, ALL, State.DONE)
