@@ -1,10 +1,10 @@
 """A workflow of a thousand short tasks, examples/montage, without bundles and with, side by side on
 one pool.
 
-Use: python -m benchmarks.bundle_workflow [--rounds R] [--slots K] [--picture FILE]
+Use: python -m benchmarks.bundle_workflow [--rounds R] [--slots K] [--line LINE] [--picture FILE]
 
-Printed is a table; `--picture` draws what the slots do in the fastest run of each.  The pictures of
-the sky that the runs make must be the same.
+Printed is a table; `--line` is another BUNDLE line for the DAG; `--picture` draws what the slots do
+in the fastest run of each.  The pictures of the sky that the runs make must be the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.subjects import OURS
 
 EXAMPLE = HERE.parent / "examples" / "montage"
 NODES = 1000
-WAYS = {"a job for each task": "", "in bundles": "BUNDLE short ALL_NODES\n"}
+ALONE, BUNDLED = "a job for each task", "in bundles"
 HEAD = (
     "| | seconds | jobs | CPU of DAGMan, s | of its helpers | of the schedd |\n"
     "|---|---:|---:|---:|---:|---:|"
@@ -32,7 +32,7 @@ COLOURS = {
     "difference": "#e69f00",
     "fit": "#d55e00",
     "correct": "#56b4e9",
-    "one for all": "#000000",
+    "single tasks": "#000000",
 }
 _KINDS = {"project": "project", "right": "difference", "below": "difference", "fit": "fit",
           "correct": "correct"}  # fmt: skip
@@ -56,7 +56,7 @@ def tasks(place: Place, directory: Path) -> list[slot_chart.Task]:
     return [
         slot_chart.Task(
             row["job"].partition(".")[0],
-            _KINDS.get(row["node"].partition("_")[0], "one for all"),
+            _KINDS.get(row["node"].partition("_")[0], "single tasks"),
             row["execute"] - begin,
             row["end"] - begin,
         )
@@ -79,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--slots", type=int, default=8, help="of the pool; at least its cores")
+    parser.add_argument("--line", default="BUNDLE short ALL_NODES")
     parser.add_argument("--picture", type=Path, help="an SVG file")
     parser.add_argument("--directory", type=Path)
     chosen = parser.parse_args()
@@ -88,15 +89,7 @@ def main() -> None:
     place = Place(directory)
     place.start(chosen.slots)
     try:
-        found: dict[str, list[tuple[Took, Path]]] = {way: [] for way in WAYS}
-        for _ in range(chosen.rounds):
-            for way, line in WAYS.items():
-                found[way].append(run(place, line))
-        mosaics = {
-            (where / "mosaic.pgm").read_bytes() for some in found.values() for _, where in some
-        }
-        if len(mosaics) != 1:
-            raise Failed("the runs have made different pictures")
+        found = measured(place, chosen.rounds, chosen.line)
         if chosen.picture:
             fastest = {way: min(some) for way, some in found.items()}
             chosen.picture.write_text(picture(place, fastest, chosen.slots), encoding="utf-8")
@@ -107,6 +100,18 @@ def main() -> None:
         usual = bundle_costs.medians([took for took, _ in some])
         cpu = " | ".join(f"{seconds:.1f}" for seconds in usual[2:])
         print(f"| {way} | {usual.seconds:.1f} | {usual.jobs:g} | {cpu} |")
+
+
+def measured(place: Place, rounds: int, line: str) -> dict[str, list[tuple[Took, Path]]]:
+    """Run it so often in each way; Failed if the results are not all the same."""
+    found: dict[str, list[tuple[Took, Path]]] = {ALONE: [], BUNDLED: []}
+    for _ in range(rounds):
+        found[ALONE].append(run(place, ""))
+        found[BUNDLED].append(run(place, f"{line}\n"))
+    runs = [where for some in found.values() for _, where in some]
+    if len({(where / "mosaic.pgm").read_bytes() for where in runs}) != 1:
+        raise Failed("the runs have made different pictures")
+    return found
 
 
 if __name__ == "__main__":
