@@ -125,14 +125,6 @@ def test_why_nodes_run_alone(line: str, why: str, tmp_path: Path) -> None:
     assert found.alone == (Alone("N", 1, why.format(tmp_path)),)
 
 
-def test_macros_that_nothing_uses_keep_nodes_apart() -> None:
-    text = "".join(f'VARS A{n} run="1" n="{n}"\n' for n in range(3))
-    Path("a.sub").write_text("arg = $(run)\n" + SUBMIT.format("NO"))
-    (found,) = looked(f"{bag(3)}{text}BUNDLE b ALL_NODES\n").lines
-    why = "no other node of its line can go with it; its submit description does not use n of VARS"
-    assert found.alone == (Alone("A0", 3, why),)
-
-
 def test_a_file_that_a_node_may_write_need_not_be_there() -> None:
     Path("d.sub").write_text(f"transfer_input_files = gone\n{SUBMIT.format('YES')}")
     text = "JOB A d.sub\nJOB B d.sub\nJOB P b.sub\nPARENT P CHILD A B\nBUNDLE b NODES A B\n"

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.features.bundle.adapters import slots
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.alone import alone_in
 from condor_pydagman.features.bundle.commands import (
@@ -25,7 +25,6 @@ from condor_pydagman.features.bundle.plan import Limits
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.steps import steps
-from condor_pydagman.language import submit_file
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import does, number_of, printable
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
@@ -111,8 +110,6 @@ class _Packing:
         }
         self._first = set(self._starting_first())
         self._alone = alone_in(dag, self._line_of)
-        self._looker, self._cwd = Looker(), os.getcwd()
-        self._texts = texts_of(dag, list(self._line_of))
         self._live: set[str] = set()
         self._groups: dict[tuple[BundleLine, str, str], list[int]] = {}
         self._sort()
@@ -130,27 +127,17 @@ class _Packing:
             category = self._dag.categories.get(node, "")
             groups.setdefault((self._line_of[node], kind, category), []).append(node)
         for key in [key for key, nodes in groups.items() if len(nodes) < MIN_SIZE]:
-            for node in groups.pop(key):
-                self._alone[node] = _ONLY_ONE + self._unused(node)
+            self._alone.update(dict.fromkeys(groups.pop(key), _ONLY_ONE))
 
     def _looks(self) -> Iterator[Look]:
         """What is found of each; files must be there only for nodes whose job starts first."""
+        dag, cwd, looker = self._dag, os.getcwd(), Looker()
         left = [node for node in self._line_of if node not in self._alone]
+        texts = texts_of(dag, left)
         for first in (True, False):
             nodes = [node for node in left if (node in self._first) is first]
-            orders = LookOrder(list(map(self._order, nodes)), self._texts)
-            yield from self._looker.look_at(orders, ready=first)
-
-    def _order(self, node: int) -> NodeOrder:
-        return order_of(self._dag, self._cwd, node, 0, self._dag.priorities.get(node, 0))
-
-    def _unused(self, node: int) -> str:
-        """Which macros of its VARS may be why no other node can go with it, as a clause: one that
-        its description does not use may be a command of that."""
-        own = [one.key.lower() for one in self._dag.variables.get(node, ())]
-        used = self._looker.read(self._order(node), self._texts)[0].text.mentioned
-        unused = sorted({*own} - used - submit_file.KEYWORDS)
-        return f"; its submit description does not use {', '.join(unused)} of VARS" * bool(unused)
+            orders = [order_of(dag, cwd, node, 0, dag.priorities.get(node, 0)) for node in nodes]
+            yield from looker.look_at(LookOrder(orders, texts), ready=first)
 
     def _starting_first(self) -> Iterator[int]:
         """Those before whose jobs no other and no script runs."""
