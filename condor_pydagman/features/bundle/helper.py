@@ -55,7 +55,7 @@ class BundleHelper(Helper):
     def __init__(self, run: DagRun) -> None:
         self._run = run
         self._directory = os.path.join(run.process.directory, run.paths.bundles)
-        self._looker = look.Looker()
+        self._looker = look.Looker(look.added_commands())
         self._known: dict[int, collected.Known] = {}
 
     def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:

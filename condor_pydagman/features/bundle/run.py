@@ -495,7 +495,6 @@ class Bundles(Feature):
         )
 
     def _take_back(self, node: int, suspect: bool) -> None:
-        run = self.run
         if suspect or self._returns.get(node, 0) > MAX_RETURNS:
             self.waiting.alone.add(node)
         self._make_ready(node, first=True)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.features.bundle.adapters import slots
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
+from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.alone import alone_in
 from condor_pydagman.features.bundle.commands import (
@@ -131,7 +131,7 @@ class _Packing:
 
     def _looks(self) -> Iterator[Look]:
         """What is found of each; files must be there only for nodes whose job starts first."""
-        dag, cwd, looker = self._dag, os.getcwd(), Looker()
+        dag, cwd, looker = self._dag, os.getcwd(), Looker(added_commands())
         left = [node for node in self._line_of if node not in self._alone]
         texts = texts_of(dag, left)
         for first in (True, False):
