@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from condor_pydagman.names import logged_name
+from condor_pydagman.names import BUNDLE, logged_name
 
 if TYPE_CHECKING:
     from condor_pydagman.features.timeout.commands import Timeout
     from condor_pydagman.graph.model import Dag
 
-NAME = "bundle "  # before the number, where HTCondor has the name of a node
+NAME = f"{BUNDLE} "  # before the number, where HTCondor has the name of a node
 MAX_NAMES = 700  # bytes of names that one record has; more would be cut
 
 
