@@ -166,6 +166,7 @@ class JournalRecord(Enum):
     # value: number of a bundle; text: why it has ended, and who was running; or (retry > 0) which
     # nodes its job does not run any more, with 1 and the number of parts that follow in `retry`
     UNBUNDLED = "UNBUNDLED"
+    TASK_FAILED = "TASK_FAILED"  # text: why, beside its exit code, the node has failed in a bundle
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 

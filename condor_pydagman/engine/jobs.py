@@ -372,7 +372,7 @@ class JobTable:
 
     def exceed_tolerance(self, jobs: Jobs, proc: int, value: int, error: str = "") -> None:
         """The failure of `proc`, with that value, was one too many; `error` as of Jobs."""
-        jobs.error = error
+        jobs.error = error or jobs.error
         jobs.tolerance_exceeded = True
         jobs.failed_proc = proc
         jobs.value = jobs.value or value

@@ -601,7 +601,10 @@ class History:
     def _used(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
         text = said(event)
         usage = event_facts.usage(text)
-        attempt.cpu_s += event_facts.cpu_s(text)
+        if attempt.is_part:
+            attempt.cpu_s += event_facts.brief_cpu_s(usage, event.time - attempt.started)
+        else:
+            attempt.cpu_s += event_facts.cpu_s(text)
         sent, received = event_facts.transferred(text)
         attempt.bytes_sent += sent
         attempt.bytes_received += received

@@ -74,6 +74,7 @@ class Bundles(Feature):
     records = (
         (JournalRecord.BUNDLED, "on_bundled"),
         (JournalRecord.UNBUNDLED, "on_unbundled"),
+        (JournalRecord.TASK_FAILED, "on_task_failed"),
     )
     replies = (
         (LookedAt, "on_looked_at"),
@@ -441,6 +442,15 @@ class Bundles(Feature):
         if jobs.is_task:
             self._by_task[jobs.cluster, jobs.subproc] = node
             self._task_of[node] = jobs.cluster, jobs.subproc
+
+    def on_task_failed(self, node: int, event: LogEvent) -> None:
+        """Its task, the end of which is the next event of it, has failed for that reason."""
+        run, jobs = self.run, self.run.job_table.by_node.get(node)
+        if jobs is None or not jobs.is_task or event.retry != run.nodes.retries.get(node, 0):
+            return
+        job = jobs.job(0)
+        run.say(f"Node {run.dag.names[node]} ({job}): {event.text}")
+        jobs.error = f"Job proc ({job}) failed: {event.text}"
 
     def on_unbundled(self, _: int, event: LogEvent) -> None:
         """The bundle has ended: its nodes without a result are ready again.  Or (`retry`) its job

@@ -100,6 +100,13 @@ def _unbundled(tracker: Tracker, _: NodeRun | None, read: RecordRead, time: floa
         tracker.say(_event("end", bundle, time, nodes=nodes, reason=reason))
 
 
+def _task_failed(_: Tracker, node: NodeRun | None, read: RecordRead, _time: float) -> None:
+    """It is told before the end of its task is."""
+    last = node.attempts[-1] if node is not None and node.attempts else None
+    if last is not None and last.is_part and last.number == read.retry and not last.over:
+        last.reason = read.text
+
+
 def _event(what: str, bundle: BundleSeen, time: float, **data: Any) -> DagEvent:
     job = bundle.job.job
     return DagEvent(f"bundle.{what}", time, job=job, data={"bundle": bundle.number, **data})
@@ -137,7 +144,11 @@ _TOLD: Mapping[int, tuple[str, Callable[[str], dict[str, Any]]]] = {
     EventKind.JOB_RECONNECT_FAILED: _EVICTED,
 }
 
-RECORDS: Records = {JournalRecord.BUNDLED: _bundled, JournalRecord.UNBUNDLED: _unbundled}
+RECORDS: Records = {
+    JournalRecord.BUNDLED: _bundled,
+    JournalRecord.UNBUNDLED: _unbundled,
+    JournalRecord.TASK_FAILED: _task_failed,
+}
 
 
 def _words(what: str) -> Callable[[DagEvent], str]:

@@ -358,6 +358,26 @@ def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
 # Nodes that are given back.
 
 
+def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
+    harness = begun(f"{BAG}\nRETRY A 1")
+    harness.bundle()
+    harness.ends(7)
+    (asked,) = harness.asked(Collect)
+    harness.tell(Collected(asked.number, "events", [1.0] * 4))
+    events = harness.told(asked, {"A": 1, "B": 1, "C": 0, "D": 0})
+    for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
+        why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
+        events.insert(behind, why._replace(record=JournalRecord.TASK_FAILED))
+    harness.tell(*events)
+    harness.settle()
+    error = "Job proc (7.0.2) failed: its output x is missing"
+    assert harness.engine.run.nodes.errors == {1: error}
+    assert harness.said("Node B (7.0.2): its output x is missing")
+    late = LogEvent(EventKind.GENERIC, 7, 0, 0, node="A", text="of the attempt before")
+    harness.tell(late._replace(record=JournalRecord.TASK_FAILED))
+    assert not harness.said("of the attempt before")
+
+
 def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
     harness = begun(BAG + "\nRETRY ALL_NODES 1")
     harness.bundle()

@@ -222,6 +222,17 @@ def test_a_ready_node_waits_for_others_to_be_bundled_with(logs: BundleLogs) -> N
     assert "It is to run with others in one job (BUNDLE b)" in said
 
 
+def test_a_node_whose_output_is_missing_says_which(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    logs.task("A", 1, value=1, why="its output x.txt is missing")
+    said = "Node A failed: its job ended with exit code 1: its output x.txt is missing."
+    assert said in of_dag(logs)
+    assert said in said_of(logs)
+    assert logs.follow(FOUR).nodes["A"].failure() == (1, "its output x.txt is missing")
+    assert "its output x.txt is missing: exit code 1" in report(logs)
+
+
 # Reports and events.
 
 
@@ -246,6 +257,7 @@ def test_a_report_has_the_wait_and_the_bundles(logs: BundleLogs) -> None:
         )
     ]
     assert "<b>1</b><span>job, 1 of them of several nodes" in report(logs)
+    assert attempt.cpu_s == 0.5
 
 
 def test_events_of_bundles_are_told_in_words(logs: BundleLogs) -> None:
