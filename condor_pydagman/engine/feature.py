@@ -101,6 +101,10 @@ class Feature:
         is told of it, but by `own_event`."""
         raise NotImplementedError
 
+    def own_jobs(self) -> tuple[int, int, int]:
+        """How many jobs of the feature's own are in the queue: idle, on hold, running."""
+        raise NotImplementedError
+
     def own_event(self, event: LogEvent) -> None:
         """A feature has taken the event, which is of a job of its own."""
         raise NotImplementedError

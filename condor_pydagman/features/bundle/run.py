@@ -14,7 +14,7 @@ So a node in a bundle that is queued or runs is SUBMITTED without jobs of its ow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
@@ -28,6 +28,7 @@ from condor_pydagman.engine.inputs import (
 )
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
 from condor_pydagman.features.bundle.messages import (
@@ -46,6 +47,7 @@ from condor_pydagman.features.bundle.waiting import Waiting
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import number_of
+from condor_pydagman.records.own_ad import MORE_HELD, MORE_RUNNING
 from condor_pydagman.vocabulary import (
     NO_NODE,
     DagStatus,
@@ -297,6 +299,17 @@ class Bundles(Feature):
     def takes_event(self, event: LogEvent) -> bool:
         """Whether it is of the job of a bundle; events of its nodes have a third number."""
         return self.jobs.takes_event(event)
+
+    def own_jobs(self) -> tuple[int, int, int]:
+        """Jobs of bundles."""
+        return self.jobs.in_the_queue()
+
+    def shown(self) -> Iterable[Shown]:
+        """How many more nodes than jobs run and are on hold, as bundles have several nodes."""
+        running = sum(one.inside - 1 for one in self.jobs.running.values() if one.inside)
+        held = sum(one.inside - 1 for one in self.jobs.idle.values() if one.held and one.inside)
+        yield Shown("", running, attribute=MORE_RUNNING)
+        yield Shown("", held, attribute=MORE_HELD)
 
     def replayed(self) -> None:
         """A bundle that is on hold is removed now, if that was not done before."""

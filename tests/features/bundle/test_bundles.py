@@ -23,6 +23,7 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.bundle.run import EMPTY_S, LIVE_S, MAX_RETURNS
 from condor_pydagman.names import logged_name
+from condor_pydagman.records.own_ad import MORE_HELD, MORE_RUNNING
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
@@ -413,6 +414,7 @@ def test_a_held_bundle_is_removed_and_its_suspects_run_alone() -> None:
     harness.tell(removed(7))
     (collect,) = harness.asked(Collect)
     assert not collect.removed
+    assert collect.why == "its job was removed since it was on hold: it takes too much memory"
     harness.home({}, suspects="A")
     assert harness.submits() == ["A"]
     harness.take("A", 8)
@@ -443,6 +445,30 @@ def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
     harness.ends(7)
     harness.home(well())
     assert states(harness, ALL, State.DONE)
+
+
+def test_jobs_of_bundles_are_counted_as_jobs() -> None:
+    harness = begun("A B C D E F\nBUNDLE b SIZE 3 ALL_NODES")
+    harness.settle()
+    assert jobs(harness) == (0, 0, 0, 0, 0)
+    harness.taken(1, 7)
+    harness.answered(2, 8)
+    assert jobs(harness) == (1, 0, 1, 2, 0)
+    harness.tell(bundle_submit(2, 8), held(8, BY_A_PERSON))
+    assert jobs(harness) == (0, 1, 1, 2, 2)
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 8))
+    assert jobs(harness) == (1, 0, 1, 2, 0)
+    harness.ends(7)
+    harness.home(well("ABC"))
+    assert jobs(harness) == (1, 0, 0, 0, 0)
+
+
+def jobs(harness: BundledDag) -> tuple[object, ...]:
+    """Idle, on hold and running; and how many more nodes run and are on hold."""
+    report = harness.engine.report()
+    more = {one.attribute: one.value for one in report.shown}
+    counts = report.procs_idle, report.procs_held, report.procs_running
+    return *counts, more[MORE_RUNNING], more[MORE_HELD]
 
 
 def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
