@@ -71,6 +71,7 @@ class BundleJobs:
     def count(self, bundle: Bundle) -> None:
         """What is known of its job has changed."""
         self._count_no_more(bundle.number)
+        self.run.job_table.feature_changed()
         if bundle.ended:
             self.over[bundle.number] = bundle
         elif bundle.runs:
