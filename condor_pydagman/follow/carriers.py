@@ -47,6 +47,13 @@ def nodes_of(run: Run, name: str) -> tuple[str, ...]:
     return (name,) if carrier is None else tuple(carrier.nodes)
 
 
+def unknown_nodes(run: Run, carrier: Carrier) -> list[str]:
+    """Those of its nodes that are in it and of which the log tells nothing else: of a DAG that
+    nobody has read."""
+    inside = (name for name in carrier.nodes if run.carried.get(name) is carrier)
+    return [name for name in inside if name not in run.nodes]
+
+
 def slot_on(carrier: Carrier, machine: str) -> str:
     """The slot in which the job of a carrier has run on a machine last; the machine if none is
     known."""

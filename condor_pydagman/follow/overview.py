@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman import features
-from condor_pydagman.follow.carriers import with_jobs
+from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
@@ -243,6 +243,10 @@ def _in_queue(tally: Tally) -> tuple[int, int]:
             running += 1
         elif attempt.held:
             held += 1
+    for carrier in in_queue(tally.run):
+        number = len(unknown_nodes(tally.run, carrier))
+        running += number * carrier.job.running
+        held += number * carrier.job.held
     return running, held
 
 

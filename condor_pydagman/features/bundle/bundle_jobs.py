@@ -160,6 +160,8 @@ class BundleJobs:
             bundle.runs = False
             if event.value != _BY_USER:
                 self._hold(bundle, event.text)
+            else:
+                self.run.say(f"Bundle {bundle.number} is on hold: {event.text}")
         elif kind == EventKind.JOB_TERMINATED:
             how = "status" if event.value >= 0 else "signal"
             bundle.ended = f"its job has ended with {how} {abs(event.value)}"

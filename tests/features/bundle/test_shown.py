@@ -258,6 +258,28 @@ def test_a_report_has_the_wait_and_the_bundles(logs: BundleLogs) -> None:
     ]
     assert "<b>1</b><span>job, 1 of them of several nodes" in report(logs)
     assert attempt.cpu_s == 0.5
+    assert "<td class='text'>Memory (MB)</td><td></td><td>12</td><td>12</td>" in report(logs)
+
+
+def test_a_node_is_held_as_long_as_its_bundle_is(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    logs.task("A", 1)
+    logs.hold(211)
+    logs.now += 60
+    logs.event(13, "Job was released.\n\tvia condor_release\n", "211.000.000")
+    logs.runs()
+    logs.task("B", 2)
+    parts = {
+        name: [kind for kind, _, _ in job_parts(node.attempts[0], logs.now)]
+        for name, node in logs.follow(FOUR).nodes.items()
+    }
+    assert parts == {
+        "A": ["idle", "run"],
+        "B": ["idle", "held", "idle", "run"],
+        "C": ["idle", "held", "idle"],
+        "D": ["idle", "held", "idle"],
+    }
 
 
 def test_events_of_bundles_are_told_in_words(logs: BundleLogs) -> None:
@@ -275,6 +297,18 @@ def test_events_of_bundles_are_told_in_words(logs: BundleLogs) -> None:
         "bundle 7 is over: its job was removed: DAG bundle",
     ]
     assert [one.job for one in told] == ["", "211.0", "211.0", "211.0"]
+
+
+def test_of_a_dag_that_nobody_has_read_nodes_run_with_their_bundle(logs: BundleLogs) -> None:
+    logs.made("A B C")
+    logs.made("D E", 8, 212)
+    logs.runs()
+    logs.hold(212)
+    logs.task("A", 1)
+    run = logs.follow()
+    run.counts = 5, 1, 0, 4, 0, 0, 0, 0, 0
+    seen = glance("", Dagman("running"), Tally(run), logs.now, exact=False)
+    assert (seen.counts["running"], seen.counts["held"], seen.counts["idle"]) == (2, 2, 0)
 
 
 def test_nodes_of_a_dag_that_nobody_has_read_are_of_one_job(logs: BundleLogs) -> None:
