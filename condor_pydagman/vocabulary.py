@@ -220,6 +220,10 @@ SHARED_VARIABLE = "PYDAGMAN_"
 NOOP_CLUSTER = 0
 NOOP_PROC = 2147483647
 
+# Attributes of DAGMan's job: how many nodes run beyond DAG_JobsRunning, and are on hold beyond
+# DAG_JobsHeld, since bundles have several.
+MORE_RUNNING, MORE_HELD = "PYDAGMAN_MoreNodesRunning", "PYDAGMAN_MoreNodesHeld"
+
 # Names of the events of a DAG (docs/watching.md), and what has happened.
 DAG_EVENTS = {
     "dag.start": "DAGMan has started, or started again",

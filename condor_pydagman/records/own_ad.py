@@ -32,8 +32,6 @@ ENDED = "PYDAGMAN_Ended"  # see `ended`
 BEGUN = "PYDAGMAN_BegunAnew"  # when; the jobs of runs before are not this one's
 RUN_COUNT = "JobRunCount"  # the schedd's: how often it has started the job
 EXIT_CODE, EXIT_BY_SIGNAL = "ExitCode", "ExitBySignal"  # of the start before
-# Nodes beyond DAG_JobsRunning that run, and beyond DAG_JobsHeld that are on hold, in bundles.
-MORE_RUNNING, MORE_HELD = "PYDAGMAN_MoreNodesRunning", "PYDAGMAN_MoreNodesHeld"
 _UPDATE_TIME = "DAG_AdUpdateTime"
 _STATISTICS = "DAG_Stats"  # differs at every update, so a change of it alone causes none
 

@@ -14,7 +14,7 @@ from condor_pydagman.follow.shown_states import done_of
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
-from condor_pydagman.records.own_ad import MORE_HELD, MORE_RUNNING
+from condor_pydagman.vocabulary import MORE_HELD, MORE_RUNNING
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.live_dag import LiveDag

@@ -47,8 +47,9 @@ from condor_pydagman.features.bundle.waiting import Waiting
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import number_of
-from condor_pydagman.records.own_ad import MORE_HELD, MORE_RUNNING
 from condor_pydagman.vocabulary import (
+    MORE_HELD,
+    MORE_RUNNING,
     NO_NODE,
     DagStatus,
     JournalRecord,
@@ -518,7 +519,6 @@ class Bundles(Feature):
         )
 
     def _take_back(self, node: int, suspect: bool) -> None:
-        run = self.run
         if suspect or self._returns.get(node, 0) > MAX_RETURNS:
             self.waiting.alone.add(node)
         self._make_ready(node, first=True)

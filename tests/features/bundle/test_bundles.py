@@ -23,10 +23,11 @@ from condor_pydagman.features.bundle.messages import (
 )
 from condor_pydagman.features.bundle.run import EMPTY_S, LIVE_S, MAX_RETURNS
 from condor_pydagman.names import logged_name
-from condor_pydagman.records.own_ad import MORE_HELD, MORE_RUNNING
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
+    MORE_HELD,
+    MORE_RUNNING,
     RETURN_JOB_ABORTED,
     EventKind,
     JournalRecord,
