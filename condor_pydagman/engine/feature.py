@@ -98,7 +98,15 @@ class Feature:
 
     def takes_event(self, event: LogEvent) -> bool:
         """Whether the event is of a job of the feature's own, which is no node's: then nobody else
-        is told of it."""
+        is told of it, but by `own_event`."""
+        raise NotImplementedError
+
+    def own_jobs(self) -> tuple[int, int, int]:
+        """How many jobs of the feature's own are in the queue: idle, on hold, running."""
+        raise NotImplementedError
+
+    def own_event(self, event: LogEvent) -> None:
+        """A feature has taken the event, which is of a job of its own."""
         raise NotImplementedError
 
     def remove_failed(self, cluster: int) -> None:

@@ -72,6 +72,8 @@ class Hooks:
     node_moved: tuple[Callable[[int, int, int], None], ...]
     node_of: tuple[Callable[[LogEvent], int | None], ...]
     obstacle_to_steer: tuple[Callable[[int], str], ...]
+    own_event: tuple[Callable[[LogEvent], None], ...]
+    own_jobs: tuple[Callable[[], tuple[int, int, int]], ...]
     places_shared: tuple[Callable[[], int], ...]
     pop_hopeless: tuple[Callable[[], list[int]], ...]
     remove_failed: tuple[Callable[[int], None], ...]
@@ -156,6 +158,8 @@ class Hooks:
         "node_moved",
         "node_of",
         "obstacle_to_steer",
+        "own_event",
+        "own_jobs",
         "places_shared",
         "pop_hopeless",
         "records",

@@ -283,7 +283,7 @@ def _submit_command(found: FoundDag) -> str:
     for field, option in _OPTIONS.items():
         value = getattr(found.options, field)
         words += [option, str(value)] if value else []
-    words += ["-usedagdir"] * found.options.use_dag_dir
+    words += ["-usedagdir"] * found.options.use_dag_dir + ["-bundle"] * found.options.bundle
     command = shlex.join([*words, *found.files])
     if os.path.realpath(found.directory) != os.path.realpath("."):
         return f"cd {shlex.quote(found.directory)} && {command}"

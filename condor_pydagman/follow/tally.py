@@ -9,6 +9,7 @@ from typing import Any
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.report import Report
+from condor_pydagman.follow.carriers import in_queue
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import LEFT_OUT, Dag
@@ -143,10 +144,12 @@ def per_second(run: Run, now: float) -> float:
 
 
 def since_last_end(run: Run, now: float) -> float:
-    """Seconds since a node was done, if by the rate several should have been meanwhile; else 0.0:
-    the rate of others says nothing of those that are left then."""
+    """Seconds since a node was done, if by the rate several should have been meanwhile, or several
+    groups of nodes that end together; else 0.0: the rate of others says nothing of those that are
+    left then."""
     since, rate = now - run.ends[-1] if run.ends else 0.0, per_second(run, now)
-    return since if since > (STALLED_NODES / rate if rate else 0.0) else 0.0
+    at_once = max((len(one.nodes) for one in in_queue(run)), default=1)  # nodes that end together
+    return since if since > (STALLED_NODES * at_once / rate if rate else 0.0) else 0.0
 
 
 def stalled_s(run: Run, now: float) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.follow.carriers import with_jobs
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.notices.collect import notices_of
@@ -317,7 +318,7 @@ def known_run(
         shown(found.nodes_log),
         shown(found.paths.halt),
         os.path.exists(found.paths.halt),
-        held=list(logged_holds(tally.run.in_queue.values())),
+        held=list(logged_holds(with_jobs(tally.run, tally.run.in_queue.values()))),
         held_by=shown(found.nodes_log),
         load=_load(counts, tally),
         of=seen.of_features,
@@ -364,7 +365,7 @@ class _Ready:
 
 
 def _idle(limit: int, ready: _Ready, tally: Tally) -> Throttled:
-    idle = sum(map(_idle_jobs, tally.run.in_queue.values())) if limit else 0
+    idle = sum(map(_idle_jobs, with_jobs(tally.run, tally.run.in_queue.values()))) if limit else 0
     return Throttled(idle, ready.first(is_wanted=0 < limit <= idle))
 
 

@@ -131,6 +131,16 @@ class Bundled:
         said = r'"UNBUNDLED"; Node = ""; DAGManNodeRetry = 1;'
         return re.search(said, self.scene.text("t.dag.nodes.log")) is not None
 
+    def explained(self, *texts: str, node: str = "") -> None:
+        """These texts are said of the DAG, or of a node."""
+
+        def is_said() -> bool:
+            command = ["condor_pydagman", "explain", "t.dag", *filter(None, [node])]
+            said = " ".join(self.scene.answer(*command).stdout.split())
+            return all(text in said for text in texts)
+
+        self.scene.until(is_said, f"an explanation with {texts}", after_end=True)
+
     def is_lost(self) -> int:
         """How often tasks begin that have ended when their machine was lost."""
         return 2 if self.transfers else 1
@@ -176,6 +186,29 @@ def all_goes_well(b: Bundled) -> None:
     b.home("A", "C", "D")
     assert sorted(b.scene.rescue()) == ["A", "C", "D"]
     assert not (b.scene.work / "t.dag.bundles").exists()
+
+
+@both
+def what_it_does_is_seen(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.explained("nodes run in 1 bundle on slot")
+    b.explained(f"It is in bundle 1 (job {b.job}.0) with 3 others, which runs on slot", node="B")
+    b.scene.has(DAG_JobsRunning=1)
+    b.scene.touch("go.B")
+    b.ends()
+    b.explained("ran for", "of bundle 1", node="B")
+
+
+def an_output_is_missing(b: Bundled) -> None:
+    b.submit(B="exit 0\n")
+    b.ends(1)
+    b.explained("its output made.B is missing")
+    b.scene.says(r"Node B \([0-9.]+\): its output made.B is missing")
+    b.home("A", "C", "D")
+
+
+_add(an_output_is_missing, TRANSFERRED, "an_output_is_missing")
 
 
 @both
@@ -397,6 +430,9 @@ def a_person_holds_and_releases_the_job(b: Bundled) -> None:
     b.scene.run("condor_hold", str(b.job))
     runner = b.is_running("B")[1]
     b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
+    b.explained("1 job of bundle 1 has been held", "condor_release")
+    b.explained("It is in bundle 1", "which is held", node="B")
+    b.scene.has(DAG_JobsHeld=1, DAG_JobsRunning=0)
     b.scene.touch("go.B")
     b.scene.run("condor_release", str(b.job))
     b.ends()

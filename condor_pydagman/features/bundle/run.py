@@ -14,7 +14,7 @@ So a node in a bundle that is queued or runs is SUBMITTED without jobs of its ow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
@@ -28,6 +28,7 @@ from condor_pydagman.engine.inputs import (
 )
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
 from condor_pydagman.features.bundle.messages import (
@@ -47,6 +48,8 @@ from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import (
+    MORE_HELD,
+    MORE_RUNNING,
     NO_NODE,
     DagStatus,
     JournalRecord,
@@ -74,6 +77,7 @@ class Bundles(Feature):
     records = (
         (JournalRecord.BUNDLED, "on_bundled"),
         (JournalRecord.UNBUNDLED, "on_unbundled"),
+        (JournalRecord.TASK_FAILED, "on_task_failed"),
     )
     replies = (
         (LookedAt, "on_looked_at"),
@@ -297,6 +301,17 @@ class Bundles(Feature):
         """Whether it is of the job of a bundle; events of its nodes have a third number."""
         return self.jobs.takes_event(event)
 
+    def own_jobs(self) -> tuple[int, int, int]:
+        """Jobs of bundles."""
+        return self.jobs.in_the_queue()
+
+    def shown(self) -> Iterable[Shown]:
+        """How many more nodes than jobs run and are on hold, as bundles have several nodes."""
+        running = sum(one.inside - 1 for one in self.jobs.running.values() if one.inside)
+        held = sum(one.inside - 1 for one in self.jobs.idle.values() if one.held and one.inside)
+        yield Shown("", running, attribute=MORE_RUNNING)
+        yield Shown("", held, attribute=MORE_HELD)
+
     def replayed(self) -> None:
         """A bundle that is on hold is removed now, if that was not done before."""
         self.jobs.replayed()
@@ -441,6 +456,15 @@ class Bundles(Feature):
         if jobs.is_task:
             self._by_task[jobs.cluster, jobs.subproc] = node
             self._task_of[node] = jobs.cluster, jobs.subproc
+
+    def on_task_failed(self, node: int, event: LogEvent) -> None:
+        """Its task, the end of which is the next event of it, has failed for that reason."""
+        run, jobs = self.run, self.run.job_table.by_node.get(node)
+        if jobs is None or not jobs.is_task or event.retry != run.nodes.retries.get(node, 0):
+            return
+        job = jobs.job(0)
+        run.say(f"Node {run.dag.names[node]} ({job}): {event.text}")
+        jobs.error = f"Job proc ({job}) failed: {event.text}"
 
     def on_unbundled(self, _: int, event: LogEvent) -> None:
         """The bundle has ended: its nodes without a result are ready again.  Or (`retry`) its job

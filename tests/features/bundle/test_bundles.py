@@ -26,6 +26,8 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
+    MORE_HELD,
+    MORE_RUNNING,
     RETURN_JOB_ABORTED,
     EventKind,
     JournalRecord,
@@ -358,6 +360,26 @@ def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
 # Nodes that are given back.
 
 
+def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
+    harness = begun(f"{BAG}\nRETRY A 1")
+    harness.bundle()
+    harness.ends(7)
+    (asked,) = harness.asked(Collect)
+    harness.tell(Collected(asked.number, "events", [1.0] * 4))
+    events = harness.told(asked, {"A": 1, "B": 1, "C": 0, "D": 0})
+    for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
+        why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
+        events.insert(behind, why._replace(record=JournalRecord.TASK_FAILED))
+    harness.tell(*events)
+    harness.settle()
+    error = "Job proc (7.0.2) failed: its output x is missing"
+    assert harness.engine.run.nodes.errors == {1: error}
+    assert harness.said("Node B (7.0.2): its output x is missing")
+    late = LogEvent(EventKind.GENERIC, 7, 0, 0, node="A", text="of the attempt before")
+    harness.tell(late._replace(record=JournalRecord.TASK_FAILED))
+    assert not harness.said("of the attempt before")
+
+
 def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
     harness = begun(BAG + "\nRETRY ALL_NODES 1")
     harness.bundle()
@@ -393,6 +415,7 @@ def test_a_held_bundle_is_removed_and_its_suspects_run_alone() -> None:
     harness.tell(removed(7))
     (collect,) = harness.asked(Collect)
     assert not collect.removed
+    assert collect.why == "its job was removed since it was on hold: it takes too much memory"
     harness.home({}, suspects="A")
     assert harness.submits() == ["A"]
     harness.take("A", 8)
@@ -423,6 +446,33 @@ def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
     harness.ends(7)
     harness.home(well())
     assert states(harness, ALL, State.DONE)
+
+
+def test_jobs_of_bundles_are_counted_as_jobs() -> None:
+    harness = begun("A B C D E F\nBUNDLE b SIZE 3 ALL_NODES")
+    harness.settle()
+    assert jobs(harness) == (0, 0, 0, 0, 0)
+    harness.taken(1, 7)
+    harness.answered(2, 8)
+    assert jobs(harness) == (1, 0, 1, 2, 0)
+    harness.tell(bundle_submit(2, 8), held(8, BY_A_PERSON, "via condor_hold"))
+    assert harness.said("Bundle 2 is on hold: via condor_hold")
+    assert jobs(harness) == (0, 1, 1, 2, 2)
+    assert harness.asked(do.Publish)
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 8))
+    assert harness.asked(do.Publish)
+    assert jobs(harness) == (1, 0, 1, 2, 0)
+    harness.ends(7)
+    harness.home(well("ABC"))
+    assert jobs(harness) == (1, 0, 0, 0, 0)
+
+
+def jobs(harness: BundledDag) -> tuple[object, ...]:
+    """Idle, on hold and running; and how many more nodes run and are on hold."""
+    report = harness.engine.report()
+    more = {one.attribute: one.value for one in report.shown}
+    counts = report.procs_idle, report.procs_held, report.procs_running
+    return *counts, more[MORE_RUNNING], more[MORE_HELD]
 
 
 def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
