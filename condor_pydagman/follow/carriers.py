@@ -42,9 +42,13 @@ def is_carried(node: NodeRun) -> bool:
 
 
 def nodes_of(run: Run, name: str) -> tuple[str, ...]:
-    """The nodes of a job by the name of a node that it has in the queue: those that it carries."""
+    """The nodes of a job by the name of a node that it has in the queue: those that are in it."""
     carrier = run.carriers.get(name)
-    return (name,) if carrier is None else tuple(carrier.nodes)
+    if carrier is None:
+        return (name,)
+    known = map(run.nodes.get, carrier.nodes)
+    inside = [node.name for node in known if node is not None and carrier_of(node) is carrier]
+    return (*inside, *unknown_nodes(run, carrier))
 
 
 def unknown_nodes(run: Run, carrier: Carrier) -> list[str]:

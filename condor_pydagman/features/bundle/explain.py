@@ -8,7 +8,7 @@ from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.bundle.commands import line_of_nodes
 from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, bundle_of
-from condor_pydagman.follow.carriers import carrier_of, in_queue
+from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
@@ -27,7 +27,7 @@ def findings(facts: Facts, _state: GraphState | None) -> Iterator[Notice]:
     if not running or not facts.is_live:
         return
     running.sort(key=lambda one: one.job.started)
-    nodes = [name for one in running for name in one.nodes if _is_in(facts.run, name, one)]
+    nodes = [name for one in running for name in nodes_of(facts.run, one.name)]
     hosts = list(dict.fromkeys(host for one in running for host in one.job.hosts[-1:] if host))
     age = duration(facts.now - running[0].job.started)
     longest = f", the longest for {age}" if len(running) > 1 else f", for {age}"
@@ -40,11 +40,6 @@ def findings(facts: Facts, _state: GraphState | None) -> Iterator[Notice]:
         Evidence(facts.nodes_log, _in_words(one), one.job.started) for one in running[:MAX_EVIDENCE]
     )
     yield Notice("job.running", Weight.NOTE, sentence, tuple(nodes), evidence)
-
-
-def _is_in(run: Run, name: str, bundle: NodeRun) -> bool:
-    node = run.nodes.get(name)
-    return node is not None and carrier_of(node) is bundle
 
 
 def _in_words(bundle: NodeRun) -> str:
