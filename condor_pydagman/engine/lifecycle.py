@@ -69,7 +69,8 @@ def start(run: RunState, node: int, *, first: bool = False) -> None:
         queue_script(run, node, ScriptKind.PRE)
     else:
         make_ready(run, node, first=first or run.config.submit_depth_first)
-    adopt_found(run, node)
+    if node in run.query.found or node in run.query.history:
+        adopt(run, node, run.query.found.get(node, ()))
 
 
 def start_roots(run: RunState) -> None:
@@ -338,12 +339,6 @@ def restore_dropped(run: RunState, node: int, cause: Cause) -> None:
 
 
 # Adoption: jobs that the schedd has, or had, and the log does not show.
-
-
-def adopt_found(run: RunState, node: int) -> None:
-    """The node is ready: it may have jobs that the schedd has shown before."""
-    if node in run.query.found or node in run.query.history:
-        adopt(run, node, run.query.found.get(node, ()))
 
 
 def adopt(run: RunState, node: int, jobs: Sequence[QueuedJob]) -> None:

@@ -525,9 +525,11 @@ class Bundles(Feature):
 
     def _make_ready(self, node: int, *, first: bool = False) -> None:
         """A log that has lost its end may not show that the node has run since."""
-        lifecycle.leave_queue(self.run, node)
-        lifecycle.make_ready(self.run, node, first=first)
-        lifecycle.adopt_found(self.run, node)
+        run = self.run
+        lifecycle.leave_queue(run, node)
+        lifecycle.make_ready(run, node, first=first)
+        if node in run.query.found or node in run.query.history:
+            lifecycle.adopt(run, node, run.query.found.get(node, ()))
 
     # How long nodes take.
 

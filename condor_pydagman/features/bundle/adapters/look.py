@@ -6,9 +6,8 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-import htcondor2
-
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.tasks import (
@@ -64,8 +63,8 @@ def _check_inputs(task: Task) -> None:
 
 def added_commands() -> frozenset[str]:
     """Commands of submit descriptions that the access point has beside HTCondor's."""
-    text = htcondor2.param.get("EXTENDED_SUBMIT_COMMANDS") or ""
-    return frozenset(name.lower() for name in _ADDED.findall(text))
+    text = expanded("EXTENDED_SUBMIT_COMMANDS")
+    return frozenset(name.lower() for name in _ADDED.findall(str(text or "")))
 
 
 class Looker:
