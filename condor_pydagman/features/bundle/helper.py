@@ -61,7 +61,8 @@ class BundleHelper(Helper):
     def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:
         """With all that the process has to know of nodes."""
         if isinstance(request, LookAt):
-            return [self._look(request.nodes)]
+            look = self._look((*request.followers, *request.nodes))
+            return [look._replace(followers=len(request.followers))]
         if isinstance(request, Prepare):
             return [self._prepare(request)]
         if isinstance(request, Collect):

@@ -93,6 +93,7 @@ class Learned:
         jobs: tuple[int, int],
         bundles: Iterable[Running],
         now: float,
+        length: int = 1,
     ) -> int:
         """How many of the nodes of a kind that are ready go into the next bundle; 0: none now.
 
@@ -100,6 +101,7 @@ class Learned:
             kind: and whether what its nodes come to is known while a bundle runs.
             jobs: how many jobs of the DAG run, and how many wait to.
             bundles: those of the kind that run.
+            length: for how many nodes each of them stands, with those that run behind it.
         """
         name, is_live = kind
         times = self._times.get(name, Times())
@@ -110,13 +112,19 @@ class Learned:
             running=jobs[0],
             idle=jobs[1],
             late=late,
-            task_s=times.task_s,
-            longest_s=max(times.longest_s, longest),
+            task_s=times.task_s * length,
+            longest_s=max(times.longest_s, longest) * length,
             ended=times.ended,
             job_s=self.overhead_s,
             is_live=is_live,
         )
+        if limits.size:
+            limits = limits._replace(size=max(1, limits.size // length))
         return next(sizes(seen, limits), 0)
+
+    def task_s(self, kind: str) -> float:
+        """How long a node of a kind takes, in seconds, rather too high; 0: that is not known."""
+        return self._times.get(kind, Times()).task_s
 
     def release_s(self, kind: str) -> float:
         """How long a node of a kind may run until others are not to wait for it, in seconds."""

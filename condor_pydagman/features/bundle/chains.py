@@ -1,0 +1,133 @@
+"""CHAINS: which nodes run in a bundle behind others of it, as soon as these have ended well.
+
+A node joins if all nodes that it waits for are done or in the bundle, and nothing is to happen
+between their end and its start (`why_apart`).
+
+In a bundle nodes of which none waits for another run one after the other (`parallel` at a time),
+though slots may be free.  So a fan-out joins only if what it costs that way is less than what the
+bundle saves, a job's start for each step.  A chain, of which each node waits for the one before,
+costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from condor_pydagman.features.cache.commands import cached_of
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.vocabulary import ScriptKind
+
+LONG_S = 20.0  # of a task: what takes that long gains nothing by running behind others in a job
+STEP_S = 0.5  # that a step takes longer in a job of its own, at least. Measured: 1.6 s
+MAX_PARENTS = 500  # of a node that joins: all are looked at for each of them
+
+
+class Room(NamedTuple):
+    """How many nodes may be in a bundle.
+
+    Attributes:
+        most: all in all.
+        parallel: how many run side by side.
+        task_s: how long one takes, in seconds; 0: that is not known.
+    """
+
+    most: int
+    parallel: int = 1
+    task_s: float = 0.0
+
+
+def why_apart(dag: Dag, node: int) -> str:
+    """Why a node can't run behind those that it waits for, in one bundle; '' if it can.
+
+    Whatever happens between their end and its start is not known in the job, or is not done there.
+    """
+    if dag.may_grow():
+        return "the DAG may grow, so that it may have to wait for others"
+    if dag.is_decided(node):
+        return "more decides whether it runs than that those before it are done"
+    if dag.script(node, ScriptKind.PRE) is not None:
+        return "it has a PRE script"
+    if node in dag.save_points:
+        return "it has a SAVE_POINT_FILE"
+    if node in cached_of(dag):
+        return "it has a CACHE, which is asked when its turn comes"
+    parents = islice(dag.parents(node), MAX_PARENTS + 1)
+    why = next(filter(None, (_why_not_behind(dag, one, node) for one in parents)), "")
+    if not why and dag.predecessor_count(node) > MAX_PARENTS:
+        return f"it waits for more than {MAX_PARENTS} nodes"
+    return why
+
+
+def _why_not_behind(dag: Dag, parent: int, node: int) -> str:
+    name, abort = dag.names[parent], dag.aborts.get(parent)
+    if dag.script(parent, ScriptKind.POST) is not None:
+        return f"{name}, before it, has a POST script"
+    if abort is not None and abort.status == 0:
+        return f"{name}, before it, ends the DAG if it returns 0"
+    if dag.is_weak(parent, node):
+        return f"it also runs if {name} fails"
+    must_run = next(filter(None, (data.must_run(parent) for data in dag.all_features())), "")
+    return f"{name}, before it, {must_run}" if must_run else ""
+
+
+class Chains:
+    """The nodes of one bundle, as they join it.
+
+    Args:
+        may_join: whether a node may, as far as it is not a question of its parents.
+        is_done: whether one that is not in the bundle is done.
+    """
+
+    def __init__(
+        self, dag: Dag, room: Room, may_join: Callable[[int], bool], is_done: Callable[[int], bool]
+    ) -> None:
+        self._dag, self._room = dag, room
+        self._may_join, self._is_done = may_join, is_done
+        self._steps: dict[int, int] = {}  # by node, how many steps it takes until it has ended
+
+    def with_followers(self, heads: Iterable[int]) -> list[int]:
+        """Nodes that are ready, and those that run behind them, in an order in which they can.
+
+        The next node of a chain comes before the next chain.
+        """
+        for head in heads:
+            if len(self._steps) < self._room.most:
+                self._follow(head)
+        return list(self._steps)
+
+    def _follow(self, head: int) -> None:
+        """Add a node, and those that run behind it, or behind it and others."""
+        self._steps[head] = 1
+        on_step = Counter([1])  # how many of these nodes there are on each step
+        todo = [head]
+        while todo:
+            joining = {child: self._step_of(child) for child in self._joining(todo.pop())}
+            more = on_step + Counter(joining.values())
+            if joining and self._pays(more, len(joining)):
+                on_step = more
+                self._steps.update(joining)
+                todo.extend(reversed(joining))
+
+    def _joining(self, parent: int) -> Iterator[int]:
+        """Its children that could join now."""
+        for child in dict.fromkeys(self._dag.children(parent)):
+            if child not in self._steps and self._may_join(child):
+                parents = self._dag.parents(child)
+                if all(one in self._steps or self._is_done(one) for one in parents):
+                    yield child
+
+    def _step_of(self, node: int) -> int:
+        return 1 + max(self._steps.get(parent, 0) for parent in self._dag.parents(node))
+
+    def _pays(self, on_step: Counter[int], number: int) -> bool:
+        """Whether there is room for so many nodes more, and slots that are free would not run them
+        sooner."""
+        room = self._room
+        if len(self._steps) + number > room.most:
+            return False
+        in_turn = sum(max(0, count - room.parallel) for count in on_step.values())
+        saved_s = STEP_S * (len(on_step) - 1)
+        return not in_turn or 0 < in_turn * room.task_s / room.parallel <= saved_s
