@@ -507,7 +507,7 @@ class Bundled(Part):
         feature = other.features.get("bundle")
         if feature is None:
             return False
-        return want is have is State.SUBMITTING and node in feature._bundle_of
+        return want is have is State.SUBMITTING and node in feature.members.bundle_of
 
 
 def _told(
