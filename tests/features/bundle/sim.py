@@ -196,8 +196,8 @@ class Bundled(Part):
         rng = Random(f"bundled {world.seed}")
         self._rng = Random(f"run bundled {world.seed}")
         self._shared = rng.random() < 0.5
-        self._alone = rng.choice((0.0, 0.1, 0.3))
-        self._kinds = rng.choice((1, 1, 2))
+        self._alone = rng.choice((0.0, 0.0, 0.1, 0.3))
+        self._kinds = rng.choice((1, 1, 1, 2))
         self._made: dict[int, FakeBundle] = {}  # of this era
         self._all: list[FakeBundle] = []
         self._by_cluster: dict[int, FakeBundle] = {}
@@ -210,6 +210,8 @@ class Bundled(Part):
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
         lines = BundlesOfDag.put(dag).uses
+        if rng.random() < 0.3:
+            lines.append(BundleLine("chains", 100, 0, rng.choice((1, 2)), 0, True, NodeSet()))
         nodes = [node for node in range(len(dag)) if dag.kinds[node] == NodeKind.JOB]
         sets = [NodeSet(), NodeSet("a"), NodeSet("b")]
         if nodes:
