@@ -333,7 +333,7 @@ class Bundles(Feature):
 
     def tells_end(self, node: int) -> bool:
         """It is in a bundle the results of which are being read, or were when a log was cut."""
-        return node in self._bundle_of
+        return node in self.members.bundle_of
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
