@@ -138,7 +138,7 @@ class BundleHelper(Helper):
         if isinstance(order, LookOrder):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):
-            return Prepared(order.number, prepared.prepare(order, self._looker))
+            return Prepared(order.number, prepared.prepare(order, self._looker).text)
         if isinstance(order, CollectOrder):
             known = self._known.setdefault(order.number, collected.Known())
             if order.why:
