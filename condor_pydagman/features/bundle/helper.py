@@ -94,6 +94,8 @@ class BundleHelper(Helper):
             request.release_s,
             before,
             after,
+            request.after,
+            request.chain_s,
         )
 
     def _collect(self, request: Collect) -> CollectOrder:
@@ -107,6 +109,7 @@ class BundleHelper(Helper):
             request.removed,
             request.why,
             list(self._run.stamps),
+            request.behind,
         )
 
     def give_up(self) -> None:
@@ -138,7 +141,8 @@ class BundleHelper(Helper):
         if isinstance(order, LookOrder):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):
-            return Prepared(order.number, prepared.prepare(order, self._looker).text)
+            job = prepared.prepare(order, self._looker)
+            return Prepared(order.number, job.text, without=job.without)
         if isinstance(order, CollectOrder):
             known = self._known.setdefault(order.number, collected.Known())
             if order.why:

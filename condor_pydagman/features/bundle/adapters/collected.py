@@ -494,9 +494,9 @@ def _why(
     what = ""
     if isinstance(end.get("error"), str):
         what = f"it can't be started: {end['error']}"
-    elif _value(end) == 0 and missing:
+    elif _code(end) == 0 and missing:
         what = f"its output can't be stored: {missing}"
-    elif _value(end) == 0 and end.get("missing"):
+    elif _code(end) == 0 and end.get("missing"):
         what = _lacking(end["missing"])
     if not what:
         return ""
@@ -576,7 +576,7 @@ def _value(end: Mapping[str, Any], missing: str) -> int:
     return _MISSING if value == 0 and (missing or end.get("missing")) else value
 
 
-def _value(end: Mapping[str, Any]) -> int:
+def _code(end: Mapping[str, Any]) -> int:
     """With what a task has ended: exit code, or not 0 if a signal has ended it."""
     return _whole(end.get("code")) if _whole(end.get("signal")) <= 0 else -1
 
