@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import Protocol
 
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.graph.model import Dag
@@ -73,6 +74,16 @@ def _why_not_behind(dag: Dag, parent: int, node: int) -> str:
     return f"{name}, before it, {must_run}" if must_run else ""
 
 
+class Graph(Protocol):
+    """Which nodes wait for which."""
+
+    def children(self, node: int) -> Iterable[int]:
+        """Those that wait for the node; one may come twice."""
+
+    def parents(self, node: int) -> Iterable[int]:
+        """Those that the node waits for; one may come twice."""
+
+
 class Chains:
     """The nodes of one bundle, as they join it.
 
@@ -82,9 +93,13 @@ class Chains:
     """
 
     def __init__(
-        self, dag: Dag, room: Room, may_join: Callable[[int], bool], is_done: Callable[[int], bool]
+        self,
+        graph: Graph,
+        room: Room,
+        may_join: Callable[[int], bool],
+        is_done: Callable[[int], bool],
     ) -> None:
-        self._dag, self._room = dag, room
+        self._graph, self._room = graph, room
         self._may_join, self._is_done = may_join, is_done
         self._steps: dict[int, int] = {}  # by node, how many steps it takes until it has ended
 
@@ -113,14 +128,14 @@ class Chains:
 
     def _joining(self, parent: int) -> Iterator[int]:
         """Its children that could join now."""
-        for child in dict.fromkeys(self._dag.children(parent)):
+        for child in dict.fromkeys(self._graph.children(parent)):
             if child not in self._steps and self._may_join(child):
-                parents = self._dag.parents(child)
+                parents = self._graph.parents(child)
                 if all(one in self._steps or self._is_done(one) for one in parents):
                     yield child
 
     def _step_of(self, node: int) -> int:
-        return 1 + max(self._steps.get(parent, 0) for parent in self._dag.parents(node))
+        return 1 + max(self._steps.get(parent, 0) for parent in self._graph.parents(node))
 
     def _pays(self, on_step: Counter[int], number: int) -> bool:
         """Whether there is room for so many nodes more, and slots that are free would not run them
