@@ -38,6 +38,7 @@ PLACES = {
     DOC + "/condor_config.d": "etc/condor_config.d/*",
     DOC + "/examples/diamond": "examples/diamond/*",
     DOC + "/examples/feeder": "examples/feeder/*",
+    DOC + "/examples/montage": "examples/montage/*",
     DOC + "/examples/sweep": "examples/sweep/*",
 }
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from pathlib import Path
+
+from condor_pydagman.pool import processes
 
 _SIZES = {"Rss": "rss", "Pss": "pss", "Private_Clean": "uss", "Private_Dirty": "uss"}
 
@@ -19,6 +22,34 @@ def cpu_seconds(pid: int) -> float:
         sum(int((one / "schedstat").read_text(encoding="ascii").split()[0]) for one in threads)
         / 1e9
     )
+
+
+class Family:
+    """CPU seconds of a process and of its descendants, as they were when last looked at.
+
+    Attributes:
+        root: its process id.
+    """
+
+    def __init__(self, root: int) -> None:
+        self.root = root
+        self._used: dict[tuple[int, int], float] = {}  # by process id and start time
+
+    def look(self) -> None:
+        """Look at all that run now; what one uses after the last look is not seen."""
+        for one in processes.family(self.root).items():
+            with contextlib.suppress(OSError):  # it has just ended
+                self._used[one] = cpu_seconds(one[0])
+
+    @property
+    def alone(self) -> float:
+        """Of the process itself."""
+        return sum(seconds for (pid, _), seconds in self._used.items() if pid == self.root)
+
+    @property
+    def all(self) -> float:
+        """With its descendants."""
+        return sum(self._used.values())
 
 
 def wake_ups(pid: int) -> int:

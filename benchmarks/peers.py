@@ -1,13 +1,14 @@
 """Other programs that a user would consider for the same work, and how a chain and a bag are run.
 
 Those in Python are installed by pip into an environment of their own, below `var/` of the checkout:
-neither the package nor its tests need them.  Makeflow is used if it is on PATH.  A peer that can't
-be had is not measured.
+neither the package nor its tests need them.  Makeflow is used if it is on PATH; else Debian's is
+unpacked there.  A peer that can't be had is not measured.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -18,11 +19,21 @@ from typing import NamedTuple
 
 from benchmarks import peers_files
 from benchmarks.place import HERE, Failed
+from condor_pydagman.errors import PoolError
+from condor_pydagman.pool import apt, fetch
 
 HOME = HERE.parent / "var" / "peers"  # kept from run to run
 PACKAGES = {"parsl": "Parsl", "distributed": "Dask", "snakemake": "Snakemake", "luigi": "Luigi"}
 MAKEFLOW = "Makeflow"
+MAKEFLOW_PACKAGE = "coop-computing-tools"
 LIMIT_S = 600  # for one run of a peer
+# It is built with MPI, which it initializes at each start; no processes of that are of use.
+_MAKEFLOW = """\
+#!/bin/sh
+export OPAL_PREFIX={prefix}/usr OMPI_MCA_ess_singleton_isolated=1
+export OMPI_MCA_mca_base_component_show_load_errors=0
+LD_LIBRARY_PATH={libraries} exec {prefix}/usr/bin/makeflow "$@"
+"""
 _VERSIONS = """
 import importlib.metadata as known, json, sys
 there = {one.metadata["Name"].lower(): one.version for one in known.distributions()}
@@ -90,7 +101,14 @@ def python() -> Path:
 
 def install(say: Callable[[str], None]) -> None:
     """Install what is not there; tells what can't be had."""
-    missing = [name for name, title in PACKAGES.items() if title not in versions()]
+    there = versions()
+    if MAKEFLOW not in there:
+        say(f"unpacking {MAKEFLOW_PACKAGE} into {HOME}")
+        try:
+            _unpack_makeflow()
+        except PoolError as error:
+            say(f"  {error}")
+    missing = [name for name, title in PACKAGES.items() if title not in there]
     if not missing:
         return
     say(f"installing {', '.join(missing)} into {HOME}")
@@ -104,6 +122,26 @@ def install(say: Callable[[str], None]) -> None:
                 say(f"  {error}")
     except Failed as error:
         say(f"  {error}")
+
+
+def _unpack_makeflow() -> None:
+    """Fetch Debian's package and the libraries that it needs, as any user; PoolError if there is
+    none."""
+    if not apt.available():
+        raise PoolError("this machine has no apt-get to fetch it with", transient=False)
+    archive, prefix = apt.Apt(HOME / "apt"), HOME / "debian"
+    system, release = fetch.debian_or_ubuntu()
+    mirror = next(iter(apt.mirrors(apt.archives(), release)), "")
+    archive.use(fetch.source_line(system, mirror, release, fetch.keyring(system)))
+    packages = archive.libraries([MAKEFLOW_PACKAGE])
+    # The machine's C library is of the same release.
+    archive.unpack([name for name in packages if name != "libc6"], prefix)
+    libraries = [str(path) for path in prefix.glob("**/lib/*-linux-gnu")]
+    made = HOME / "bin" / "makeflow"
+    made.parent.mkdir(exist_ok=True)
+    made.write_text(_MAKEFLOW.format(libraries=":".join(libraries), prefix=prefix))
+    made.chmod(0o755)
+    shutil.rmtree(archive.home)
 
 
 def _do(argv: list[str]) -> None:
@@ -120,8 +158,9 @@ def versions() -> dict[str, str]:
         argv = [str(python()), "-I", "-c", _VERSIONS, *PACKAGES]
         told = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False).stdout
         found = {PACKAGES[name]: version for name, version in json.loads(told or "{}").items()}
-    if shutil.which("makeflow"):
-        argv = ["makeflow", "--version"]
+    makeflow = shutil.which("makeflow", path=f"{HOME / 'bin'}:{os.environ['PATH']}")
+    if makeflow:
+        argv = [makeflow, "--version"]
         told = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False).stdout
         version = re.search(r"version (\S+)", told)
         if version:  # else it is there, but does not start

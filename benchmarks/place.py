@@ -55,8 +55,11 @@ class Place:
         self._count = 0
         self._environment: dict[str, str] = {}
 
-    def start(self) -> None:
+    def start(self, slots: int = 16) -> None:
         """Start the pool, and find both programs.
+
+        Args:
+            slots: how many one-CPU jobs may run at a time.
 
         Raises:
             PoolError: it does not come up.
@@ -65,7 +68,7 @@ class Place:
         knobs = self.pool.directory / "config.d" / "benchmark"
         knobs.parent.mkdir(parents=True, exist_ok=True)
         knobs.write_text(KNOBS, encoding="ascii")
-        self.pool.start(timeout_s=TIMEOUT_S)
+        self.pool.start(timeout_s=TIMEOUT_S, slots=slots)
         self._environment = self.pool.environment()
         stock = self._stock("condor_dagman")
         self.commands = {

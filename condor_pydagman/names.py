@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from condor_pydagman.named_tuple import NamedTuple
 
+BUNDLE = "bundle"  # with a number behind it, what the job of a bundle has for the name of a node
 MAX_LOGGED_NAME_BYTES = 500  # readers of the job log take lines of 1023 bytes
 
 

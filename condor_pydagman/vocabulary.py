@@ -166,6 +166,7 @@ class JournalRecord(Enum):
     # value: number of a bundle; text: why it has ended, and who was running; or (retry > 0) which
     # nodes its job does not run any more, with 1 and the number of parts that follow in `retry`
     UNBUNDLED = "UNBUNDLED"
+    TASK_FAILED = "TASK_FAILED"  # text: why, beside its exit code, the node has failed in a bundle
     STEERED = "STEERED"  # value: number of the command; text: who, which command, its options
 
 
@@ -219,6 +220,10 @@ SHARED_VARIABLE = "PYDAGMAN_"
 NOOP_CLUSTER = 0
 NOOP_PROC = 2147483647
 
+# Attributes of DAGMan's job: how many nodes run beyond DAG_JobsRunning, and are on hold beyond
+# DAG_JobsHeld, since bundles have several.
+MORE_RUNNING, MORE_HELD = "PYDAGMAN_MoreNodesRunning", "PYDAGMAN_MoreNodesHeld"
+
 # Names of the events of a DAG (docs/watching.md), and what has happened.
 DAG_EVENTS = {
     "dag.start": "DAGMan has started, or started again",
@@ -238,6 +243,10 @@ DAG_EVENTS = {
     "group.cleaned": "the clean-up node of a group has ended at the old site",
     "group.no_site": "a group gets no site any more",
     "bundle.made": "nodes have been put into a bundle",
+    "bundle.execute": "the job of a bundle has started to run",
+    "bundle.evict": "the job of a bundle has been taken from its machine",
+    "bundle.hold": "the job of a bundle is held",
+    "bundle.release": "the job of a bundle is released",
     "bundle.end": "a bundle has ended",
     "node.state": "a node has another state",
     "node.retry": "a failed node is tried again",

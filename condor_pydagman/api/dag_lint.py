@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from condor_pydagman.api.dag_errors import Place
 from condor_pydagman.api.dag_reading import StrPath, build_options, names_of
-from condor_pydagman.cli.lint_report import limit_problem, space_problem
+from condor_pydagman.cli.lint_report import checked_world
+from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.features import asked_by
 from condor_pydagman.lint.findings import Finding, Severity
 from condor_pydagman.lint.lint import lint
-from condor_pydagman.lint.lint_world import DiskWorld
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,20 @@ class LintFinding:
 
 
 def lint_dag(
-    *paths: StrPath, use_dag_dir: bool = False, any_node_names: bool = False
+    *paths: StrPath,
+    use_dag_dir: bool = False,
+    any_node_names: bool = False,
+    bundle: bool = False,
 ) -> tuple[LintFinding, ...]:
     """What `condor_dag_checker -lint` finds, by file and line; of each code the first 100.
 
     Submit files and scripts that the DAG names are looked at, and HTCondor's bindings are asked
-    about submit descriptions: this imports htcondor2.  For arguments see `read_dag`.
+    about submit descriptions: this imports htcondor2.  For arguments see `read_dag`; `bundle` is
+    the option -bundle of condor_submit_dag.
     """
     options = build_options(use_dag_dir, any_node_names)._replace(use_join_nodes=True, strict=0)
-    findings = lint(names_of(paths), DiskWorld(limit_problem, space_problem), options)
+    asked = asked_by(DagmanOptions(bundle=bundle))
+    findings = lint(names_of(paths), checked_world(), options, asked)
     return tuple(map(_value, findings.kept))
 
 

@@ -30,6 +30,7 @@ Options:
 \t-UseDagDir              Change into DAG file directory prior to parsing
 
 Options of condor_pydagman:
+\t-Bundle                 Check the DAG as condor_submit_dag -bundle would run it (with -lint)
 \t-Lint                   Look deeper: nodes that never run, missing files, unused macros, ...
 \t                        (with -json: as JSON; with -Strict: warnings count as errors)
 """
@@ -42,6 +43,7 @@ class _Option(NamedTuple):
 
 
 _OPTIONS = (
+    _Option("bundle", 6),
     _Option("help", 1, True),
     _Option("statistics", 4, True),
     _Option("json", 4),
@@ -58,7 +60,7 @@ _OPTIONS = (
 )
 # As the usage spells them.
 SPELLINGS = (
-    *("Help", "Statistics", "json", "Lint", "Strict", "CheckExternalFiles", "CheckJDL"),
+    *("Bundle", "Help", "Statistics", "json", "Lint", "Strict", "CheckExternalFiles", "CheckJDL"),
     *("CheckScripts", "CheckSubDags", "AllowIllegalChars", "JoinNodes", "NoJoinNodes", "UseDagDir"),
 )
 _STYLES = ("json", "statistics")
@@ -82,6 +84,11 @@ class CheckerOptions:
     def style(self) -> str:
         """How results are printed: "json", "statistics" or "text"."""
         return next((style for style in _STYLES if style in self.given), "text")
+
+    @property
+    def bundle(self) -> bool:
+        """Whether -Bundle is given."""
+        return "bundle" in self.given
 
     @property
     def strict(self) -> bool:

@@ -46,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(USAGE, end="")
         return NO_ISSUES
     if "lint" in options.given:
-        from condor_pydagman.cli.lint_report import limit_problem, run_lint, space_problem
+        from condor_pydagman.cli.lint_report import checked_world, run_lint
 
-        return run_lint(options, DiskWorld(limit_problem, space_problem))
+        return run_lint(options, checked_world())
     return _run(options)
 
 

@@ -24,6 +24,7 @@ from condor_pydagman.printable import does, number_of, printable
 from condor_pydagman.vocabulary import MB, NodeKind, ScriptKind
 
 if TYPE_CHECKING:
+    from condor_pydagman.features.bundle.adapters.outlook import BundleOutlook
     from condor_pydagman.features.growth.adapters.outlook import Foreseen
     from condor_pydagman.lint.job_counts import JobCount
 
@@ -54,6 +55,7 @@ class Outlook(NamedTuple):
         cached: why nodes with a CACHE command would run, '' for those that would not.
         inner: what would run of its sub-DAGs, by the names of their nodes; a text says why that
             is not told.
+        bundles: what would be packed by BUNDLE lines.
         missing: other files that nodes need before anything can have written them.
     """
 
@@ -67,6 +69,7 @@ class Outlook(NamedTuple):
     growth: Sequence[Foreseen]
     cached: dict[int, str]
     inner: dict[str, Outlook | str]
+    bundles: BundleOutlook
     missing: Sequence[str]
 
     @property
@@ -95,6 +98,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--usedagdir", action="store_true", help="as the option of condor_submit_dag"
     )
+    parser.add_argument("--bundle", action="store_true", help="as -bundle of condor_submit_dag")
     parser.add_argument(
         "--choose_all", action="store_true", help="as -choose_all of condor_submit_dag"
     )
@@ -123,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         dag_files=tuple(arguments.dag_files),
         use_dag_dir=arguments.usedagdir,
         auto_rescue=0 if arguments.force else None,
+        bundle=arguments.bundle,
         choose_all=arguments.choose_all,
         choose_from=tuple(arguments.choose_from),
         choose_until=tuple(arguments.choose_until),
@@ -134,19 +139,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for line in (*_lines(found), *(_node_lines(found) if arguments.nodes else ())):
             print(line)
-        dag = arguments.dag_files[0]
-        ready = (
-            f"To run it: {_run_command(dag, found)}" if found.sound else "It can't run as it is."
-        )
+        dag, ready = arguments.dag_files[0], "It can't run as it is."
+        if found.sound:
+            ready = f"To run it: {_run_command(dag, found, options)}"
         print(f"Nothing was submitted. {ready}")
         print(f"To check it for mistakes: condor_dag_checker -lint {dag}")
     return 0 if found.sound else 1
 
 
-def _run_command(dag: str, found: Outlook) -> str:
+def _run_command(dag: str, found: Outlook, options: DagmanOptions) -> str:
     """With -force if condor_submit_dag would refuse to write over the files of an earlier run."""
     again = not found.rescue and not found.running and os.path.exists(DagPaths(dag).condor_sub)
-    return f"condor_pydagman run {'-force ' * again}{dag}"
+    return f"condor_pydagman run {'-force ' * again}{'-bundle ' * options.bundle}{dag}"
 
 
 def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook:
@@ -157,6 +161,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         described: paths of the DAGs whose Outlook has been made, or is.
     """
     from condor_pydagman.daemon import dag_input, initialize
+    from condor_pydagman.features.bundle.adapters import outlook as bundle_outlook
     from condor_pydagman.features.cache.adapters import outlook as cache_outlook
     from condor_pydagman.features.growth.adapters import outlook as growth_outlook
     from condor_pydagman.graph.cycle import describe_cycle, find_cycle
@@ -197,6 +202,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
         ),
         cached,
         _inner(dag, options, depth, described),
+        bundle_outlook.outlook(dag, config.max_bundle_size),
         _missing(dag),
     )
 
@@ -246,6 +252,7 @@ def _is_to_run(dag: Dag, node: int) -> bool:
 
 
 def _lines(found: Outlook) -> Iterator[str]:
+    from condor_pydagman.features.bundle.adapters import outlook as bundle_outlook
     from condor_pydagman.features.cache.adapters import outlook as cache_outlook
     from condor_pydagman.features.growth.adapters import outlook as growth_outlook
 
@@ -287,6 +294,7 @@ def _lines(found: Outlook) -> Iterator[str]:
         more = f" and {len(order.first) - MAX_SHOWN} more" if len(order.first) > MAX_SHOWN else ""
         yield f"First: {', '.join(names)}{more}"
     yield from _extras(found)
+    yield from bundle_outlook.told(found.bundles)
     for name, inner in found.inner.items():
         yield f"Sub-DAG of node {printable(name)}:"
         lines = [printable(inner)] if isinstance(inner, str) else _lines(inner)
@@ -376,6 +384,18 @@ def _node_lines(found: Outlook) -> Iterator[str]:
         yield f"{printable(name)}: {what}"
 
 
+def _bundles_as_json(found: BundleOutlook) -> dict[str, Any]:
+    lines = [
+        {
+            "name": line.name,
+            "kinds": [one._asdict() for one in line.kinds],
+            "alone": [one._asdict() for one in line.alone],
+        }
+        for line in found.lines
+    ]
+    return {**found._asdict(), "lines": lines}
+
+
 def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
     dag, order = found.dag, found.order
     feeder = feeder_of(dag)
@@ -394,6 +414,7 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
         "feeder": feeder.program if feeder else "",
         "steps": order.widths,
         "first": [dag.names[node] for node in order.first],
+        "bundles": _bundles_as_json(found.bundles),
         "subdags": {
             name: {"note": inner} if isinstance(inner, str) else _as_json(inner, nodes=nodes)
             for name, inner in found.inner.items()

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from condor_pydagman.cli.checker_options import CheckerOptions
+from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
+from condor_pydagman.features import asked_by
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import CODES, Finding, Findings, Severity, World
 from condor_pydagman.lint.lint import lint
+from condor_pydagman.lint.lint_world import DiskWorld
 
 SCHEMA = 1
 MAX_SHOWN = 5  # of one code, in text
@@ -31,7 +34,7 @@ def run_lint(options: CheckerOptions, world: World) -> int:
         use_dag_dir="usedagdir" in options.given,
         strict=0,  # what is fatal is said by severities
     )
-    findings = lint(options.files, world, build_options)
+    findings = lint(options.files, world, build_options, asked_by(options))
     if options.style == "json":
         print(as_json(options.files, findings))
     else:
@@ -43,13 +46,28 @@ def run_lint(options: CheckerOptions, world: World) -> int:
     return 1 if bad else 0
 
 
+def checked_world() -> DiskWorld:
+    """The world as it is here, with HTCondor's configuration."""
+    return DiskWorld(limit_problem, space_problem, configured)
+
+
 def limit_problem(dag: Dag) -> str:
     """What is wrong with the limits that a DAG names, by the configuration of DAGMan."""
-    from condor_pydagman.adapters import knobs
     from condor_pydagman.features.shared_limits.configured import unknown_limits
 
+    return unknown_limits(dag, configured())
+
+
+def configured() -> Config:
+    """The knobs of DAGMan.
+
+    Raises:
+        PydagmanError: the configuration is wrong.
+    """
+    from condor_pydagman.adapters import knobs
+
     knobs.set_subsystem("DAGMAN")
-    return unknown_limits(dag, knobs.load(""))
+    return knobs.load("")
 
 
 def space_problem(request: Allocate) -> str:

@@ -63,6 +63,8 @@ def on_event(run: RunState, event: LogEvent) -> None:
     record = event.record
     for takes_event in run.hooks.takes_event:
         if takes_event(event):
+            for own_event in run.hooks.own_event:
+                own_event(event)
             return
     if kind == EventKind.GENERIC and record is None:
         return  # of other jobs

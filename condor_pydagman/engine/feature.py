@@ -98,7 +98,15 @@ class Feature:
 
     def takes_event(self, event: LogEvent) -> bool:
         """Whether the event is of a job of the feature's own, which is no node's: then nobody else
-        is told of it."""
+        is told of it, but by `own_event`."""
+        raise NotImplementedError
+
+    def own_jobs(self) -> tuple[int, int, int]:
+        """How many jobs of the feature's own are in the queue: idle, on hold, running."""
+        raise NotImplementedError
+
+    def own_event(self, event: LogEvent) -> None:
+        """A feature has taken the event, which is of a job of its own."""
         raise NotImplementedError
 
     def remove_failed(self, cluster: int) -> None:
@@ -351,6 +359,11 @@ class Feature:
 
     def obstacle_to_steer(self, node: int) -> str:
         """Why a person can ask nothing of the node; '' if that is possible."""
+        raise NotImplementedError
+
+    def tells_end(self, node: int) -> bool:
+        """Whether the feature will tell how the node has ended, which is a part of a job that the
+        schedd does not have."""
         raise NotImplementedError
 
     def has_left(self, job: QueuedJob) -> bool:

@@ -72,6 +72,8 @@ class Hooks:
     node_moved: tuple[Callable[[int, int, int], None], ...]
     node_of: tuple[Callable[[LogEvent], int | None], ...]
     obstacle_to_steer: tuple[Callable[[int], str], ...]
+    own_event: tuple[Callable[[LogEvent], None], ...]
+    own_jobs: tuple[Callable[[], tuple[int, int, int]], ...]
     places_shared: tuple[Callable[[], int], ...]
     pop_hopeless: tuple[Callable[[], list[int]], ...]
     remove_failed: tuple[Callable[[int], None], ...]
@@ -86,6 +88,7 @@ class Hooks:
     started: tuple[Callable[[], None], ...]
     submits: tuple[Callable[[int], bool], ...]
     takes_event: tuple[Callable[[LogEvent], bool], ...]
+    tells_end: tuple[Callable[[int], bool], ...]
     under_way: tuple[Callable[[], bool], ...]
     validate: tuple[Callable[[], None], ...]
     was_done: tuple[Callable[[int], None], ...]
@@ -155,6 +158,8 @@ class Hooks:
         "node_moved",
         "node_of",
         "obstacle_to_steer",
+        "own_event",
+        "own_jobs",
         "places_shared",
         "pop_hopeless",
         "records",
@@ -175,6 +180,7 @@ class Hooks:
         "starts_over",
         "submits",
         "takes_event",
+        "tells_end",
         "under_way",
         "validate",
         "waits_again",

@@ -336,6 +336,10 @@ class JobTable:
             if not idle:
                 self.set_held(jobs, proc, False)
 
+    def feature_changed(self) -> None:
+        """A job of a feature's own stands otherwise in the queue."""
+        self.changes += 1
+
     def set_held(self, jobs: Jobs, proc: int, held: bool) -> bool:
         """The proc went on hold, or was released; returns False if that is nothing new."""
         flags = self._flags(jobs, proc)
@@ -372,7 +376,7 @@ class JobTable:
 
     def exceed_tolerance(self, jobs: Jobs, proc: int, value: int, error: str = "") -> None:
         """The failure of `proc`, with that value, was one too many; `error` as of Jobs."""
-        jobs.error = error
+        jobs.error = error or jobs.error
         jobs.tolerance_exceeded = True
         jobs.failed_proc = proc
         jobs.value = jobs.value or value

@@ -166,6 +166,8 @@ def _record_lost(run: RunState, listed: set[tuple[int, int]]) -> bool:
     for node, jobs in list(run.job_table.by_node.items()):
         if run.nodes.states[node] != State.SUBMITTED or jobs.cluster == NOOP_CLUSTER:
             continue
+        if jobs.is_task and any(tells_end(node) for tells_end in run.hooks.tells_end):
+            continue
         ended = {(job.cluster, job.proc): job.value for job in run.query.history.get(node, ())}
         # The cluster itself last: its end is that of all its procs.
         expected = jobs.live() or [CLUSTER_ITSELF] * jobs.factory

@@ -58,7 +58,8 @@ class Shown(NamedTuple):
 class Report(NamedTuple):
     """Counts of the whole DAG.  Nodes first (as in the status table), then job procs.
 
-    `procs_completed` includes `procs_failed`, and both include procs that were aborted.  `limits`
+    `procs_completed` includes `procs_failed`, and both include procs that were aborted.  Jobs of
+    features are among those that are idle, held and running.  `limits`
     are the throttles in force, `priority` is what is added to each node's own.
     """
 

@@ -240,6 +240,10 @@ class Categories:
             return float("inf")
         return max(0, self._limits[name] - len(self._inside.get(name, ())))
 
+    def taken(self) -> dict[str, int]:
+        """How many places are taken, of each category with a limit that is in use."""
+        return {name: len(nodes) for name, nodes in self._inside.items()}
+
     def grow(self, categories: Mapping[int, str], new: Sequence[int]) -> None:
         """The DAG has got new nodes, and perhaps other limits."""
         if self._limits:

@@ -35,6 +35,8 @@ def report(run: RunState) -> Report:
     for status, count in zip(_published(run), run.nodes.counts):
         by_status[status] += count
     table, deferrals = run.job_table, run.deferrals.counts
+    own = [own_jobs() for own_jobs in run.hooks.own_jobs]
+    idle, held, running = map(sum, zip((0, 0, 0), *own))
     return Report(
         total=run.nodes.total,
         priority=run.dag_priority,
@@ -50,9 +52,9 @@ def report(run: RunState) -> Report:
         dag_status=run.shown_status,
         in_recovery=run.recovering,
         procs_submitted=table.submitted,
-        procs_idle=table.idle - table.held,
-        procs_held=table.held,
-        procs_running=table.submitted - table.completed - table.idle,
+        procs_idle=table.idle - table.held + idle,
+        procs_held=table.held + held,
+        procs_running=table.submitted - table.completed - table.idle + running,
         procs_completed=table.completed,
         procs_failed=table.failed,
         deferrals=Deferrals(

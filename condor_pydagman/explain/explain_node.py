@@ -16,14 +16,16 @@ from condor_pydagman.explain.failed_nodes import (
 )
 from condor_pydagman.explain.feature_findings import (
     awaited_parents,
+    findings_of_node,
     held_back,
-    moments_of_features,
+    moments_of,
     unneeded_findings,
 )
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.jobs import idle_job_findings, running_findings
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.explain.load import known_of, retry_delay_left
+from condor_pydagman.follow.carriers import carrier_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight, in_order
 from condor_pydagman.follow.notices.held_jobs import held_job_notices
 from condor_pydagman.follow.notices.known import IDLE
@@ -68,6 +70,7 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         run, status = state.run_of(number) or run, state.status[number]
     findings = [
         *_of_whole_dag(facts, {name, run.name}, status),
+        *findings_of_node(facts, run),
         *_own_jobs(facts, run),
         *_failure(facts, run, status),
         *(_waits(facts, state, number) if state is not None and number is not None else ()),
@@ -75,6 +78,8 @@ def explain_node(facts: Facts, name: str) -> Explanation:
         *unknown_findings(facts),
     ]
     stands, since = _STATES[status], _since(facts, run)
+    if carrier_of(run) is not None:
+        stands = "is in the queue, in a job with others"
     if status is NodeStatus.DONE:
         since = _how_done(facts, number, run)
     elif status is NodeStatus.READY and shown_state(run) is Shown.RETRY:
@@ -127,11 +132,13 @@ def _how_done(facts: Facts, number: int | None, run: NodeRun) -> str:
 
 def life_of(run: NodeRun, of_dag: Run) -> Iterator[Moment]:
     """What has happened to a node of a run of a DAG."""
+    moments: list[Moment] = []
     for attempt in run.attempts:
         which = f"attempt {attempt.number + 1}: " if len(run.attempts) > 1 else ""
-        moments = sorted(_moments(attempt, run.since), key=lambda moment: moment.time)
-        yield from (moment._replace(text=which + moment.text) for moment in moments)
-    yield from (Moment(*one) for one in moments_of_features(of_dag, run))
+        found = [*_moments(attempt, run.since), *map(Moment._make, moments_of(of_dag, attempt))]
+        found.sort(key=lambda moment: moment.time)
+        moments += (moment._replace(text=which + moment.text) for moment in found)
+    yield from moments
     if run.cached:
         yield Moment(run.since, "done already: nothing has changed since its last run (CACHE)")
     if run.skipped:
@@ -144,7 +151,7 @@ def _moments(attempt: Attempt, since: float) -> Iterator[Moment]:
     yield from _script(attempt.pre, "PRE")
     if attempt.reason and not attempt.procs:
         yield Moment(since, f"can't be submitted: {message(attempt.reason)}")
-    if attempt.submitted and attempt.procs:
+    if attempt.submitted and attempt.procs and attempt.carrier is None:
         what = number_of(attempt.procs, "job")
         name = attempt.job if attempt.procs == 1 else f"cluster {attempt.cluster}"
         yield Moment(attempt.submitted, f"{what} submitted ({name or 'NOOP'})")
@@ -197,9 +204,13 @@ def _of_whole_dag(facts: Facts, names: set[str], status: NodeStatus) -> list[Not
 
 
 def _own_jobs(facts: Facts, node: NodeRun) -> Iterator[Notice]:
-    """Its jobs and scripts in the queue, without those of other nodes that stand alike."""
+    """Its jobs and scripts in the queue, without those of other nodes that stand alike; or the job
+    that it is in with others."""
+    carrier = carrier_of(node)
+    node = carrier or node
     run = copy(facts.run)
-    run.nodes = {node.name: node}
+    run.nodes = {} if carrier else {node.name: node}
+    run.carriers = {carrier.name: carrier} if carrier else {}
     fits = []
     for fit in facts.fits:
         mine = [job for job in facts.jobs or () if job.node == node.name and job.status == IDLE]

@@ -22,6 +22,7 @@ from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
 from condor_pydagman.follow.nodes_log import log_events
 from condor_pydagman.follow.run_model import DagState, Hold, NodeRun, Run
+from condor_pydagman.follow.tally import Taken, Tally
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.data_node_logs import data_waits
@@ -55,7 +56,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         depth: how many DAGs this one is inside of.
     """
     plan, unknown = _plan(found)
-    run, problems = _run(found, plan)
+    run, taken, problems = _run(found, plan)
     unknown += problems
     job = _dagman_job(found)
     found = _with_job(found, job)
@@ -73,6 +74,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
         shown(found.paths.halt),
         os.path.exists(found.paths.halt),
         job,
+        taken=taken,
         rescue=_rescue(found, run),
         submit_command="" if depth or (found.ended and not run.starts) else _submit_command(found),
     )
@@ -134,20 +136,31 @@ def _changed_files(found: FoundDag) -> Iterator[str]:
             )
 
 
-def _run(found: FoundDag, plan: Plan) -> tuple[Run, list[str]]:
+def _run(found: FoundDag, plan: Plan) -> tuple[Run, Taken | None, list[str]]:
     """The last run by its logs; an empty one if they are of another run than DAGMan's job."""
     if is_of_earlier_run(found):
-        return Run(), [
-            f"The logs of {found.name} are of a later run, so only the job ad describes job"
-            f" {found.cluster}."
-        ]
+        return (
+            Run(),
+            None,
+            [
+                f"The logs of {found.name} are of a later run, so only the job ad describes job"
+                f" {found.cluster}."
+            ],
+        )
     monitor = DagMonitor(found, read_plan=lambda: plan)
     run = monitor.read()
+    taken = Tally(run, None if plan.is_unknown else monitor.engine).taken()
     if found.state in (DagState.NOT_STARTED, DagState.IDLE):
-        return run, []
-    return run, monitor.doubts + [
-        f"A log is missing, so this explanation is incomplete: {text}" for text in monitor.problems
-    ]
+        return run, taken, []
+    return (
+        run,
+        taken,
+        monitor.doubts
+        + [
+            f"A log is missing, so this explanation is incomplete: {text}"
+            for text in monitor.problems
+        ],
+    )
 
 
 def _with_queue(facts: Facts, found: FoundDag) -> Facts:
@@ -270,7 +283,7 @@ def _submit_command(found: FoundDag) -> str:
     for field, option in _OPTIONS.items():
         value = getattr(found.options, field)
         words += [option, str(value)] if value else []
-    words += ["-usedagdir"] * found.options.use_dag_dir
+    words += ["-usedagdir"] * found.options.use_dag_dir + ["-bundle"] * found.options.bundle
     command = shlex.join([*words, *found.files])
     if os.path.realpath(found.directory) != os.path.realpath("."):
         return f"cd {shlex.quote(found.directory)} && {command}"

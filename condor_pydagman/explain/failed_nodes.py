@@ -104,7 +104,9 @@ def failure_of(node: NodeRun, run: Run, dag: Dag | None) -> Failure:
         return _failure_by_dagman(node)
     if _is_of_kind(node, dag, NodeKind.SUBDAG):
         return Failure(node, "node.subdag", attempt.value)
-    return Failure(node, "node.exit" if attempt.value > 0 else "node.signal", attempt.value)
+    reason = message(attempt.reason) if attempt.is_part else ""  # of others it is of other jobs
+    cause = "node.exit" if attempt.value > 0 else "node.signal"
+    return Failure(node, cause, attempt.value, reason)
 
 
 def failed_node_findings(facts: Facts, inner: dict[str, Explanation]) -> list[Notice]:
@@ -244,7 +246,7 @@ def _what(failure: Failure, *, many: bool) -> str:
     if many:
         reason = f", for example{reason}" if reason else ""
     if failure.cause in ("node.exit", "node.signal"):
-        return f"{job} ended with {value}" if many else f"{_jobs(failure)} with {value}"
+        return (f"{job} ended" if many else _jobs(failure)) + f" with {value}{reason}"
     were = "were" if many else "was"
     stopped = (
         f"{whose} {failure.reason}{s} {were} killed" if failure.value else f"{job} {were} removed"

@@ -11,8 +11,9 @@ The module `explain` of a feature may have:
 - `goes_on(facts)`: what the DAG does not end before, beside its nodes; '' if nothing.
 - `ADVICE`: by the beginning of a reason why nodes have failed what can be done; {out} is the name
   of `.dagman.out`.
-- `moments(run, node)`: what has happened to a node of a run that its attempts do not tell: times
-  and texts.
+- `moments(run, attempt)`: what has happened in an attempt of a node of a run that is not in it:
+  times and texts.
+- `of_node(facts, run)`: what is to be said of a node beside its jobs and scripts.
 - `unneeded(facts, run)`: why a node that counts as done is not needed.
 """
 
@@ -24,7 +25,7 @@ from condor_pydagman import features
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.model import Dag
 
 
@@ -46,10 +47,16 @@ def unneeded_findings(facts: Facts, run: NodeRun) -> list[Notice]:
     return [ask(facts, run) for ask in features.told("explain", "unneeded")]
 
 
-def moments_of_features(run: Run, node: NodeRun) -> Iterator[tuple[float, str]]:
-    """What features know of a node's life."""
+def moments_of(run: Run, attempt: Attempt) -> Iterator[tuple[float, str]]:
+    """What features know of an attempt of a node."""
     for ask in features.told("explain", "moments"):
-        yield from ask(run, node)
+        yield from ask(run, attempt)
+
+
+def findings_of_node(facts: Facts, run: NodeRun) -> Iterator[Notice]:
+    """What features say of a node."""
+    for find in features.told("explain", "of_node"):
+        yield from find(facts, run)
 
 
 def is_failure_explained(facts: Facts) -> bool:

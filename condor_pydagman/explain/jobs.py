@@ -5,11 +5,12 @@ whether any machine can run them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.explain.known_facts import Clause, Facts, Fit
 from condor_pydagman.explain.load import idle_jobs
+from condor_pydagman.follow.carriers import nodes_of, with_jobs
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, IDLE, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
@@ -283,7 +284,8 @@ def _fit_finding(fit: Fit, facts: Facts) -> Notice:
     weight = Weight.WAITING if fit.slots else Weight.PROBLEM
     advice = f"To see which slots match: condor_q -better-analyze {fit.job}"
     evidence = Evidence("collector", f"{_slots(fit)}, {fit.able} match")
-    return Notice("job.idle", weight, sentence, fit.nodes, (evidence,), (advice,))
+    names = _all_nodes(facts, fit.nodes)
+    return Notice("job.idle", weight, sentence, names, (evidence,), (advice,))
 
 
 def _no_match(fit: Fit, facts: Facts) -> Notice:
@@ -308,7 +310,13 @@ def _no_match(fit: Fit, facts: Facts) -> Notice:
         f"For details: condor_q -better-analyze {fit.job}",
     )
     evidence = tuple(_clause(clause, fit) for clause in shown[:MAX_CLAUSES])
-    return Notice("job.no_match", Weight.PROBLEM, sentence, fit.nodes, evidence, advice)
+    names = _all_nodes(facts, fit.nodes)
+    return Notice("job.no_match", Weight.PROBLEM, sentence, names, evidence, advice)
+
+
+def _all_nodes(facts: Facts, jobs: Iterable[str]) -> tuple[str, ...]:
+    """The nodes of jobs by the names of nodes that these have in the queue."""
+    return tuple(name for job in jobs for name in nodes_of(facts.run, job))
 
 
 def _clause(clause: Clause, fit: Fit) -> Evidence:
@@ -319,7 +327,7 @@ def _clause(clause: Clause, fit: Fit) -> Evidence:
 
 def _logged(facts: Facts) -> Iterator[Notice]:
     """By the nodes log alone."""
-    nodes = [run for run in facts.run.nodes.values() if _idle(run)]
+    nodes = [run for run in with_jobs(facts.run, facts.run.nodes.values()) if _idle(run)]
     if not nodes:
         return
     jobs = sum(map(_idle, nodes))
@@ -329,7 +337,7 @@ def _logged(facts: Facts) -> Iterator[Notice]:
     text = f"job {attempt.job} of {message(oldest.name)}: submitted"
     evidence = Evidence(facts.nodes_log, text, attempt.submitted)
     advice = f"To see why: condor_q -better-analyze {attempt.job}"
-    names = tuple(run.name for run in nodes)
+    names = _all_nodes(facts, [run.name for run in nodes])
     yield Notice("job.idle", Weight.WAITING, f"{sentence}.", names, (evidence,), (advice,))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from condor_pydagman.follow.notices.known import DataWait, QueuedJob
 from condor_pydagman.follow.run_model import DagState, Hold, Run
+from condor_pydagman.follow.tally import Taken
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -105,6 +106,7 @@ class Facts(NamedTuple):
         excerpts: of the error files of failed jobs, and debug files of failed scripts, by the names
             of nodes.
         limit_places: where throttles were set, by their names in the job ad.
+        taken: the places of limits that nodes take; None if the DAG is not known.
         rescue: the newest rescue file, None if there is none.
         submit_command: what submits the DAG again; '' if another DAG does that.
         of: what features have asked of a DAG that runs, by their names (`monitor.outside_facts`).
@@ -130,6 +132,7 @@ class Facts(NamedTuple):
     fits: tuple[Fit, ...] = ()
     excerpts: Mapping[str, Excerpt] = {}
     limit_places: Mapping[str, str] = {}
+    taken: Taken | None = None
     rescue: RescueFile | None = None
     submit_command: str = ""
     of: Mapping[str, Any] = {}

@@ -8,8 +8,17 @@ from collections.abc import Iterator, Sequence
 from condor_pydagman.engine.rules import retry_delay_s
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.follow.carriers import with_jobs
 from condor_pydagman.follow.notices.held_jobs import logged_holds
-from condor_pydagman.follow.notices.known import HELD, Known, Load, Nodes, QueuedJob, Throttled
+from condor_pydagman.follow.notices.known import (
+    HELD,
+    Known,
+    Load,
+    Nodes,
+    QueuedJob,
+    Throttled,
+    queued,
+)
 from condor_pydagman.follow.run_model import Attempt, NodeRun
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
@@ -85,14 +94,15 @@ def _held_jobs(facts: Facts) -> Sequence[QueuedJob]:
     """As the schedd says, or else as the nodes log has it."""
     if facts.jobs is not None:
         return [job for job in facts.jobs if job.status == HELD]
-    return list(logged_holds(facts.run.nodes.values()))
+    return list(logged_holds(with_jobs(facts.run, facts.run.nodes.values())))
 
 
 def _load(facts: Facts, state: GraphState | None) -> Load:
-    attempts = [run.attempts[-1] for run in _in_state(facts, NodeStatus.SUBMITTED) if run.attempts]
+    nodes = [run for run in _in_state(facts, NodeStatus.SUBMITTED) if run.attempts]
+    attempts = [run.attempts[-1] for run in with_jobs(facts.run, nodes)]
     ready = _ready(facts, state)
     return Load(
-        Throttled(len(attempts), _nodes(ready)),
+        queued(len(nodes), facts.taken.jobs if facts.taken else None, _nodes(ready)),
         Throttled(sum(map(idle_jobs, attempts)), _nodes(ready)),
         _scripts(facts, ScriptKind.PRE, NodeStatus.PRERUN),
         _scripts(facts, ScriptKind.POST, NodeStatus.POSTRUN),
@@ -117,7 +127,8 @@ def _categories(facts: Facts, dag: Dag, ready: Sequence[str]) -> Iterator[tuple[
         submitted[_category(dag, run.name)] += 1
     for category in dag.category_limits:
         waiting = [name for name in ready if _category(dag, name) == category]
-        yield category, Throttled(submitted[category], _nodes(waiting))
+        places = facts.taken.categories.get(category, 0) if facts.taken else None
+        yield category, queued(submitted[category], places, _nodes(waiting))
 
 
 def _category(dag: Dag, name: str) -> str:

@@ -76,7 +76,9 @@ FEATURES = (
     Entry("run_if", ("decided",), uses=("RUN_IF",)),
     Entry("skipping", uses=("SKIPPED",), with_others=("enough", "run_if")),
     Entry("steering", records=("STEERED",)),
-    Entry("bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED"), option="bundle"),
+    Entry(
+        "bundle", uses=("BUNDLE",), records=("BUNDLED", "UNBUNDLED", "TASK_FAILED"), option="bundle"
+    ),
     # A node that does not run needs no site.
     Entry("cache", uses=("CACHE",)),
     Entry("sites", uses=("SITE_GROUP", "SITE_POLICY", "SITE_MATCHED")),
@@ -124,7 +126,7 @@ TOLD: dict[str, tuple[str, ...]] = {
     "run_if": ("CONDITION",),
     "publish": ("NODE_RESULT",),
     "cache": ("CACHED",),
-    "bundle": ("BUNDLED", "UNBUNDLED"),
+    "bundle": ("BUNDLED", "UNBUNDLED", "TASK_FAILED"),
     "steering": ("STEERED",),
 }
 _BEFORE = f"{__name__}."

@@ -92,6 +92,13 @@ def cpu_s(text: str) -> float:
     return _cpu_s(text[text.rfind("\n", 0, end) + 1 : end]) if end >= 0 else 0.0
 
 
+def brief_cpu_s(usage: Mapping[str, Usage], ran: float) -> float:
+    """CPU time of a job that may be short, by the processors that it used on average while it ran;
+    in seconds, as `ran`."""
+    row = usage.get("Cpus")
+    return (row.used or 0.0) * max(ran, 0.0) if row is not None else 0.0
+
+
 @lru_cache(maxsize=4096)
 def _cpu_s(text: str) -> float:
     """Jobs of one kind take the same time, in whole seconds."""

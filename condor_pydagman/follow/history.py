@@ -17,11 +17,19 @@ from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import NOT_NEEDED, PUBLISHED, SKIPPED, State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.follow import event_facts
+from condor_pydagman.follow import carriers, event_facts
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.node_placements import NodePlacements, event_fields
-from condor_pydagman.follow.nodes_log import NodesLogEvent
-from condor_pydagman.follow.run_model import REMOVAL_S, Attempt, Hold, NodeRun, Run, ScriptRun
+from condor_pydagman.follow.nodes_log import said
+from condor_pydagman.follow.run_model import (
+    REMOVAL_S,
+    Attempt,
+    Carrier,
+    Hold,
+    NodeRun,
+    Run,
+    ScriptRun,
+)
 from condor_pydagman.follow.unknown_dag import is_unknown
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
@@ -52,6 +60,7 @@ class Observer(Feature):
         self.jobs_seen = history.jobs_seen  # type: ignore[method-assign]
         self.job_event = history.job_event  # type: ignore[method-assign]
         self.node_moved = history.node_moved  # type: ignore[method-assign]
+        self.own_event = history.own_event  # type: ignore[method-assign]
         self._history = history
 
     def node_moved(self, node: int, old: int, new: int) -> None:
@@ -61,6 +70,9 @@ class Observer(Feature):
         """See `Feature`."""
 
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
+        """See `Feature`."""
+
+    def own_event(self, event: LogEvent) -> None:
         """See `Feature`."""
 
     def retried(self, node: int) -> None:
@@ -250,10 +262,14 @@ class History:
         if data or node.why or node.cached or node.told_skipped:
             self._explain(node, data)
         if status is NodeStatus.SUBMITTED and not (node.attempts and node.attempts[-1].cluster):
-            self.attempt(number).submitted = time  # it is in the queue in a job of others
+            self._is_carried(self.attempt(number), node, time)
         if not node.is_service:  # which DAGMan does not count either
             self._count(node, status, time)
         self._tell_status(node, status, time, data)
+
+    def _is_carried(self, attempt: Attempt, node: NodeRun, time: float) -> None:
+        """It is in the queue without jobs of its own."""
+        attempt.submitted, attempt.carrier = time, self.run.carried.get(node.name)
 
     def _explain(self, node: NodeRun, data: Mapping[str, Any]) -> None:
         """Why a node has come into its state."""
@@ -462,7 +478,10 @@ class History:
         attempt, event = self.attempt(node), self._event
         attempt.cluster, attempt.noop = jobs.cluster, jobs.subproc
         attempt.proc = event.proc if event.kind == EventKind.SUBMIT else jobs.only or 0
-        attempt.submitted, attempt.reason = event.time, ""
+        attempt.reason = ""
+        attempt.carrier = self.run.carried.get(self.of(node).name) if jobs.subproc else None
+        if attempt.carrier is None or not attempt.submitted:  # else it is in the queue for longer
+            attempt.submitted = event.time
         if self._on_hold:
             self._on_hold.pop(node, None)
 
@@ -477,7 +496,7 @@ class History:
         attempt.failed_procs, attempt.held = jobs.failed, jobs.held
         runs = attempt.running = procs - ended - jobs.idle
         if ran == 0 != runs or runs == 0 != ran:
-            _note_pause(attempt, runs, event.time)
+            attempt.note_pause(runs, event.time)
         if self._on_hold:
             self._still_on_hold(node, attempt, event, change)
         if change is Change.SUBMITTED:
@@ -501,28 +520,42 @@ class History:
             if event.kind in _TAKEN and runs < ran:
                 attempt.evictions += 1
                 self._evicted[event.cluster, event.proc] = event.time
-                why = event_facts.eviction_reason(_said(event))
+                why = event_facts.eviction_reason(said(event))
                 self._of_job("job.evict", event, seen, reason=why)
         elif change is Change.HELD:
             self._held(seen, attempt, event)
         elif change is Change.RELEASED:
             self._released(attempt, event)
-            self._of_job("job.release", event, seen, reason=event_facts.reason(_said(event)))
+            self._of_job("job.release", event, seen, reason=event_facts.reason(said(event)))
+
+    def own_event(self, event: LogEvent) -> None:
+        """A feature has taken an event of a job of its own."""
+        for take in features.told("shown", "own_event"):
+            take(self, event)
+
+    def carries(self, carrier: Carrier, event: LogEvent) -> None:
+        """An event of the job that carries nodes: they stand in the queue as it does."""
+        carriers.take(carrier, event)
+        if self._changed is not None:
+            nodes = map(self.run.nodes.get, carrier.nodes)
+            self._changed.update((node.name, node) for node in nodes if node is not None)
 
     def _of_job(self, name: str, event: LogEvent, node: NodeRun, **data: Any) -> None:
         if self._say is not None:
             self.tell(name, event.time, node, _job(event), **data)
 
     def _runs(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
-        host = event_facts.host(_said(event))
+        host = event_facts.host(said(event))
+        if attempt.carrier is not None:
+            host = carriers.slot_on(attempt.carrier, host)
         attempt.hosts += (host,)
         attempt.started = attempt.started or event.time
         if self._say is not None:
             self._of_job("job.execute", event, node, host=host)
 
     def _held(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
-        said = _said(event)
-        self._hold(node, attempt, event, (event_facts.reason(said), *event_facts.hold_codes(said)))
+        text = said(event)
+        self._hold(node, attempt, event, (event_facts.reason(text), *event_facts.hold_codes(text)))
 
     def _hold(
         self, node: NodeRun, attempt: Attempt, event: LogEvent, why: tuple[str, int, int]
@@ -566,10 +599,13 @@ class History:
                 self._of_job("job.abort", event, node)
 
     def _used(self, node: NodeRun, attempt: Attempt, event: LogEvent) -> None:
-        said = _said(event)
-        usage = event_facts.usage(said)
-        attempt.cpu_s += event_facts.cpu_s(said)
-        sent, received = event_facts.transferred(said)
+        text = said(event)
+        usage = event_facts.usage(text)
+        if attempt.is_part:
+            attempt.cpu_s += event_facts.brief_cpu_s(usage, event.time - attempt.started)
+        else:
+            attempt.cpu_s += event_facts.cpu_s(text)
+        sent, received = event_facts.transferred(text)
         attempt.bytes_sent += sent
         attempt.bytes_received += received
         attempt.usage = event_facts.larger(attempt.usage, usage)
@@ -606,7 +642,7 @@ class History:
             self.tell("node.submit_failed", time, node, reason=why)
 
     def _placement(self, event: LogEvent) -> None:
-        noted = parse_event(_said(event))
+        noted = parse_event(said(event))
         node = None if noted is None else self.node(noted.node)
         if noted is None or node is None:
             return
@@ -616,17 +652,5 @@ class History:
             self.tell(name, event.time, node, job, **event_fields(noted))
 
 
-def _said(event: LogEvent) -> str:
-    return event.said if isinstance(event, NodesLogEvent) else ""
-
-
 def _job(event: LogEvent) -> str:
     return f"{event.cluster}.{event.proc}" if event.cluster else ""
-
-
-def _note_pause(attempt: Attempt, runs: int, time: float) -> None:
-    if not runs:
-        attempt.stopped = time
-    elif attempt.stopped:
-        attempt.pauses += ((attempt.stopped, time),)
-        attempt.stopped = 0.0

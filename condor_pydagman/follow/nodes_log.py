@@ -59,6 +59,11 @@ def of_engine(event: LogEvent) -> LogEvent:
     return plain
 
 
+def said(event: LogEvent) -> str:
+    """The text of an event, '' if it is not at hand."""
+    return event.said if isinstance(event, NodesLogEvent) else ""
+
+
 def _with_text(event: LogEvent, said: str, end: int) -> NodesLogEvent:
     read: NodesLogEvent = tuple.__new__(NodesLogEvent, (*event, said, end))
     return read

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman import features
+from condor_pydagman.follow.carriers import in_queue, unknown_nodes, with_jobs
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
@@ -237,11 +238,15 @@ def _in_queue(tally: Tally) -> tuple[int, int]:
     """How many nodes have a job that runs, and how many others one that is held."""
     running = held = 0
     for node in tally.run.in_queue.values():
-        attempt = node.attempts[-1]
+        attempt = node.attempts[-1].queued_as
         if attempt.running:
             running += 1
         elif attempt.held:
             held += 1
+    for carrier in in_queue(tally.run):
+        number = len(unknown_nodes(tally.run, carrier))
+        running += number * carrier.job.running
+        held += number * carrier.job.held
     return running, held
 
 
@@ -258,7 +263,11 @@ def _counts_of_dagman(
 
 
 def _longest(tally: Tally) -> list[Running]:
-    running = (node for node in tally.run.in_queue.values() if node.attempts[-1].running)
+    running = (
+        node
+        for node in with_jobs(tally.run, tally.run.in_queue.values())
+        if node.attempts[-1].running
+    )
     found = sorted(running, key=lambda node: node.attempts[-1].started)[:MAX_LISTED]
     return [_running(node.name, node.attempts[-1]) for node in found]
 
@@ -279,7 +288,7 @@ def _held(tally: Tally) -> list[HeldGroup]:
 
 
 def _holds(tally: Tally) -> Iterator[tuple[str, str, int]]:
-    for node in tally.run.in_queue.values():
+    for node in with_jobs(tally.run, tally.run.in_queue.values()):
         attempt = node.attempts[-1]
         if attempt.held:
             for hold in attempt.holds:

@@ -113,6 +113,7 @@ class Attempt:
         bytes_sent, bytes_received: by all jobs, as the terminate events say.
         pre, post: its scripts.
         over: whether it has ended, scripts included.
+        carrier: the job that it is in with other nodes; None if its jobs are its own.
         site: where it runs, if the node is in a group that needs a site; '' otherwise.
         skipped: whether its PRE script returned PRE_SKIP.
     """
@@ -120,6 +121,7 @@ class Attempt:
     __slots__ = (
         "bytes_received",
         "bytes_sent",
+        "carrier",
         "cluster",
         "cpu_s",
         "ended",
@@ -162,6 +164,7 @@ class Attempt:
         self.usage: Mapping[str, Usage] = {}
         self.cpu_s = 0.0
         self.bytes_sent = self.bytes_received = 0
+        self.carrier: Carrier | None = None
         self.pre: ScriptRun | None = None
         self.post: ScriptRun | None = None
         self.over = self.skipped = False
@@ -170,6 +173,24 @@ class Attempt:
         """One of its jobs has ended with that."""
         if self.value is None or (value and not self.value):
             self.value = value
+
+    def note_pause(self, running: int, time: float) -> None:
+        """So many of its jobs run from now on; before, either none or now none does."""
+        if not running:
+            self.stopped = time
+        elif self.stopped:
+            self.pauses += ((self.stopped, time),)
+            self.stopped = 0.0
+
+    @property
+    def is_part(self) -> bool:
+        """Whether what the log has of it is of a part of a job that carries several nodes."""
+        return bool(self.noop and self.cluster)
+
+    @property
+    def queued_as(self) -> Attempt:
+        """What tells how it stands in the queue: itself, or the job that carries it."""
+        return self if self.procs or self.carrier is None else self.carrier.job
 
     @property
     def in_queue(self) -> bool:
@@ -283,6 +304,27 @@ class NodeRun:
         return attempt.value, attempt.reason
 
 
+class Carrier(NodeRun):
+    """A job of HTCondor's that is no node's own, and carries several (BUNDLE): like a node of the
+    name that it has in the queue, but in no count of nodes.
+
+    Attributes:
+        nodes: names of those that it has been given.
+    """
+
+    __slots__ = ("nodes",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.attempts = (Attempt(0),)
+        self.nodes: list[str] = []
+
+    @property
+    def job(self) -> Attempt:
+        """What its job does."""
+        return self.attempts[0]
+
+
 class Start(NamedTuple):
     """DAGMan was started.
 
@@ -361,6 +403,8 @@ class Run:
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
+        carriers: jobs that carry several nodes, also those that have ended, by their names.
+        carried: by name of a node, the one that it is in now.
         skipped: names of nodes that are told to be skipped, and have no mark that says so.
         failures: nodes that have failed for good, the newest last.
         ends: when nodes were done, oldest first, of a while before the newest.
@@ -376,6 +420,8 @@ class Run:
         self.nodes: dict[str, NodeRun] = {}
         self.skipped: set[str] = set()
         self.in_queue: dict[str, NodeRun] = {}
+        self.carriers: dict[str, Carrier] = {}
+        self.carried: dict[str, Carrier] = {}
         self.failures: deque[NodeRun] = deque(maxlen=MAX_FAILURES)
         self.ends: deque[float] = deque()
         self.starts: list[Start] = []

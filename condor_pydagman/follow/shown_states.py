@@ -189,7 +189,7 @@ def shown_state(node: NodeRun, *, is_left_out: bool = False) -> Shown:
     if status is NodeStatus.DONE:
         return _done(node, is_left_out)
     if status is NodeStatus.SUBMITTED:
-        attempt = node.attempts[-1] if node.attempts else None
+        attempt = node.attempts[-1].queued_as if node.attempts else None
         if attempt is None or attempt.running:
             return Shown.RUNNING
         return Shown.HELD if attempt.held else Shown.IDLE

@@ -9,9 +9,11 @@ from typing import Any
 from condor_pydagman.engine.engine import Engine
 from condor_pydagman.engine.node_states import NOT_NEEDED, SKIPPED, State
 from condor_pydagman.engine.report import Report
+from condor_pydagman.follow.carriers import in_queue
 from condor_pydagman.follow.run_model import Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown
 from condor_pydagman.graph.model import LEFT_OUT, Dag
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 
 WINDOW_S = 600.0  # of which the rate is told
@@ -23,6 +25,18 @@ _SKIPPED = bytes(marks & (SKIPPED | NOT_NEEDED) == SKIPPED for marks in range(25
 _NOT_NEEDED = bytes(bool(marks & NOT_NEEDED) for marks in range(256))
 _LEFT_OUT = bytes(bool(flags & LEFT_OUT) for flags in range(256))
 _DONE = bytes(state == State.DONE for state in range(256))
+
+
+class Taken(NamedTuple):
+    """Places that nodes in the queue take, as the engine counts them: several may share one.
+
+    Attributes:
+        jobs: of -MaxJobs.
+        categories: of those with a limit, by their names; 0 for others.
+    """
+
+    jobs: int
+    categories: Mapping[str, int]
 
 
 class Tally:
@@ -101,6 +115,13 @@ class Tally:
         due, nodes = self._engine.run.retrying.queue.nodes, self._engine.run.nodes
         return {node: due.get(node, 0.0) for node in nodes.in_state(State.RETRY_WAIT)}
 
+    def taken(self) -> Taken | None:
+        """The places of limits that nodes take; None if the DAG is not at hand."""
+        if self._engine is None:
+            return None
+        run = self._engine.run
+        return Taken(run.nodes_in_queue(), run.categories.taken())
+
     def feature(self, name: str) -> Any:
         """What the engine has of a feature that the DAG uses; None if it does not."""
         return self._engine.run.features.get(name) if self._engine is not None else None
@@ -123,10 +144,12 @@ def per_second(run: Run, now: float) -> float:
 
 
 def since_last_end(run: Run, now: float) -> float:
-    """Seconds since a node was done, if by the rate several should have been meanwhile; else 0.0:
-    the rate of others says nothing of those that are left then."""
+    """Seconds since a node was done, if by the rate several should have been meanwhile, or several
+    groups of nodes that end together; else 0.0: the rate of others says nothing of those that are
+    left then."""
     since, rate = now - run.ends[-1] if run.ends else 0.0, per_second(run, now)
-    return since if since > (STALLED_NODES / rate if rate else 0.0) else 0.0
+    at_once = max((len(one.nodes) for one in in_queue(run)), default=1)  # nodes that end together
+    return since if since > (STALLED_NODES * at_once / rate if rate else 0.0) else 0.0
 
 
 def stalled_s(run: Run, now: float) -> float:

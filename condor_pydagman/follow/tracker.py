@@ -5,6 +5,7 @@ those in; a record may be in the log twice.  It may have, too:
 
 - `LINES`: by kinds of lines of `.dagman.out` the functions that take them into a run.
 - `overview(tally, ad, *, running)`: its fields of an Overview, by name.
+- `own_event(tracker, event)`: takes in an event of a job of the feature's own.
 - `may_grow(tally, ad)`: whether there may be more nodes to come, nobody knows how many.
 """
 
@@ -13,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Optional, Protocol
 
+from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.follow.dag_events import DagEvent
-from condor_pydagman.follow.run_model import NodeRun, Run
+from condor_pydagman.follow.run_model import Carrier, NodeRun, Run
 from condor_pydagman.records.own_events import RecordRead
 from condor_pydagman.vocabulary import JournalRecord
 
@@ -36,6 +38,9 @@ class Tracker(Protocol):
 
     def because(self, node: NodeRun, **data: Any) -> None:
         """If the record brings the node into another state, this is told of it."""
+
+    def carries(self, carrier: Carrier, event: LogEvent) -> None:
+        """An event of the job that carries nodes."""
 
     def group_of(self, node: NodeRun) -> str:
         """The group of nodes that run at one site which the node is in; '' if it is in none."""

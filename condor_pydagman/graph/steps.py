@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -18,11 +19,13 @@ class Steps(NamedTuple):
         widths: number of nodes of each step; a node's step is one behind the last of its parents'.
         first: the nodes that can start at once, in the order of the DAG.
         done: how many nodes are done.
+        of: the step of each node; that of one which is done has no meaning.
     """
 
     widths: list[int]
     first: list[int]
     done: int
+    of: Sequence[int] = ()
 
 
 def steps(dag: Dag) -> Steps:
@@ -47,7 +50,8 @@ def steps(dag: Dag) -> Steps:
             if not waiting[child]:
                 free.append(child)
     first = [node for node in range(len(dag)) if not step[node] and _counts(dag, node)]
-    return Steps(widths, first, sum(bool(flags & DONE) for flags in dag.flags))
+    done = sum(bool(flags & DONE) for flags in dag.flags)
+    return Steps(widths, first, done, step[: len(dag)])
 
 
 def _counts(dag: Dag, vertex: int) -> bool:

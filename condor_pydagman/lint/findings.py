@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum
 from typing import Protocol
 
+from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.graph.model import Dag
@@ -57,6 +58,9 @@ class World(Protocol):
 
     def expression_problem(self, text: str) -> str:
         """Why HTCondor can't read a ClassAd expression; '' if it can."""
+
+    def config(self) -> Config | None:
+        """The knobs of DAGMan, without the DAG's CONFIG file; None if they can't be known."""
 
     def limit_problem(self, dag: Dag) -> str:
         """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""
@@ -319,6 +323,17 @@ CODES: dict[str, Code] = {
         _INFO,
         "nodes of a BUNDLE that run alone",
         "docs/bundles.md says what can go together",
+    ),
+    "DAG424": Code(
+        _WARNING,
+        "a BUNDLE with nodes that another one before it has taken",
+        "the first line that means a node counts: put this line before the other, or name the node"
+        " in one of them only",
+    ),
+    "DAG425": Code(
+        _WARNING,
+        "a BUNDLE whose SIZE or PARALLEL has less effect than it seems to",
+        "use numbers that SIZE, MAXJOBS and PYDAGMAN_MAX_BUNDLE_SIZE allow (docs/bundles.md)",
     ),
 }
 

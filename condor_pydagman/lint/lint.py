@@ -7,7 +7,8 @@ definition gets that command's place by one more reading of the files, which loo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from condor_pydagman.errors import DagFileError, DagFileWarning
 from condor_pydagman.features import home, part
@@ -30,11 +31,15 @@ MAX_TEXT_LENGTH = 160
 _CUT_OFF = "The command is ignored: its last line ends in"
 
 
-def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
+def lint(
+    files: Sequence[str], world: World, options: BuildOptions, asked: Iterable[Any] = ()
+) -> Findings:
     """Check the DAG that `files` make together.
 
     Of a DAG that DAGMan would refuse all errors are found, and what can be said of the nodes that
     are understood: missing files, and cycles.  Other rules would blame good lines for bad ones.
+
+    `asked` are the modules of features that options ask for (`features.asked_by`).
 
     `findings.kept` comes sorted by file and line.
     """
@@ -49,6 +54,8 @@ def lint(files: Sequence[str], world: World, options: BuildOptions) -> Findings:
             findings.count("DAG101", more=errors.lost)
         check_cycles(dag, findings)
     else:
+        for feature in asked:
+            feature.of_option(dag)
         check_graph(dag, findings)
         check_macros(dag, world, findings)
         _check_around(dag, world, findings, options)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from condor_pydagman.adapters import files
+from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language.submit_file import SubmitText, parse
@@ -37,14 +38,17 @@ class DiskWorld:
     Args:
         limits: says what is wrong with the limits that a DAG names; '' if nothing is.
         space: says why an allocation can't be made; '' if it can.
+        config: reads the knobs of DAGMan.
     """
 
     def __init__(
         self,
         limits: Callable[[Dag], str] = lambda dag: "",
         space: Callable[[Allocate], str] = lambda request: "",
+        config: Callable[[], Config | None] = lambda: None,
     ) -> None:
         self._limits = limits
+        self._config = config
         self._space = space
         self._kinds: dict[str, FileKind] = {}
         self._dag_files = files.DagFiles()
@@ -114,6 +118,12 @@ class DiskWorld:
         from condor_pydagman.adapters.classad_values import mistake
 
         return mistake(text)
+
+    def config(self) -> Config | None:
+        """The knobs of DAGMan, without the DAG's CONFIG file; None if they can't be known."""
+        with contextlib.suppress(Exception):  # errors of the configuration are reported elsewhere
+            return self._config()
+        return None
 
     def limit_problem(self, dag: Dag) -> str:
         """Why DAGMan refuses a SHARED_LIMIT; '' if it does not, or if that can't be known."""

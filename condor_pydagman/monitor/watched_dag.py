@@ -11,11 +11,12 @@ from typing import Any
 
 from condor_pydagman.adapters.files import living_holder
 from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.follow.carriers import with_jobs
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.follow.follower import Plan
 from condor_pydagman.follow.notices.collect import notices_of
 from condor_pydagman.follow.notices.held_jobs import logged_holds
-from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled
+from condor_pydagman.follow.notices.known import Known, Load, Nodes, Throttled, queued
 from condor_pydagman.follow.notices.name_lists import MAX_NAMES
 from condor_pydagman.follow.overview import Dagman, Overview, overview
 from condor_pydagman.follow.run_model import DagState, NodeRun, Run
@@ -317,7 +318,7 @@ def known_run(
         shown(found.nodes_log),
         shown(found.paths.halt),
         os.path.exists(found.paths.halt),
-        held=list(logged_holds(tally.run.in_queue.values())),
+        held=list(logged_holds(with_jobs(tally.run, tally.run.in_queue.values()))),
         held_by=shown(found.nodes_log),
         load=_load(counts, tally),
         of=seen.of_features,
@@ -338,9 +339,10 @@ def _are_to_start(counts: Mapping[str, int], dag: Dag | None) -> bool:
 def _load(counts: Mapping[str, int], tally: Tally) -> Load:
     ready = _Ready(counts["ready"], tally)
     limits = tally.run.limits
-    queued = sum(counts[name] for name in ("running", "idle", "held"))
+    taken, nodes = tally.taken(), sum(counts[name] for name in ("running", "idle", "held"))
+    is_full = 0 < limits.get("DAGMan_MaxJobs", 0) <= nodes
     return Load(
-        Throttled(queued, ready.first(is_wanted=0 < limits.get("DAGMan_MaxJobs", 0) <= queued)),
+        queued(nodes, taken.jobs if taken else None, ready.first(is_wanted=is_full)),
         _idle(limits.get("DAGMan_MaxIdle", 0), ready, tally),
         _scripts(counts["pre"], limits.get("DAGMan_MaxPreScripts", 0)),
         _scripts(counts["post"], limits.get("DAGMan_MaxPostScripts", 0)),
@@ -363,7 +365,7 @@ class _Ready:
 
 
 def _idle(limit: int, ready: _Ready, tally: Tally) -> Throttled:
-    idle = sum(map(_idle_jobs, tally.run.in_queue.values())) if limit else 0
+    idle = sum(map(_idle_jobs, with_jobs(tally.run, tally.run.in_queue.values()))) if limit else 0
     return Throttled(idle, ready.first(is_wanted=0 < limit <= idle))
 
 
@@ -380,7 +382,7 @@ def _scripts(number: int, limit: int) -> Throttled:
 
 def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
     """Those with a MAXJOBS line."""
-    dag = tally.dag
+    dag, taken = tally.dag, tally.taken()
     if dag is None or not dag.category_limits:
         return
     submitted = Counter(_category(dag, name) for name in tally.run.in_queue)
@@ -388,7 +390,8 @@ def _categories(tally: Tally) -> Iterator[tuple[str, Throttled]]:
     for node in tally.ready():
         waiting.setdefault(dag.categories.get(node, ""), []).append(tally.name(node))
     for category in dag.category_limits:
-        yield category, Throttled(submitted[category], _nodes(waiting.get(category, ())))
+        places = taken.categories.get(category, 0) if taken else None
+        yield category, queued(submitted[category], places, _nodes(waiting.get(category, ())))
 
 
 def _nodes(names: Sequence[str]) -> Nodes:

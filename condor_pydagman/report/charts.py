@@ -91,12 +91,14 @@ def _rows(by_node: Mapping[str, list[Span]], axis: TimeAxis, clock: Clock) -> It
 
 
 def _lane(name: str, own: Sequence[Span], row: int, axis: TimeAxis) -> Iterator[str]:
-    """How many attempts of a group did what, as stacked areas."""
+    """How many attempts of a group did what, as stacked areas; each group has its own scale."""
     y = row * LANE
-    yield _label(name, y + LANE - 12)
     seen = concurrency(own, axis)
     top = max(map(sum, zip(*(seen.counts[part] for part in PARTS))), default=0.0) or 1.0
-    yield f"<g><title>{_text(name)}: {len(own)} attempts, at most {number(top)} at a time</title>"
+    yield _label(name, y + LANE - 18)
+    place = f'x="{LABELS - 8}" y="{y + LANE - 6}" text-anchor="end"'
+    yield f'<text class="scale" {place}>up to {number(top)}</text>'
+    yield f"<g><title>{_text(name)}: {len(own)} attempts</title>"
     yield from _areas(seen, _STACKED, y + 3, LANE - 6, top)
     yield "</g>"
 

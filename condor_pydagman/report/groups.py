@@ -227,7 +227,8 @@ def resources(run: Run, names: Mapping[str, str]) -> list[ResourceUse]:
     for node in run.nodes.values():
         for attempt in node.attempts:
             for resource, row in attempt.usage.items():
-                if row.used is not None and (row.requested or row.allocated):
+                is_resource = row.requested or row.allocated or attempt.is_part
+                if row.used is not None and is_resource:
                     rows.setdefault((names[node.name], resource), []).append(row)
     return [_resource(group, resource, own) for (group, resource), own in sorted(rows.items())]
 

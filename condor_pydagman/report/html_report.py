@@ -7,7 +7,7 @@ from html import escape
 
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
-from condor_pydagman.follow.run_model import Intervention, NodeRun, Run
+from condor_pydagman.follow.run_model import Attempt, Intervention, NodeRun, Run
 from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -67,6 +67,7 @@ th:first-child, th.text { text-align: left }
 th { font-weight: 600 }
 svg { width: 100%; height: auto; display: block }
 svg .label, svg .tick { font-size: 11px; fill: var(--soft) }
+svg .scale { font-size: 9px; fill: var(--soft) }
 svg .cut { fill: var(--ground); opacity: .85 }
 svg .edge { stroke: var(--soft); stroke-dasharray: 3 3; fill: none }
 svg .break { font-size: 11px; fill: var(--soft); font-weight: 600 }
@@ -243,14 +244,15 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     states = [node.status for node in counted_nodes(run)]
     attempts = [attempt for node in run.nodes.values() for attempt in node.attempts]
     always = subject.all_runs.always if subject.all_runs is not None else ()
-    jobs = sum(attempt.procs for attempt in attempts)
+    jobs, bundles = _jobs(run, attempts)
     cpu = sum(attempt.cpu_s for attempt in attempts)
     yield duration(end - begin), "makespan" if subject.all_runs is None else "all runs"
     yield f"{states.count(NodeStatus.DONE):,} of {len(states):,}", "nodes done"
     for status, word in ((NodeStatus.ERROR, "failed"), (NodeStatus.FUTILE, "futile")):
         if states.count(status):
             yield f"{states.count(status):,}", word
-    yield f"{jobs:,}", "job" if jobs == 1 else "jobs"
+    of_them = f", {bundles:,} of them of several nodes" if bundles else ""
+    yield f"{jobs:,}", ("job" if jobs == 1 else "jobs") + of_them
     for count, one, many in (
         (sum(attempt.number > 0 for attempt in attempts), "retry", "retries"),
         (
@@ -266,6 +268,18 @@ def _numbers(subject: Subject, begin: float, end: float) -> Iterator[tuple[str, 
     yield duration(cpu), "CPU time of jobs"
     if run.placements:
         yield size_text(total(run.placements).moved), "moved by DATA nodes"
+
+
+def _jobs(run: Run, attempts: Iterable[Attempt]) -> tuple[int, int]:
+    """How many jobs there were in the queue, and how many of them carried several nodes."""
+    carriers = {one.job.cluster for one in run.carriers.values() if one.job.procs}
+    own = 0
+    for attempt in attempts:
+        if attempt.is_part:
+            carriers.add(attempt.cluster)
+        else:
+            own += attempt.procs
+    return own + len(carriers), len(carriers)
 
 
 def _times_again(node: NodeRun) -> int:
@@ -380,7 +394,8 @@ def _timeline(
     legend = "".join(f"<span><i class='{part}'></i>{NAMES[part]}</span>" for part in _LEGEND)
     folded = len({span.node for span in found}) > MAX_ROWS
     how = (
-        "Each row is a group of nodes; its height is the number of nodes at a time."
+        "Each row is a group of nodes; its height is the number of nodes at a time, up to the"
+        " number beside it."
         if folded
         else "Each row is a node with all its attempts; a cross marks a failed attempt."
     )

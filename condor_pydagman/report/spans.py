@@ -103,9 +103,10 @@ def job_parts(attempt: Attempt, now: float) -> Iterator[tuple[str, float, float]
 
 
 def _waited(attempt: Attempt, since: float, until: float) -> Iterator[tuple[str, float, float]]:
-    """Between two times, in which none of its jobs ran."""
+    """Between two times, in which none of its jobs ran, or its part of a job of several nodes had
+    not begun."""
     begin = since
-    for hold in attempt.holds:
+    for hold in attempt.holds if attempt.carrier is None else attempt.carrier.job.holds:
         held = max(hold.time, since)
         released = min(hold.released or until, until)
         if released > held:

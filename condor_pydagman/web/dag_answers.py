@@ -153,11 +153,16 @@ def _near(reader: DagReader, what: str, numbers: Iterable[int]) -> dict[str, Any
 
 
 def _job(attempt: Attempt | None) -> dict[str, Any]:
-    """Of the last attempt; {} if there is none."""
-    if attempt is None or not attempt.procs:
+    """Of the last attempt, or of the job that carries it; {} if there is none."""
+    if attempt is None:
+        return {}
+    carrier, attempt = attempt.carrier, attempt.queued_as
+    if not attempt.procs:
         return {}
     return {
         "job": attempt.job,
+        "bundle": carrier.name.rpartition(" ")[2] if carrier is not None else "",
+        "nodes": len(carrier.nodes) if carrier is not None else 1,
         "procs": attempt.procs,
         "running": attempt.running,
         "held": attempt.held,

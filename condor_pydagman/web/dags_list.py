@@ -14,6 +14,7 @@ from condor_pydagman.follow.shown_states import done_of
 from condor_pydagman.monitor.file_facts import changed_at, size_of
 from condor_pydagman.monitor.found_dag import FoundDag, found_by_ad
 from condor_pydagman.monitor.found_state import state_of_files
+from condor_pydagman.vocabulary import MORE_HELD, MORE_RUNNING
 from condor_pydagman.web.access import Refused
 from condor_pydagman.web.limit_answers import LimitAnswers
 from condor_pydagman.web.live_dag import LiveDag
@@ -175,8 +176,10 @@ def _at_a_glance(found: FoundDag) -> _Glance:
 def _counts_of_ad(ad: Mapping[str, Any]) -> dict[str, int]:
     counts = {word: int(ad.get(name) or 0) for word, name in _COUNTS.items()}
     queued = int(ad.get("DAG_NodesQueued") or 0)
-    counts["running"] = min(int(ad.get("DAG_JobsRunning") or 0), queued)
-    counts["held"] = min(int(ad.get("DAG_JobsHeld") or 0), queued - counts["running"])
+    running = int(ad.get("DAG_JobsRunning") or 0) + int(ad.get(MORE_RUNNING) or 0)
+    held = int(ad.get("DAG_JobsHeld") or 0) + int(ad.get(MORE_HELD) or 0)
+    counts["running"] = min(running, queued)
+    counts["held"] = min(held, queued - counts["running"])
     counts["idle"] = queued - counts["running"] - counts["held"]
     return {word: count for word, count in counts.items() if count}
 

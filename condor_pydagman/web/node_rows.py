@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from condor_pydagman.follow.carriers import carrier_of
 from condor_pydagman.follow.notices.held_jobs import logged_holds
 from condor_pydagman.follow.overview import failure_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun
@@ -86,12 +87,16 @@ def runtime_s(attempt: Attempt, now: float) -> float | None:
 
 
 def reason_of(reader: DagReader, number: int) -> str:
-    """Why a node has failed, is held, or is done without having run; '' if it is none of these."""
+    """Why a node has failed, is held, or is done without having run, or in which job with others it
+    is; '' if it is none of these."""
     run, is_left_out = reader.node_run(number), reader.is_left_out(number)
     if run is None:
         return why_done(NodeRun("", NodeStatus.DONE), is_left_out=is_left_out)
     if reader.states[number] in (Shown.FAILED, Shown.RETRY):
         failure = failure_of(run, reader.run)
         return result(failure.value, failure.reason)
-    held = [job.reason for job in logged_holds((run,))]
-    return held[-1] if held else why_done(run, is_left_out=is_left_out)
+    carrier = carrier_of(run)
+    held = [job.reason for job in logged_holds((carrier or run,))]
+    if held or carrier is None:
+        return held[-1] if held else why_done(run, is_left_out=is_left_out)
+    return f"in {carrier.name}"

@@ -87,6 +87,6 @@ def test_moments_with_a_first_answer_are_in_the_table() -> None:
     }
     # All answers count: one is enough, or each must agree.
     counted = {"under_way", "keeps_halted_dag", "has_more", "is_needed", "is_deciding"}
-    counted |= {"may_leave", "starts_over", "has_left"}
+    counted |= {"may_leave", "starts_over", "has_left", "tells_end"}
     counted |= {"takes_event", "wants_history", "listed", "before_end"}
     assert asked - counted == set(FIRST_ANSWER)

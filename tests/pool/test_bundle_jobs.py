@@ -6,6 +6,7 @@ ran.  Every scene is played in both kinds of run: without and with file transfer
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -41,6 +42,13 @@ executable = task.sh
 arguments = "$(JOB) $(RETRY) HOME"
 output = $(JOB).said
 should_transfer_files = TRANSFER
+queue
+"""
+TRUE = """\
+#== true.sub
+executable = /bin/true
+transfer_executable = false
+should_transfer_files = NO
 queue
 """
 KNOBS = """\
@@ -123,6 +131,16 @@ class Bundled:
         said = r'"UNBUNDLED"; Node = ""; DAGManNodeRetry = 1;'
         return re.search(said, self.scene.text("t.dag.nodes.log")) is not None
 
+    def explained(self, *texts: str, node: str = "") -> None:
+        """These texts are said of the DAG, or of a node."""
+
+        def is_said() -> bool:
+            command = ["condor_pydagman", "explain", "t.dag", *filter(None, [node])]
+            said = " ".join(self.scene.answer(*command).stdout.split())
+            return all(text in said for text in texts)
+
+        self.scene.until(is_said, f"an explanation with {texts}", after_end=True)
+
     def is_lost(self) -> int:
         """How often tasks begin that have ended when their machine was lost."""
         return 2 if self.transfers else 1
@@ -143,6 +161,20 @@ def _add(act: Act, kind: str, name: str) -> None:
     STAGE.scene(play)
 
 
+@STAGE.scene
+def what_is_foreseen(scene: Scene) -> None:
+    """The sizes that a dry run tells are those that bundles begin with."""
+    nodes = "".join(f"JOB N{number} true.sub\n" for number in range(100))
+    scene.write(f"{nodes}BUNDLE b ALL_NODES\n{TRUE}")
+    found = json.loads(scene.run("condor_pydagman", "dry-run", "--json", "t.dag"))["bundles"]
+    (kind,) = found["lines"][0]["kinds"]
+    scene.submit_again()
+    assert scene.ends() == 0
+    made = re.findall(r"Submitting bundle \d+ of (\d+) nodes", scene.out())
+    assert found["slots"] > 1
+    assert list(map(int, made))[: len(kind["sizes"])] == kind["sizes"]
+
+
 # What tasks do.
 
 
@@ -154,6 +186,29 @@ def all_goes_well(b: Bundled) -> None:
     b.home("A", "C", "D")
     assert sorted(b.scene.rescue()) == ["A", "C", "D"]
     assert not (b.scene.work / "t.dag.bundles").exists()
+
+
+@both
+def what_it_does_is_seen(b: Bundled) -> None:
+    b.submit(B=WAITS)
+    b.started("A", "B")
+    b.explained("nodes run in 1 bundle on slot")
+    b.explained(f"It is in bundle 1 (job {b.job}.0) with 3 others, which runs on slot", node="B")
+    b.scene.has(DAG_JobsRunning=1)
+    b.scene.touch("go.B")
+    b.ends()
+    b.explained("ran for", "of bundle 1", node="B")
+
+
+def an_output_is_missing(b: Bundled) -> None:
+    b.submit(B="exit 0\n")
+    b.ends(1)
+    b.explained("its output made.B is missing")
+    b.scene.says(r"Node B \([0-9.]+\): its output made.B is missing")
+    b.home("A", "C", "D")
+
+
+_add(an_output_is_missing, TRANSFERRED, "an_output_is_missing")
 
 
 @both
@@ -375,6 +430,9 @@ def a_person_holds_and_releases_the_job(b: Bundled) -> None:
     b.scene.run("condor_hold", str(b.job))
     runner = b.is_running("B")[1]
     b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
+    b.explained("1 job of bundle 1 has been held", "condor_release")
+    b.explained("It is in bundle 1", "which is held", node="B")
+    b.scene.has(DAG_JobsHeld=1, DAG_JobsRunning=0)
     b.scene.touch("go.B")
     b.scene.run("condor_release", str(b.job))
     b.ends()

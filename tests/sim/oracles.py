@@ -399,7 +399,7 @@ class Oracles:
         if self._adopted or world.log.misled or world.log.complete_at() > world.now:
             return
         clusters = world.schedd.clusters.values()
-        mine = [c for c in clusters if c.era == world.era and not c.asker]
+        mine = [c for c in clusters if c.era == world.era]
         if any(c.lost or c.removed or c.touched for c in mine):
             return
         mine_now = [j for j in world.schedd.queue.values() if j.cluster in mine]

@@ -55,6 +55,7 @@ class FakeDag:
         self.shapes = False  # whether the last node is a FINAL node, and edges are weak
         self.shared_limits: list[dict[str, Any]] = []
         self.more: dict[str, Any] = {}  # of the overview
+        self.more_of_jobs: dict[str, Any] = {}
 
     def set(self, number: int, state: str) -> None:
         """A node is in another state now."""
@@ -220,7 +221,8 @@ class FakeDag:
             **{what: [{"number": n, "name": self.names[n], "state": self.state_of(n)} for n in some]
                for what, some in near.items()},
             "parents_count": len(near["parents"]), "children_count": len(near["children"]),
-            "job": {"job": f"{5000 + number}.0", "hosts": ["slot1@node17"], "cpu_s": 12.5},
+            "job": {"job": f"{5000 + number}.0", "hosts": ["slot1@node17"], "cpu_s": 12.5,
+                    **self.more_of_jobs},
             "vars": {"run": str(number), "sample": "<script>alert(1)</script>"},
             "explain": [finding] if failed else [],
             "files": [{"kind": "output", "path": f"out/{number}.out", "exists": True},

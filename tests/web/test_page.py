@@ -134,6 +134,21 @@ def test_the_head_tells_what_holds_it_up(serve: Serve, open_page: Open, dag: Fak
     hurdles.wait_for(state="hidden")
 
 
+def test_bundles_are_in_the_head_and_on_the_card_of_a_node(
+    serve: Serve, open_page: Open, dag: FakeDag
+) -> None:
+    node = dag.groups["check"][2]
+    dag.more = {"bundles": {"open": 23, "running": 9, "held": 1, "nodes": 300}}
+    dag.more_of_jobs = {"bundle": "17", "nodes": 50}
+    page = open_page(serve(dag), f"/study/nodes/{node}")
+    page.locator(".numbers div", has_text="bundles running").wait_for()
+    assert "9 of 23" in page.locator(".numbers").inner_text()
+    page.locator(".details dd", has_text="17, with 49 other nodes").wait_for()
+    dag.more = {}
+    dag.touch()
+    page.locator(".numbers div", has_text="bundles running").wait_for(state="hidden")
+
+
 def test_states_move_as_they_happen(serve: Serve, open_page: Open, dag: FakeDag) -> None:
     node = dag.groups["check"][2]
     page = open_page(serve(dag), f"/study/picture/{node}")

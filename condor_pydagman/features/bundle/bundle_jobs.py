@@ -32,6 +32,7 @@ _WAITS = (
     EventKind.JOB_SUSPENDED,
 )
 _RUNS = (EventKind.EXECUTE, EventKind.JOB_UNSUSPENDED)
+_NOT_HELD = (EventKind.JOB_RELEASED, *_RUNS)
 
 
 class BundleJobs:
@@ -70,6 +71,7 @@ class BundleJobs:
     def count(self, bundle: Bundle) -> None:
         """What is known of its job has changed."""
         self._count_no_more(bundle.number)
+        self.run.job_table.feature_changed()
         if bundle.ended:
             self.over[bundle.number] = bundle
         elif bundle.runs:
@@ -130,6 +132,12 @@ class BundleJobs:
             self._job_event(bundle, event)
         return True
 
+    def in_the_queue(self) -> tuple[int, int, int]:
+        """How many jobs are in the queue: idle, on hold, running."""
+        held = sum(one.held for one in self.idle.values())
+        submitted = sum(one.cluster > 0 for one in self.idle.values())
+        return submitted - held, held, len(self.running)
+
     def _submit_event(self, number: int, cluster: int) -> None:
         run, bundle = self.run, self.bundles.get(number)
         if bundle is not None and bundle.cluster in (0, cluster):
@@ -141,6 +149,7 @@ class BundleJobs:
         kind, ran = event.kind, bundle.runs
         if bundle.ended:
             return
+        bundle.held = kind == EventKind.JOB_HELD or (bundle.held and kind not in _NOT_HELD)
         if kind in JOB_ENDS:
             bundle.ended_at = self.run.happened(event.time)
         if kind in _RUNS:
@@ -151,12 +160,15 @@ class BundleJobs:
             bundle.runs = False
             if event.value != _BY_USER:
                 self._hold(bundle, event.text)
+            else:
+                self.run.say(f"Bundle {bundle.number} is on hold: {event.text}")
         elif kind == EventKind.JOB_TERMINATED:
             how = "status" if event.value >= 0 else "signal"
             bundle.ended = f"its job has ended with {how} {abs(event.value)}"
         elif kind == EventKind.JOB_ABORTED:
             bundle.removed = not bundle.given_up
-            bundle.ended = f"its job was removed: {event.text}"
+            held = f" since it was on hold: {bundle.hold}" if bundle.hold else f": {event.text}"
+            bundle.ended = f"its job was removed{held}"
         if ran and not (bundle.runs or bundle.ended):
             self.stopped[bundle.number] = bundle
         self.count(bundle)
@@ -166,7 +178,7 @@ class BundleJobs:
         if self.run.mode is Mode.RUN and not self.run.recovering:
             self.run.say(f"Bundle {bundle.number} is on hold: {why}; its nodes are taken back")
             self.give_up(bundle)
-        bundle.given_up = True
+        bundle.given_up, bundle.hold = True, why
 
     def give_up(self, bundle: Bundle) -> None:
         """Have its job removed, once."""

@@ -16,7 +16,8 @@ from condor_pydagman.language import rows
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
-_BUNDLED = (NodeKind.JOB,)
+BY_OPTION = "-bundle"  # instead of the name of a line
+BUNDLED = (NodeKind.JOB,)  # kinds of nodes that can be
 
 
 @rows.Row(
@@ -61,7 +62,7 @@ class BundleLine(NamedTuple):
 class BundlesOfDag(UsesOfDag):
     """The BUNDLE lines of a DAG, in their order."""
 
-    word, kinds = "BUNDLE", _BUNDLED
+    word, kinds = "BUNDLE", BUNDLED
 
     def lines(self, dag: Dag) -> Iterator[Bundle]:
         """As of `FeatureData`."""
@@ -79,7 +80,7 @@ def line_of_nodes(dag: Dag, nodes: Sequence[int]) -> dict[int, BundleLine]:
     found: dict[int, BundleLine] = {}
     for line in bundle_lines_of(dag):
         of_any = line._replace(of=NodeSet())
-        for node in line.of.among(dag, nodes, _BUNDLED):
+        for node in line.of.among(dag, nodes, BUNDLED):
             found.setdefault(node, of_any)
     return found
 
@@ -90,14 +91,14 @@ def bundle(building: Building, command: Bundle) -> None:
     if any(one.name == name for one in lines):
         hint = "give one of the two another name"
         fail(f"There is a bundle {command.name} already", hint, at=command.name)
-    of = node_sets.node_set(building, command.members, command.names, _BUNDLED, _refuse_node)
+    of = node_sets.node_set(building, command.members, command.names, BUNDLED, _refuse_node)
     if of is not None:
         lines.append(BundleLine(name, *command[2:-2], of))
 
 
 def of_option(dag: Dag) -> None:
     """The option -bundle: nodes that no line means are bundled as well."""
-    BundlesOfDag.put(dag).uses.append(BundleLine("-bundle", 0, 0, 1, 0, NodeSet()))
+    BundlesOfDag.put(dag).uses.append(BundleLine(BY_OPTION, 0, 0, 1, 0, NodeSet()))
 
 
 def _refuse_node(name: str, kind: NodeKind) -> None:

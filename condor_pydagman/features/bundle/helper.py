@@ -6,18 +6,16 @@ Descriptions and results are files, and a file system that hangs is to hold up n
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.engine.actions import SubmitNode
-from condor_pydagman.engine.node_settings import variables_in_force
-from condor_pydagman.features.bundle.adapters import collected, look, prepared, slots
+from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
 from condor_pydagman.features.bundle.adapters.collected import CollectOrder
 from condor_pydagman.features.bundle.adapters.look import LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder
-from condor_pydagman.features.bundle.commands import line_of_nodes
 from condor_pydagman.features.bundle.messages import (
     Collect,
     Collected,
@@ -31,17 +29,13 @@ from condor_pydagman.features.bundle.messages import (
     SlotsSeen,
     SlotsWanted,
 )
-from condor_pydagman.features.bundle.tasks import before_and_after
 from condor_pydagman.names import logged_name
-from condor_pydagman.printable import number_of
 from condor_pydagman.records import job_description
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon.helpers import Ahead, Helpers
     from condor_pydagman.daemon.run import DagRun
-    from condor_pydagman.graph.model import Dag, Variable
-
-MAX_REASONS = 20  # that a dry run names
+    from condor_pydagman.graph.model import Dag
 
 Order = Union[LookOrder, PrepareOrder, CollectOrder, Forget, SlotsWanted]
 
@@ -61,7 +55,7 @@ class BundleHelper(Helper):
     def __init__(self, run: DagRun) -> None:
         self._run = run
         self._directory = os.path.join(run.process.directory, run.paths.bundles)
-        self._looker = look.Looker()
+        self._looker = look.Looker(look.added_commands())
         self._known: dict[int, collected.Known] = {}
 
     def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:
@@ -77,12 +71,12 @@ class BundleHelper(Helper):
     def _look(self, nodes: Sequence[SubmitNode]) -> LookOrder:
         run = self._run
         orders = [
-            _order_of(
+            order_of(
                 run.dag, run.process.directory, one.node, one.retry, one.priority, one.variables
             )
             for one in nodes
         ]
-        return LookOrder(orders, _texts(run.dag, [one.node for one in nodes]))
+        return LookOrder(orders, texts_of(run.dag, [one.node for one in nodes]))
 
     def _prepare(self, request: Prepare) -> PrepareOrder:
         run, first = self._run, request.nodes[0]
@@ -156,50 +150,10 @@ class BundleHelper(Helper):
         return SlotsSeen(slots.known_slots())
 
 
-def _order_of(
-    dag: Dag,
-    cwd: str,
-    node: int,
-    retry: int,
-    priority: int,
-    settings: Sequence[tuple[str, str]] = (),
-) -> NodeOrder:
-    """A node with what the DAG says of it, and a person (`settings`)."""
-    variables: Sequence[Variable] = dag.variables.get(node, ())
-    if settings:
-        variables = variables_in_force(variables, settings)
-    return NodeOrder(
-        node,
-        dag.names[node],
-        retry,
-        os.path.join(cwd, dag.directories.get(node, "")),
-        dag.submits[node],
-        *before_and_after(variables),
-        [priority],
-    )
-
-
-def _texts(dag: Dag, nodes: Sequence[int]) -> dict[str, str]:
-    """The descriptions in the DAG file that nodes name."""
-    names = {dag.submits[node] for node in nodes} & dag.descriptions.keys()
-    return {name: dag.descriptions[name] for name in names}
-
-
 def foresee(dag: Dag, ahead: Ahead) -> None:
-    """-DryRun: say which nodes could go together, and why others can't."""
-    nodes = list(line_of_nodes(dag, range(len(dag))))
-    cwd, priorities = os.getcwd(), dag.priorities
-    orders = [_order_of(dag, cwd, node, 0, priorities.get(node, 0)) for node in nodes]
-    kinds, alone = Counter[str](), Counter[str]()
-    for found in look.Looker().look_at(LookOrder(orders, _texts(dag, nodes)), ready=False):
-        if found.why:
-            alone[found.why] += 1
-        else:
-            kinds[found.kind] += 1
-    together = number_of(sum(kinds.values()), "node")
-    ahead.out.say(f"BUNDLE: {together} of {number_of(len(kinds), 'kind')} can go together")
-    for why, count in alone.most_common(MAX_REASONS):
-        ahead.out.say(f"BUNDLE: {number_of(count, 'node')} would run alone: {why}")
+    """-DryRun: say which nodes would go together, and why others would not."""
+    for line in outlook.told(outlook.outlook(dag, ahead.config.max_bundle_size)):
+        ahead.out.say(line)
 
 
 def open_helper(helpers: Helpers) -> BundleHelper:

@@ -6,8 +6,15 @@ import os.path
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.bundle.commands import Bundle, bundle_lines_of, line_of_nodes
-from condor_pydagman.features.bundle.one_bundle import why_alone
+from condor_pydagman.features.bundle.alone import alone_in
+from condor_pydagman.features.bundle.commands import (
+    BUNDLED,
+    BY_OPTION,
+    Bundle,
+    BundleLine,
+    bundle_lines_of,
+    line_of_nodes,
+)
 from condor_pydagman.features.bundle.tasks import (
     NO_FILE,
     CannotBundle,
@@ -17,49 +24,129 @@ from condor_pydagman.features.bundle.tasks import (
     described,
     packable,
 )
-from condor_pydagman.features.shared_limits.commands import limit_uses_of
-from condor_pydagman.features.timeout.commands import timeouts_of
+from condor_pydagman.features.bundle.waiting import MIN_SIZE
 from condor_pydagman.graph.building import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.graph.node_sets import CATEGORY
-from condor_pydagman.lint.findings import FileKind, Findings, World
+from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
-from condor_pydagman.printable import number_of
-from condor_pydagman.vocabulary import NodeKind
+from condor_pydagman.printable import does, number_of
 
 
 def check(dag: Dag, findings: Findings) -> None:
-    """Look for lines that mean no node."""
-    for one in bundle_lines_of(dag):
-        if one.of.is_of_unused_category(dag):
-            category = one.of.category
-            message = f"no node is in category {category}, so BUNDLE {one.name} has no effect"
-            findings.add("DAG207", message, words=("BUNDLE", category))
+    """Look for lines, and options, that do less than they say."""
+    taken: dict[int, str] = {}
+    for line in bundle_lines_of(dag):
+        if line.of.is_of_unused_category(dag):
+            message = f"no node is in category {line.of.category}, so BUNDLE {line.name}"
+            _add(findings, "DAG207", line, f"{message} has no effect")
+            continue
+        meant = list(line.of.among(dag, range(len(dag)), BUNDLED))
+        before = [node for node in meant if node in taken]
+        if before:
+            _taken_before(dag, line, meant, before, list(map(taken.__getitem__, before)), findings)
+        own = [node for node in meant if node not in taken]
+        taken.update(dict.fromkeys(own, line.name))
+        for severity, message in _narrower(dag, line, own):
+            _add(findings, "DAG425", line, f"BUNDLE {line.name}: {message}", severity)
+
+
+def _taken_before(
+    dag: Dag,
+    line: BundleLine,
+    meant: Sequence[int],
+    before: Sequence[int],
+    by: Sequence[str],
+    findings: Findings,
+) -> None:
+    """Nodes of a line belong to others; ALL_NODES and CATEGORY mean what others have left."""
+    others = " and ".join(f"BUNDLE {name}" for name in dict.fromkeys(by))
+    if len(before) == len(meant):
+        message = f"BUNDLE {line.name} has no effect: its nodes belong to {others}"
+    elif line.of.nodes is not None and not _is_splice(dag, line, meant):
+        nodes = f"{_nodes(dag, before)} {does(len(before), 'belong')}"
+        message = f"{nodes} to {others}, not to BUNDLE {line.name}, which names "
+        message += "it as well" if len(before) == 1 else "them as well"
+    else:
+        return
+    if line.name != BY_OPTION:
+        _add(findings, "DAG424", line, message)
+
+
+def _is_splice(dag: Dag, line: BundleLine, meant: Sequence[int]) -> bool:
+    """Whether the nodes of a line are all of a splice that can be bundled, as by ALL_NODES."""
+    prefix = line.name[: line.name.rfind("+") + 1]
+    inside = (name.startswith(prefix) for node, name in enumerate(dag.names) if _is_job(dag, node))
+    return bool(prefix) and sum(inside) == len(meant)
+
+
+def _is_job(dag: Dag, node: int) -> bool:
+    return dag.kinds[node] in BUNDLED
+
+
+def _narrower(
+    dag: Dag, line: BundleLine, nodes: Sequence[int]
+) -> Iterator[tuple[Severity | None, str]]:
+    """Why fewer nodes of a line run side by side than it says, or fewer than could."""
+    if 0 < line.size < line.parallel:
+        yield None, f"SIZE {line.size} is less than PARALLEL {line.parallel}"
+    for category in sorted({dag.categories.get(node, "") for node in nodes}):
+        limit = dag.category_limits.get(category, 0)
+        maxjobs = f"MAXJOBS {category} {limit} is"
+        if 0 < limit < line.parallel:
+            yield None, f"{maxjobs} less than PARALLEL {line.parallel}"
+        elif limit % line.parallel:
+            places = number_of(limit % line.parallel, "place")
+            left = f"bundles leave {places} of it empty"
+            yield Severity.INFO, f"{maxjobs} no multiple of PARALLEL {line.parallel}: {left}"
+
+
+def _add(
+    findings: Findings,
+    code: str,
+    line: BundleLine,
+    message: str,
+    severity: Severity | None = None,
+) -> None:
+    findings.add(code, message, words=("BUNDLE", line.name), severity=severity)
+
+
+def _nodes(dag: Dag, nodes: Sequence[int]) -> str:
+    more = len(nodes) - 1
+    return f"node {dag.names[nodes[0]]}" + (f" and {number_of(more, 'other node')}" if more else "")
+
+
+def _check_knob(dag: Dag, world: World, findings: Findings) -> None:
+    """Look for sizes that the knob does not allow."""
+    config = world.config()
+    if config is None:
+        return
+    most = config.max_bundle_size
+    for line in bundle_lines_of(dag):
+        if most < MIN_SIZE or line.size > most:
+            what = "no bundles are made" if most < MIN_SIZE else f"SIZE {line.size} is cut"
+            message = f"BUNDLE {line.name}: {what}, because PYDAGMAN_MAX_BUNDLE_SIZE is {most}"
+            _add(findings, "DAG425", line, message)
 
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
-    """Tell which nodes run alone, and why; once for a reason."""
+    """Look for sizes that are too large; tell which nodes run alone, and why, once for a reason."""
+    _check_knob(dag, world, findings)
     alone: dict[str, list[int]] = {}
     for node, why in _alone(dag, world):
         alone.setdefault(why, []).append(node)
     for why, nodes in alone.items():
-        name = dag.names[nodes[0]]
-        others = f" and {number_of(len(nodes) - 1, 'other node')}" if len(nodes) > 1 else ""
-        message = f"node {name}{others} can't be bundled: {why}"
-        findings.add("DAG423", message, place=dag.place(nodes[0]), node=name)
+        message = f"{_nodes(dag, nodes)} can't be bundled: {why}"
+        place = dag.place(nodes[0])
+        findings.add("DAG423", message, place=place, node=dag.names[nodes[0]])
 
 
 def _alone(dag: Dag, world: World) -> Iterator[tuple[int, str]]:
     known: dict[str, Description] = {}
     nodes = line_of_nodes(dag, range(len(dag)))
-    limited = {
-        node for use in limit_uses_of(dag) for node in use.of.among(dag, nodes, (NodeKind.JOB,))
-    }
-    timeouts, firsts = timeouts_of(dag), FirstNodes(dag)
+    alone, firsts = alone_in(dag, nodes), FirstNodes(dag)
     for node in nodes:
-        why = why_alone(dag, node, has_limit=node in limited, timeout=timeouts.get(node))
-        if why:
-            yield node, why
+        if node in alone:
+            yield node, alone[node]
             continue
         try:
             description = _described(dag, node, world, known)
@@ -88,6 +175,6 @@ def _described(dag: Dag, node: int, world: World, known: dict[str, Description])
 
 
 def is_about(command: Bundle, words: Sequence[str], prefixes: Sequence[str]) -> bool:
-    """As of BRAKE's; a word is a bundle, or the full name of a category."""
-    names = command.names if command.members == CATEGORY else ()
-    return words[0] in (command.name, *(prefix + name for prefix in prefixes for name in names))
+    """Whether a line of the file is that of this full name; `prefixes` are those of the names in
+    that file, the last one the full prefix."""
+    return words[0] == prefixes[-1] + command.name

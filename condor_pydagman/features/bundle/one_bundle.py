@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from condor_pydagman.names import logged_name
+from condor_pydagman.names import BUNDLE, logged_name
 
 if TYPE_CHECKING:
     from condor_pydagman.features.timeout.commands import Timeout
     from condor_pydagman.graph.model import Dag
 
-NAME = "bundle "  # before the number, where HTCondor has the name of a node
+NAME = f"{BUNDLE} "  # before the number, where HTCondor has the name of a node
 MAX_NAMES = 700  # bytes of names that one record has; more would be cut
 
 
@@ -28,12 +28,14 @@ class Bundle:
             made by an earlier DAGMan, the most that may do so.
         cluster: of its job, 0 while there is none as far as is known.
         runs: whether its job runs.
+        held: whether its job is on hold.
         begun, ended_at: when it has begun to, and has ended, seconds since the epoch.
         asked: whether its job is being submitted, or what it has done is being brought home.
         unknown: whether the reply to its submission was lost.
         ended: how its job has left the queue, '' if it has not.
         removed: whether somebody else than DAGMan has removed its job.
         given_up: whether DAGMan has its job removed.
+        hold: why its job is on hold, if DAGMan has it removed for that.
         missing: since when the schedd has not had its job, seconds since the epoch.
         again_at: when its results are to be brought home again, which failed.
         placed: nodes that have places in their category.
@@ -45,8 +47,18 @@ class Bundle:
     """
 
     __slots__ = (
-        *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "inside"),
-        *("is_live", "kind", "members", "missing", "next_placed", "not_home", "number"),
+        *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "held"),
+        *(
+            "hold",
+            "inside",
+            "is_live",
+            "kind",
+            "members",
+            "missing",
+            "next_placed",
+            "not_home",
+            "number",
+        ),
         *("parallel", "placed", "removed", "runs", "unknown", "worked_s"),
     )
 
@@ -57,11 +69,11 @@ class Bundle:
         self.inside = 0
         self.parallel = 1
         self.cluster = 0
-        self.runs = False
+        self.runs = self.held = False
         self.begun = self.ended_at = 0.0
         self.asked = False
         self.unknown = False
-        self.ended = ""
+        self.ended = self.hold = ""
         self.removed = False
         self.given_up = False
         self.missing: float | None = None

@@ -14,7 +14,7 @@ So a node in a bundle that is queued or runs is SUBMITTED without jobs of its ow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, submission
@@ -28,6 +28,7 @@ from condor_pydagman.engine.inputs import (
 )
 from condor_pydagman.engine.jobs import Change, Jobs
 from condor_pydagman.engine.node_states import Cause, State
+from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
 from condor_pydagman.features.bundle.messages import (
@@ -45,7 +46,10 @@ from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, Bundle, parts_
 from condor_pydagman.features.bundle.waiting import Waiting
 from condor_pydagman.graph.grow import Growth
 from condor_pydagman.names import logged_name
+from condor_pydagman.printable import number_of
 from condor_pydagman.vocabulary import (
+    MORE_HELD,
+    MORE_RUNNING,
     NO_NODE,
     DagStatus,
     JournalRecord,
@@ -73,6 +77,7 @@ class Bundles(Feature):
     records = (
         (JournalRecord.BUNDLED, "on_bundled"),
         (JournalRecord.UNBUNDLED, "on_unbundled"),
+        (JournalRecord.TASK_FAILED, "on_task_failed"),
     )
     replies = (
         (LookedAt, "on_looked_at"),
@@ -226,8 +231,11 @@ class Bundles(Feature):
             self._prepare(bundle)
 
     def _most_parallel(self, names: str) -> int:
-        line = self.waiting.line_of.get(self.run.dag.ids.get(names.partition(" ")[0], NO_NODE))
-        return 1 if line is None else line.parallel
+        node = self.run.dag.ids.get(names.partition(" ")[0], NO_NODE)
+        line = self.waiting.line_of.get(node)
+        if line is None:
+            return 1
+        return self.waiting.most_parallel(line, self.run.category(node))
 
     def _prepare(self, bundle: Bundle) -> None:
         bundle.asked = True
@@ -293,6 +301,17 @@ class Bundles(Feature):
         """Whether it is of the job of a bundle; events of its nodes have a third number."""
         return self.jobs.takes_event(event)
 
+    def own_jobs(self) -> tuple[int, int, int]:
+        """Jobs of bundles."""
+        return self.jobs.in_the_queue()
+
+    def shown(self) -> Iterable[Shown]:
+        """How many more nodes than jobs run and are on hold, as bundles have several nodes."""
+        running = sum(one.inside - 1 for one in self.jobs.running.values() if one.inside)
+        held = sum(one.inside - 1 for one in self.jobs.idle.values() if one.held and one.inside)
+        yield Shown("", running, attribute=MORE_RUNNING)
+        yield Shown("", held, attribute=MORE_HELD)
+
     def replayed(self) -> None:
         """A bundle that is on hold is removed now, if that was not done before."""
         self.jobs.replayed()
@@ -308,6 +327,10 @@ class Bundles(Feature):
     def listed(self, answer: QueueListed) -> bool:
         """The schedd has told what it has: bundles that it has not got are over."""
         return self.jobs.listed(answer)
+
+    def tells_end(self, node: int) -> bool:
+        """It is in a bundle the results of which are being read, or were when a log was cut."""
+        return node in self._bundle_of
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
@@ -434,6 +457,15 @@ class Bundles(Feature):
             self._by_task[jobs.cluster, jobs.subproc] = node
             self._task_of[node] = jobs.cluster, jobs.subproc
 
+    def on_task_failed(self, node: int, event: LogEvent) -> None:
+        """Its task, the end of which is the next event of it, has failed for that reason."""
+        run, jobs = self.run, self.run.job_table.by_node.get(node)
+        if jobs is None or not jobs.is_task or event.retry != run.nodes.retries.get(node, 0):
+            return
+        job = jobs.job(0)
+        run.say(f"Node {run.dag.names[node]} ({job}): {event.text}")
+        jobs.error = f"Job proc ({job}) failed: {event.text}"
+
     def on_unbundled(self, _: int, event: LogEvent) -> None:
         """The bundle has ended: its nodes without a result are ready again.  Or (`retry`) its job
         runs, and the nodes that are named are not run by it."""
@@ -456,7 +488,7 @@ class Bundles(Feature):
                 self._returns[node] = self._returns.get(node, 0) + 1
             self._take_back(node, node in suspects)
         if left:
-            run.say(f"Bundle {bundle.number}: {len(left)} nodes have no result ({why})")
+            run.say(f"Bundle {bundle.number}: no result of {number_of(len(left), 'node')} ({why})")
         if run.mode is Mode.RUN and not run.recovering:
             run.emit(do.Ask(HELPER, Forget(bundle.number)))
 
@@ -471,11 +503,10 @@ class Bundles(Feature):
         inside = [node for node in inside if self._bundle_of.get(node) is bundle]
         for node in filter(self._is_without_result, inside):
             self._leave(node)
-            lifecycle.leave_queue(run, node)
-            lifecycle.make_ready(run, node)
+            self._make_ready(node)
         if inside:
-            others = f"{len(inside)} others are not"
-            run.say(f"Bundle {event.value}: a node takes long; {others} to wait for it")
+            others = number_of(len(inside), "other node")
+            run.say(f"Bundle {event.value}: a node takes long, and {others} need not wait for it")
 
     def on_forgotten(self, answer: Forgotten) -> None:
         """Its files are gone."""
@@ -488,11 +519,17 @@ class Bundles(Feature):
         )
 
     def _take_back(self, node: int, suspect: bool) -> None:
-        run = self.run
         if suspect or self._returns.get(node, 0) > MAX_RETURNS:
             self.waiting.alone.add(node)
+        self._make_ready(node, first=True)
+
+    def _make_ready(self, node: int, *, first: bool = False) -> None:
+        """A log that has lost its end may not show that the node has run since."""
+        run = self.run
         lifecycle.leave_queue(run, node)
-        lifecycle.make_ready(run, node, first=True)
+        lifecycle.make_ready(run, node, first=first)
+        if node in run.query.found or node in run.query.history:
+            lifecycle.adopt(run, node, run.query.found.get(node, ()))
 
     # How long nodes take.
 
@@ -548,7 +585,7 @@ class Bundles(Feature):
         bundle = self._bundle_of.get(node)
         if bundle is None:
             return ""
-        return f"it is in bundle {bundle.number} with {_others(bundle)} others: ask when that ends"
+        return f"it is in bundle {bundle.number} with {_others(bundle)}: ask when that ends"
 
     def details(self, node: int) -> str:
         """Which bundle it is in, or that it waits for others."""
@@ -557,11 +594,8 @@ class Bundles(Feature):
             does = "runs" if bundle.runs else "is queued"
             job = f" (job {bundle.cluster}.0)" if bundle.cluster else ""
             ended = f"; {bundle.not_home} have ended" if bundle.not_home else ""
-            others = _others(bundle)
-            return f"{does} in bundle {bundle.number}{job} with {others} others{ended}"
-        if node in self.waiting:
-            return "waits for others to be bundled with"
-        return ""
+            return f"{does} in bundle {bundle.number}{job} with {_others(bundle)}{ended}"
+        return self.waiting.details(node) if node in self.waiting else ""
 
     def validate(self) -> None:
         """Nodes of bundles are in the queue; those that wait for others are ready."""
@@ -580,8 +614,8 @@ class Bundles(Feature):
         self.jobs.validate()
 
 
-def _others(bundle: Bundle) -> int:
-    return bundle.inside - 1
+def _others(bundle: Bundle) -> str:
+    return number_of(bundle.inside - 1, "other node")
 
 
 def _named(run: RunState, bundle: Bundle) -> str:

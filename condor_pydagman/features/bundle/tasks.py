@@ -141,6 +141,8 @@ class Node(NamedTuple):
         directory: where it is submitted from, absolute.
         before, after: its VARS that stand before the lines of the submit file, and behind them.
         equal: what else must be equal in a bundle: its priority and so on.
+        commands: those of submit descriptions that the access point has beside HTCondor's, in
+            lower case.
     """
 
     name: str
@@ -149,6 +151,7 @@ class Node(NamedTuple):
     before: Pairs = ()
     after: Pairs = ()
     equal: tuple[object, ...] = ()
+    commands: Collection[str] = ()
 
 
 def packable(description: Description, node: Node) -> tuple[str, Task]:
@@ -190,7 +193,8 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
             continue
         if _ALONE.match(key) or _is_of_job(key):
             raise CannotBundle(f"it has {key}")
-        if key in used and key not in submit_file.KEYWORDS:
+        is_unused = key in own and key not in node.commands and _is_plain(key)
+        if key not in submit_file.KEYWORDS and (key in used or is_unused):
             continue  # a macro: it counts where it is used
         lines.append(f"{key}={_equal_part(values[key], values, own)}")
     universe = values.get("universe", "").strip().lower()
@@ -198,6 +202,11 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
         raise CannotBundle(f"it runs in the {universe} universe")
     equal = "\n".join([*lines, *map(str, node.equal), str(task.transfers_program)])
     return hashlib.sha256(equal.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _is_plain(key: str) -> bool:
+    """Whether a variable of this name is of no effect but where it is used."""
+    return not ("." in key or key.startswith(("+", "request_")))
 
 
 def _is_of_job(key: str) -> bool:

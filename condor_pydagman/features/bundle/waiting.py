@@ -20,7 +20,9 @@ from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
 from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
 from condor_pydagman.features.bundle.plan import Limits
+from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import number_of
 
 MAX_LOOKED_AT = 500  # nodes that one request has
 MIN_SIZE = 2  # nodes of a bundle
@@ -74,6 +76,16 @@ class Waiting:
     def __contains__(self, node: int) -> bool:
         """Whether the node waits for others."""
         return node in self._key or node in self.unseen or node in self.looked_at
+
+    def details(self, node: int) -> str:
+        """What a node that waits does so for, in words."""
+        key, room = self._key.get(node), self.run.categories.free(node)
+        if key is not None:
+            parallel = min(len(self.by_key[key]), self.most_parallel(key.line, key.category))
+            if room < parallel:
+                places = number_of(parallel, "place")
+                return f"waits for {places} of category {key.category}, with {room} free"
+        return "waits for others to be bundled with"
 
     def grow(self, nodes: Sequence[int]) -> None:
         """The DAG has new nodes."""
@@ -177,10 +189,13 @@ class Waiting:
 
     def _say_alone(self, node: int, why: str) -> None:
         """Say why a node is not bundled, once for a reason."""
-        if why not in self._said and len(self._said) < MAX_LOOKED_AT:
-            self._said.add(why)
-            name = self.run.dag.names[node]
-            self.run.say(f"Node {name} and others like it are not bundled: {why}")
+        name = self.run.dag.names[node]
+        self._say_once(why, f"Node {name} is not bundled: {why} (said once for each reason)")
+
+    def _say_once(self, what: str, text: str) -> None:
+        if what not in self._said and len(self._said) < MAX_LOOKED_AT:
+            self._said.add(what)
+            self.run.say(text)
 
     def refused(self, kind: str, *, permanent: bool) -> None:
         """There was no job for a bundle of that kind."""
@@ -211,26 +226,35 @@ class Waiting:
                 continue
             while waiting and not submission.throttled(run):
                 number = self._size(key, waiting)
-                if not number:
-                    break
                 nodes = list(islice(waiting, number))
-                room = run.categories.free(nodes[0])
-                if not room:
+                parallel = min(number, self.most_parallel(key.line, key.category))
+                if not number or run.categories.free(nodes[0]) < parallel:
                     break
-                yield key.kind, nodes, int(min(key.line.parallel, room, number))
+                yield key.kind, nodes, parallel
 
     def _most_urgent(self) -> int | None:
         """The highest priority of nodes whose turn comes before it is known if they wait."""
         first = (self.run.ready.first(), self.unseen.first(), next(iter(self.looked_at), None))
         return max((self._priority(one) for one in first if one is not None), default=None)
 
+    def most_parallel(self, line: BundleLine, category: str) -> int:
+        """How many nodes of a line run side by side in one bundle, as far as the limit of the
+        category allows that they are of."""
+        limit = self.run.dag.category_limits.get(category, 0)
+        if 0 < limit < line.parallel:
+            text = (
+                f"BUNDLE {line.name}: only {number_of(limit, 'node')} can run side by side, not"
+                f" {line.parallel}, because of MAXJOBS {category} {limit}"
+            )
+            self._say_once(text, text)
+        return side_by_side(self.run.dag, line, category)
+
     def _size(self, key: Key, waiting: dict[int, float]) -> int:
         """How many of those that wait make the next bundle; 0: none yet."""
         run, line, most = self.run, key.line, self.run.config.max_bundle_size
-        size = min(line.size, most)
-        if line.wait and len(waiting) < (size or most) and run.now < _until(line, waiting):
+        limits = limits_of(run.dag, line, key.category, most)
+        if line.wait and len(waiting) < (limits.size or most) and run.now < _until(line, waiting):
             return 0
-        limits = Limits(size, line.max_seconds, line.parallel)
         table, bundles = run.job_table, self._jobs
         jobs = (
             table.submitted - table.completed - table.idle + len(bundles.running),
@@ -278,6 +302,17 @@ class Waiting:
             assert run.nodes.states[node] == State.READY, node
         for node in run.nodes.in_state(State.READY):
             assert (node in run.ready or node in aside) != (node in self), node
+
+
+def side_by_side(dag: Dag, line: BundleLine, category: str) -> int:
+    """How many nodes of a line run so in one bundle, if they are of that category."""
+    return max(1, min(line.parallel, dag.category_limits.get(category, line.parallel)))
+
+
+def limits_of(dag: Dag, line: BundleLine, category: str, most: int) -> Limits:
+    """What its author says of bundles; the access point allows so many nodes at most."""
+    size, parallel = min(line.size, most), side_by_side(dag, line, category)
+    return Limits(size, line.max_seconds, parallel)
 
 
 def _urgency(of: tuple[Key, dict[int, float]]) -> int:

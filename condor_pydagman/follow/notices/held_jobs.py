@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from condor_pydagman.follow.carriers import nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.known import HELD, Known, QueuedJob
 from condor_pydagman.follow.notices.name_lists import nodes_named
@@ -101,17 +102,18 @@ def _notice(code: int, jobs: Sequence[QueuedJob], known: Known, release: str) ->
         f"{number_of(len(jobs), 'job')} of {nodes_named(nodes)} {held}: {_meaning(code, jobs)}"
         f" (HoldReasonCode {code})."
     )
+    all_nodes = tuple(one for name in nodes for one in nodes_of(known.run, name))
     return Notice(
         "job.held",
         Weight.PROBLEM,
         sentence,
-        nodes,
+        all_nodes,
         tuple(_evidence(job, known) for job in jobs[:MAX_EXAMPLES]),
         hold_advice(code, release),
         since=oldest,
         command=release,
-        button="release",
-        awaited=f"held jobs of {number_of(len(nodes), 'node')} to be released",
+        button="release" * (all_nodes == nodes),  # steering releases no job of several nodes
+        awaited=f"held jobs of {number_of(len(all_nodes), 'node')} to be released",
     )
 
 

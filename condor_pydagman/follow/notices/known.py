@@ -62,10 +62,19 @@ class Throttled(NamedTuple):
     Attributes:
         active: nodes that are in the queue, jobs that are idle, scripts that run.
         waiting: nodes that wait for nothing else.
+        nodes: how many nodes are in the queue, if some share a job, so that less counts; else 0.
     """
 
     active: int = 0
     waiting: Nodes = Nodes()
+    nodes: int = 0
+
+
+def queued(nodes: int, taken: int | None, waiting: Nodes) -> Throttled:
+    """What counts of so many nodes in the queue; `taken` is None if that is not known."""
+    if taken is None or taken >= nodes:
+        return Throttled(nodes, waiting)
+    return Throttled(taken, waiting, nodes)
 
 
 class Load(NamedTuple):

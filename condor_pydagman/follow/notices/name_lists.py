@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from condor_pydagman.follow.notices.known import Nodes
+from condor_pydagman.names import BUNDLE
 from condor_pydagman.printable import number_of, printable
 
 MAX_NAMES = 3  # of nodes in a sentence
@@ -21,10 +22,20 @@ def names_of(names: Sequence[str], most: int = MAX_NAMES) -> str:
 
 
 def nodes_named(names: Sequence[str], most: int = MAX_NAMES) -> str:
-    """`node A`, `nodes A and B`, `17 nodes (A, B, C and 14 more)`."""
+    """`node A`, `nodes A and B`, `17 nodes (A, B, C and 14 more)`; bundles, which are in the queue
+    as nodes are: `bundles 7 and 8`, behind the nodes."""
+    bundles = [name.partition(" ")[2] for name in names if name.startswith(f"{BUNDLE} ")]
+    if bundles:
+        nodes = [name for name in names if not name.startswith(f"{BUNDLE} ")]
+        return f"{nodes_named(nodes, most)} and " * bool(nodes) + _bundles(bundles, most)
     if len(names) > most:
         return f"{len(names)} nodes ({names_of(names, most)})"
     return f"node{'s' * (len(names) > 1)} {names_of(names, most)}"
+
+
+def _bundles(numbers: Sequence[str], most: int) -> str:
+    s = "s" * (len(numbers) > 1)
+    return f"{BUNDLE}{s} {names_of(numbers, most)}"
 
 
 def some_nodes(nodes: Nodes) -> str:

@@ -51,10 +51,11 @@ def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Noti
     limit = _limit_of(throttle, known)
     if not limit or counted.active < limit or not counted.waiting.number:
         return
-    what = throttle.counted.format(s="" if counted.active == 1 else "s")
+    what = f"{counted.active:,} {throttle.counted.format(s='' if counted.active == 1 else 's')}"
+    if counted.nodes:
+        what = f"{number_of(counted.active, 'job')} of {number_of(counted.nodes, 'node')} queued"
     sentence = (
-        f"{throttle.option[1:]} is reached: {counted.active:,} {what}, the limit is {limit};"
-        f" {_wait(counted.waiting)}"
+        f"{throttle.option[1:]} is reached: {what}, the limit is {limit}; {_wait(counted.waiting)}"
     )
     place = known.limit_places.get(throttle.attribute, "")
     evidence = Evidence(place or f"{throttle.attribute} of DAGMan's job", str(limit))
@@ -70,10 +71,13 @@ def _full(throttle: Throttle, counted: Throttled, known: Known) -> Iterator[Noti
 
 
 def _full_category(category: str, limit: int, counted: Throttled, known: Known) -> Notice:
-    line = f"MAXJOBS {message(category)} {limit}"
+    line, what = f"MAXJOBS {message(category)} {limit}", number_of(counted.active, "node")
+    if counted.nodes:
+        places = number_of(counted.active, "place")
+        what = f"{places} taken by {number_of(counted.nodes, 'node')}"
     sentence = (
-        f"Category {message(category)} is full: {number_of(counted.active, 'node')} of it in the"
-        f" queue, {line} in the DAG file; {_wait(counted.waiting)}"
+        f"Category {message(category)} is full: {what} of it in the queue, {line} in the DAG file;"
+        f" {_wait(counted.waiting)}"
     )
     evidence = (Evidence(known.name, line),)
     names = tuple(counted.waiting.names)

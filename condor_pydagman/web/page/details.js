@@ -7,7 +7,7 @@ import { button, el, name, shown } from "./dom.js";
 import { findingCard } from "./explanation.js";
 import { siteName } from "./sites.js";
 import { chip, groupChip, groupWord, isAmong, meaning, word } from "./states.js";
-import { clock, duration, number, result, size } from "./words.js";
+import { amount, clock, duration, number, result, size } from "./words.js";
 
 const MAX_VALUE = 300;
 
@@ -89,6 +89,7 @@ export class Details extends Card {
       ["Reason", shown(node.reason)],
       ["Attempt", typeof node.attempt === "number" ? String(node.attempt + 1) : ""],
       ["Job", shown(job.job || node.cluster)],
+      ["Bundle", job.bundle ? `${shown(job.bundle)}, with ${amount(job.nodes - 1, "other node")}` : ""],
       ["Site", shown(node.site)],
       ["Machine", shown((job.hosts ?? []).slice(-1)[0])],
       ["Started", node.started ? clock(node.started) : ""],

@@ -47,6 +47,7 @@ export class Head {
     this.note = el("p", { class: "note" });
     this.figures = {
       share: figure("done"), nodes: figure("nodes done"), failed: figure("failed"), running: figure("running"),
+      bundles: figure("bundles running"),
       rate: figure("rate"), left: figure("estimated time left"), at: figure("estimated end"), took: figure("took"),
     };
     this.bar = bar();
@@ -104,12 +105,14 @@ export class Head {
 
   showFigures(overview, counts, total) {
     const ended = Boolean(overview.ended) || ENDED.includes(overview.state);
-    const { share, nodes, failed, running, rate: pace, left, at, took } = this.figures;
+    const { share, nodes, failed, running, bundles, rate: pace, left, at, took } = this.figures;
     const done = doneOf(counts);
     share.show(total ? percent(done, total) : "");
     nodes.show(`${number(done)} of ${number(total)}`);
     failed.show(counts.failed ? number(counts.failed) : "", "bad");
     running.show(!ended ? number(counts.running) : "");
+    const { bundles: packed } = overview;
+    bundles.show(!ended && packed ? `${number(packed.running)} of ${number(packed.open)}` : "");
     pace.show(!ended && overview.per_second ? rate(overview.per_second) : "");
     const hasEstimate = !ended && overview.remaining_s !== null && overview.remaining_s !== undefined;
     left.show(hasEstimate ? duration(overview.remaining_s) : "");

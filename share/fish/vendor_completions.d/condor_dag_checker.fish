@@ -1,5 +1,6 @@
 # Completion of condor_dag_checker for fish; made by tools/completion.py.
 complete -c condor_dag_checker -k -x -a '(__fish_complete_suffix .dag)'
+complete -c condor_dag_checker -o bundle
 complete -c condor_dag_checker -o help
 complete -c condor_dag_checker -o Statistics
 complete -c condor_dag_checker -o json

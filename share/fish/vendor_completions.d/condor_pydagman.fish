@@ -68,6 +68,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -l Va
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from run' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l force -s f -d 'ignore rescue files and start from the beginning, as -force of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l usedagdir -d 'as the option of condor_submit_dag'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l bundle -d 'as -bundle of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l choose_all -d 'as -choose_all of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l choose_from -x -d 'as -choose_from of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l choose_until -x -d 'as -choose_until of condor_submit_dag'

@@ -83,7 +83,7 @@ class BundledDag(make.EngineHarness):
         name = self.dag.names[node]
         if name in self.alone:
             return Look(node, "", self.alone[name])
-        return Look(node, self.kinds.get(name, "k"))
+        return Look(node, self.kinds.get(name, "k"), is_live=self.is_live)
 
     def answered(self, number: int, cluster: int = 0, **why: Any) -> list[do.Action]:
         """The schedd answers the submission of a bundle's job."""

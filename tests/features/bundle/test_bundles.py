@@ -26,6 +26,8 @@ from condor_pydagman.names import logged_name
 from condor_pydagman.records.own_events import parse_record, record_event
 from condor_pydagman.timers import CONFIRM_LOST_S, CONFIRM_TIMEOUT_S
 from condor_pydagman.vocabulary import (
+    MORE_HELD,
+    MORE_RUNNING,
     RETURN_JOB_ABORTED,
     EventKind,
     JournalRecord,
@@ -50,6 +52,8 @@ from tests.features.bundle.bundled import (
     unbundled,
     well,
 )
+
+ONCE = "(said once for each reason)"
 
 # A bundle from its beginning to its end.
 
@@ -167,7 +171,7 @@ def test_nodes_that_cannot_be_bundled_run_alone_and_that_is_said_once() -> None:
     assert harness.submits() == ["B"]
     assert bundled(harness) == [["A", "D"]]
     said = [one for one in harness.ever(do.Say) if "it has foo" in one.text]
-    assert [one.text for one in said] == ["Node B and others like it are not bundled: it has foo"]
+    assert [one.text for one in said] == [f"Node B is not bundled: it has foo {ONCE}"]
 
 
 def test_nodes_of_different_kinds_lines_and_categories_do_not_go_together() -> None:
@@ -356,12 +360,32 @@ def test_a_task_that_has_timed_out_is_as_a_job_that_has() -> None:
 # Nodes that are given back.
 
 
+def test_why_a_task_has_failed_is_the_error_of_its_node() -> None:
+    harness = begun(f"{BAG}\nRETRY A 1")
+    harness.bundle()
+    harness.ends(7)
+    (asked,) = harness.asked(Collect)
+    harness.tell(Collected(asked.number, "events", [1.0] * 4))
+    events = harness.told(asked, {"A": 1, "B": 1, "C": 0, "D": 0})
+    for node, behind in ((0, 2), (1, 6)):  # between the begin and the end of its task
+        why = LogEvent(EventKind.GENERIC, 7, 0, 0, node="AB"[node], text="its output x is missing")
+        events.insert(behind, why._replace(record=JournalRecord.TASK_FAILED))
+    harness.tell(*events)
+    harness.settle()
+    error = "Job proc (7.0.2) failed: its output x is missing"
+    assert harness.engine.run.nodes.errors == {1: error}
+    assert harness.said("Node B (7.0.2): its output x is missing")
+    late = LogEvent(EventKind.GENERIC, 7, 0, 0, node="A", text="of the attempt before")
+    harness.tell(late._replace(record=JournalRecord.TASK_FAILED))
+    assert not harness.said("of the attempt before")
+
+
 def test_nodes_without_a_result_run_again_and_use_no_retry() -> None:
     harness = begun(BAG + "\nRETRY ALL_NODES 1")
     harness.bundle()
     harness.ends(7, -9)
     harness.home(well("A"), suspects="B")
-    assert harness.said("Bundle 1: 3 nodes have no result (its job has ended with signal 9)")
+    assert harness.said("Bundle 1: no result of 3 nodes (its job has ended with signal 9)")
     assert not harness.engine.run.nodes.retries
     assert harness.submits() == ["B"]  # it was running, and may be why
     harness.take("B", 8)
@@ -391,6 +415,7 @@ def test_a_held_bundle_is_removed_and_its_suspects_run_alone() -> None:
     harness.tell(removed(7))
     (collect,) = harness.asked(Collect)
     assert not collect.removed
+    assert collect.why == "its job was removed since it was on hold: it takes too much memory"
     harness.home({}, suspects="A")
     assert harness.submits() == ["A"]
     harness.take("A", 8)
@@ -421,6 +446,33 @@ def test_a_bundle_that_a_person_holds_is_left_alone() -> None:
     harness.ends(7)
     harness.home(well())
     assert states(harness, ALL, State.DONE)
+
+
+def test_jobs_of_bundles_are_counted_as_jobs() -> None:
+    harness = begun("A B C D E F\nBUNDLE b SIZE 3 ALL_NODES")
+    harness.settle()
+    assert jobs(harness) == (0, 0, 0, 0, 0)
+    harness.taken(1, 7)
+    harness.answered(2, 8)
+    assert jobs(harness) == (1, 0, 1, 2, 0)
+    harness.tell(bundle_submit(2, 8), held(8, BY_A_PERSON, "via condor_hold"))
+    assert harness.said("Bundle 2 is on hold: via condor_hold")
+    assert jobs(harness) == (0, 1, 1, 2, 2)
+    assert harness.asked(do.Publish)
+    harness.tell(make.of_job(EventKind.JOB_RELEASED, 8))
+    assert harness.asked(do.Publish)
+    assert jobs(harness) == (1, 0, 1, 2, 0)
+    harness.ends(7)
+    harness.home(well("ABC"))
+    assert jobs(harness) == (1, 0, 0, 0, 0)
+
+
+def jobs(harness: BundledDag) -> tuple[object, ...]:
+    """Idle, on hold and running; and how many more nodes run and are on hold."""
+    report = harness.engine.report()
+    more = {one.attribute: one.value for one in report.shown}
+    counts = report.procs_idle, report.procs_held, report.procs_running
+    return *counts, more[MORE_RUNNING], more[MORE_HELD]
 
 
 def test_a_bundle_that_a_person_removes_has_removed_its_nodes() -> None:
@@ -692,7 +744,7 @@ def test_who_follows_the_log_knows_who_is_where() -> None:
     for event in harness.log:
         follower.follow(event)
     told = {one.name: one.details for one in follower.node_reports()}
-    assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 others"}
+    assert set(told.values()) == {"runs in bundle 1 (job 7.0) with 3 other nodes"}
     assert set(follower.run.nodes.states) == {State.SUBMITTED}
     assert not follower.run.out
 
@@ -724,7 +776,7 @@ def test_nodes_end_while_their_bundle_runs() -> None:
     assert states(harness, "A", State.DONE)
     assert "E" in submitted(harness)
     assert states(harness, "BC", State.SUBMITTED)
-    assert harness.bundles.details(1) == "runs in bundle 1 (job 7.0) with 1 others"
+    assert harness.bundles.details(1) == "runs in bundle 1 (job 7.0) with 1 other node"
     harness.same_replay()
     harness.wait(LIVE_S)
     (asked,) = harness.asked(Collect)
@@ -743,7 +795,7 @@ def test_nodes_that_a_bundle_gives_back_while_it_runs() -> None:
     harness.settle()
     assert states(harness, "A", State.SUBMITTED)
     assert bundled(harness) == [["B", "C"]]
-    assert harness.said("Bundle 1: a node takes long; 1 others are not to wait for it")
+    assert harness.said("Bundle 1: a node takes long, and 1 other node need not wait for it")
     harness.taken(2, 8)
     harness.same_replay()
     harness.tell(removed(7))
@@ -859,3 +911,29 @@ def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
     harness = begun(f"{names}; {names} -> E\nBUNDLE b ALL_NODES")
     harness.settle()
     assert 0 < len(harness.bundles.waiting.alone) < 50
+
+
+def test_a_node_that_has_run_since_is_not_run_again() -> None:
+    """The nodes log has lost its end, with the end of the bundle; the schedd's history has it."""
+    harness = begun()
+    harness.bundle()
+    harness.engine.run.query.history[0] = [inputs.EndedJob(9, 0, "A", 0, 0, False)]
+    harness.tell(removed(7))
+    harness.home({"B": 0, "C": 0, "D": 0}, suspects="A")
+    assert harness.said("Node A: found its job in the schedd's history, cluster 9")
+    assert "A" not in submitted(harness)
+
+
+def test_a_task_whose_end_the_log_has_lost_is_not_lost_while_its_results_are_read() -> None:
+    harness = begun()
+    harness.bundle()
+    harness.ends(7)
+    (asked,) = harness.asked(Collect)
+    harness.tell(*task(7, 1, "A", 0)[:2])
+    for _ in range(3):
+        harness.tell(inputs.QueueListed([]))
+        harness.wait(CONFIRM_LOST_S)
+    assert not [one for one in harness.ever(do.AppendJournalRecord) if one.node == 0]
+    harness.tell(Collected(asked.number, "events"), *harness.told(asked, well()))
+    harness.settle()
+    assert states(harness, ALL, State.DONE)

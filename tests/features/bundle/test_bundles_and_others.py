@@ -15,7 +15,10 @@ from condor_pydagman.features.bundle.messages import (
     LookAt,
     Prepare,
 )
+from condor_pydagman.features.bundle.run import LIVE_S
 from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.follow.run_model import Run
+from condor_pydagman.follow.tally import Taken, Tally
 from condor_pydagman.vocabulary import (
     EventKind,
     JournalRecord,
@@ -149,9 +152,48 @@ def test_a_bundle_takes_as_many_places_of_a_category_as_run_side_by_side() -> No
 
 
 def test_no_more_run_side_by_side_than_the_category_allows() -> None:
-    harness = begun(f"{BAG.replace('4', '4 PARALLEL 3')}\nCATEGORY ALL_NODES x\nMAXJOBS x 2")
+    harness = begun(f"{BAG.replace('4', '2 PARALLEL 3')}\nCATEGORY ALL_NODES x\nMAXJOBS x 2")
     harness.settle()
     assert harness.asked(Prepare)[0].parallel == 2
+    text = "BUNDLE b: only 2 nodes can run side by side, not 3, because of MAXJOBS x 2"
+    assert [one.text for one in harness.ever(do.Say) if "side by side" in one.text] == [text]
+    harness.taken(1, 7)
+    assert harness.replayed().engine.run.categories.free(0) == 0
+    harness.ends(7)
+    harness.home(well("AB"))
+    assert harness.asked(Prepare)[0].parallel == 2
+    assert [one.text for one in harness.ever(do.Say) if "side by side" in one.text] == [text]
+
+
+def test_a_bundle_waits_until_as_many_places_of_its_category_are_free() -> None:
+    """Those of a bundle become free one by one, and the next would be as narrow as the first."""
+    text = "A B C D; E F G\nBUNDLE b SIZE 4 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x"
+    harness = begun(f"{text}\nMAXJOBS x 2", is_live=True)
+    harness.bundle()
+    harness.wait(LIVE_S)
+    harness.home_live(well("ABC"))
+    assert harness.engine.run.categories.free(0) == 1
+    assert not harness.asked(Prepare)
+    assert harness.bundles.details(4) == "waits for 2 places of category x, with 1 free"
+    harness.ends(7)
+    harness.home(well("D"))
+    assert bundled(harness) == [["E", "F", "G"]]
+    assert harness.asked(Prepare)[0].parallel == 2
+
+
+def test_who_follows_the_log_counts_places_and_jobs_not_nodes() -> None:
+    text = "A B C D\nBUNDLE b SIZE 4 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
+    harness = begun(text)
+    harness.bundle()
+    assert Tally(Run(), harness.replayed().engine).taken() == Taken(1, {"x": 2})
+
+
+def test_the_last_node_waits_for_one_place_only() -> None:
+    text = "A B C\nBUNDLE b SIZE 2 PARALLEL 2 ALL_NODES\nCATEGORY ALL_NODES x\nMAXJOBS x 3"
+    harness = begun(text)
+    harness.settle()
+    assert bundled(harness) == [["A", "B"]]
+    assert submitted(harness) == ["C"]
 
 
 def test_a_halt_makes_no_bundles_and_submits_none() -> None:
@@ -283,7 +325,7 @@ def test_a_node_in_a_bundle_cannot_be_steered() -> None:
     harness.bundle()
     harness.tell(NodesSteered(1, NodeCommand.CANCEL, [0], "ann", ""))
     (answer,) = harness.asked(do.Steered)
-    assert answer.refused[0][1] == "it is in bundle 1 with 3 others: ask when that ends"
+    assert answer.refused[0][1] == "it is in bundle 1 with 3 other nodes: ask when that ends"
 
 
 def test_a_node_that_waits_for_others_can_be_steered() -> None:
@@ -338,7 +380,7 @@ def test_a_node_whose_wait_is_limited_runs_alone(kind: str) -> None:
     harness.settle()
     assert bundled(harness) == [["B", "C", "D"]]
     assert harness.said(
-        "Node A and others like it are not bundled: it has a TIMEOUT QUEUED or TOTAL"
+        "Node A is not bundled: it has a TIMEOUT QUEUED or TOTAL (said once for each reason)"
     )
     harness.wait(60)
     assert [one.node for one in records(harness, JournalRecord.TIMED_OUT)] == [0]
@@ -362,7 +404,7 @@ def test_a_node_in_a_bundle_cannot_be_told_apart(command: NodeCommand, runs: boo
     options = settings_text(NodeSettings(retries=1)) if command is NodeCommand.SET else ""
     harness.tell(NodesSteered(1, command, [0], "ann", options))
     (answer,) = harness.asked(do.Steered)
-    assert answer.refused[0][1] == "it is in bundle 1 with 3 others: ask when that ends"
+    assert answer.refused[0][1] == "it is in bundle 1 with 3 other nodes: ask when that ends"
 
 
 def waits() -> BundledDag:

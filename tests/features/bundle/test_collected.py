@@ -112,7 +112,7 @@ def started(number: int) -> dict[str, Any]:
 
 
 def ended(number: int, code: int = 0, **fields: Any) -> dict[str, Any]:
-    times = {"time": TIME + 3, "begun": TIME, "user": 1.5, "system": 0.1, "rss": 100}
+    times = {"time": TIME + 3, "begun": TIME, "user": 1.5, "system": 0.1, "rss": 12288}
     signal = max(0, -code)
     return {"ended": number, "run": 1, "code": code, "signal": signal, **times, **fields}
 
@@ -152,6 +152,10 @@ def test_the_bindings_read_the_same(home: Home) -> None:
     assert {one[1:3] for one in found[:-1]} == {(5, 0)}
     assert found[0][3] == "DAG Node: A"
     assert found[2][3] == 0
+    (first, _) = (
+        event for event in htcondor2.JobEventLog(str(path)).events(0) if int(event.type) == 5
+    )
+    assert (first["CpusUsage"], first["MemoryUsage"]) == (0.53, 12), "of 1.6 s in 3 s"
 
 
 def test_a_task_that_ran_for_too_long_has_timed_out(home: Home) -> None:
@@ -304,6 +308,30 @@ def test_no_link_is_followed_for_what_has_come_home(home: Home) -> None:
 def test_a_missing_output_fails_a_node_that_has_ended_well(home: Home) -> None:
     home.results(ended(1, missing=["x"]), ended(2, 5, missing=["x"]), ended(3, -9, missing=["x"]))
     assert home.values() == {1: 1, 2: 5, 3: -9}
+    assert reasons(home) == [("A", 0, "its output x is missing")]
+
+
+def test_a_node_is_told_why_it_has_failed_beside_its_exit_code(home: Home) -> None:
+    home.left(1, "x")
+    (home.nodes / "x").mkdir()
+    home.results(ended(1, left=1), ended(2, missing=["a", "b"]), ended(3, 127, error="no\nfile"))
+    assert reasons(home) == [
+        ("A", 0, "its output can't be stored: x: Is a directory"),
+        ("B", 2, "its outputs a, b are missing"),
+        ("C", 0, "it can't be started: no file"),
+    ]
+
+
+def reasons(home: Home) -> list[tuple[str, int, str]]:
+    """Names, retries and texts of records that are followed by the end of their node's task."""
+    events = home.collect()
+    found = []
+    for record, end in zip(events, events[1:]):
+        if record.record is JournalRecord.TASK_FAILED:
+            assert end.kind == EventKind.JOB_TERMINATED
+            assert (record.cluster, record.proc) == (end.cluster, end.proc)
+            found.append((record.node, record.retry, record.text))
+    return found
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from condor_pydagman.config import Config
+from condor_pydagman.features.bundle import commands
 from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.lint.findings import Finding
 from condor_pydagman.lint.lint import lint
 from tests.unit.lint.paper import PaperWorld
 
@@ -49,3 +54,92 @@ def test_files_that_are_missing_are_told_of_nodes_that_start_first() -> None:
     assert message.startswith("node A can't be bundled: it transfers a file that is not there")
     assert message.endswith("/no")
     assert not told("JOB A a.sub\nSCRIPT PRE A plain\n", text)
+
+
+def findings(dag: str, *asked: Any, most: int | None = None, **files: str) -> list[Finding]:
+    """What is found of BUNDLE lines, of a DAG all nodes of which can be bundled."""
+    world = PaperWorld({"t.dag": dag, "a.sub": SUBMIT, "/place/plain": "", **files})
+    world.knob_values = None if most is None else Config(max_bundle_size=most)
+    found = lint(["t.dag"], world, BuildOptions(), asked).kept
+    return [one for one in found if one.code in ("DAG207", "DAG424", "DAG425")]
+
+
+ABC = "JOB A a.sub\nJOB B a.sub\nJOB C a.sub\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("NODES A B|NODES B C", "node B belongs to BUNDLE a, not to BUNDLE b, which names it"),
+        (
+            "NODES A B|NODES A B C",
+            "node A and 1 other node belong to BUNDLE a, not to BUNDLE b, which names them",
+        ),
+        ("ALL_NODES|NODES A", "BUNDLE b has no effect: its nodes belong to BUNDLE a"),
+        ("NODES A B C|ALL_NODES", "BUNDLE b has no effect: its nodes belong to BUNDLE a"),
+        ("CATEGORY x|CATEGORY x", "BUNDLE b has no effect: its nodes belong to BUNDLE a"),
+    ],
+)
+def test_lines_that_earlier_ones_have_taken_nodes_from(lines: str, message: str) -> None:
+    first, second = lines.split("|")
+    text = f"{ABC}CATEGORY A x\nMAXJOBS x 1\nBUNDLE a {first}\nBUNDLE b {second}\n"
+    (found,) = findings(text)
+    assert (found.code, found.line) == ("DAG424", 7)
+    assert found.message.startswith(message)
+
+
+def test_lines_that_mean_what_others_have_left() -> None:
+    assert not findings(
+        f"{ABC}CATEGORY A x\nMAXJOBS x 1\nBUNDLE a CATEGORY x\nBUNDLE b ALL_NODES\n"
+    )
+    text = f"{ABC}BUNDLE a NODES A\nBUNDLE b ALL_NODES\n"
+    assert not findings("SPLICE S s.dag\nBUNDLE b ALL_NODES\nJOB D a.sub\n", **{"s.dag": text})
+    assert not findings(f"{ABC}BUNDLE b ALL_NODES\n", commands)
+
+
+def test_a_line_of_a_splice_is_found_in_its_file() -> None:
+    text = f"{ABC}BUNDLE a NODES A\nBUNDLE b NODES A B\n"
+    (found,) = findings("SPLICE S s.dag\nJOB D a.sub\nBUNDLE b NODES D\n", **{"s.dag": text})
+    assert (found.file, found.line) == ("s.dag", 5)
+    assert "to BUNDLE S+a, not to BUNDLE S+b" in found.message
+
+
+@pytest.mark.parametrize(
+    ("options", "maxjobs", "message"),
+    [
+        ("SIZE 2 PARALLEL 4", 4, "SIZE 2 is less than PARALLEL 4"),
+        ("PARALLEL 4", 3, "MAXJOBS x 3 is less than PARALLEL 4"),
+        ("PARALLEL 4", 6, "MAXJOBS x 6 is no multiple of PARALLEL 4: bundles leave 2 places"),
+        ("PARALLEL 4", 8, ""),
+        ("PARALLEL 4", 0, ""),
+        ("SIZE 4 PARALLEL 4", 4, ""),
+    ],
+)
+def test_fewer_side_by_side_than_the_line_says(options: str, maxjobs: int, message: str) -> None:
+    text = f"{ABC}CATEGORY A x\nMAXJOBS x {maxjobs}\nBUNDLE b {options} ALL_NODES\n"
+    found = findings(text)
+    assert bool(found) is bool(message)
+    for one in found:
+        assert (one.code, one.line) == ("DAG425", 6)
+        assert one.message.startswith(f"BUNDLE b: {message}")
+
+
+@pytest.mark.parametrize(
+    ("size", "most", "message"),
+    [
+        ("SIZE 20", 10, "SIZE 20 is cut, because PYDAGMAN_MAX_BUNDLE_SIZE is 10"),
+        ("", 0, "no bundles are made, because PYDAGMAN_MAX_BUNDLE_SIZE is 0"),
+        ("SIZE 10", 10, ""),
+        ("SIZE 10000", None, ""),
+    ],
+)
+def test_sizes_that_the_knob_does_not_allow(size: str, most: int | None, message: str) -> None:
+    found = findings(f"{ABC}BUNDLE b {size} ALL_NODES\n", most=most)
+    assert [one.message for one in found] == [f"BUNDLE b: {message}"] * bool(message)
+
+
+def test_the_option_bundle_is_checked_as_a_line() -> None:
+    world = PaperWorld({"t.dag": f"{ABC}JOB D a.sub NOOP\n", "a.sub": SUBMIT, "/place/plain": ""})
+    assert "DAG423" not in [one.code for one in lint(["t.dag"], world, BuildOptions()).kept]
+    found = lint(["t.dag"], world, BuildOptions(), (commands,)).kept
+    assert "node D can't be bundled: it is a NOOP node" in [one.message for one in found]

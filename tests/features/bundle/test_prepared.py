@@ -13,7 +13,12 @@ import pytest
 from condor_pydagman.adapters.joblog import NodesLog
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, NodeOrder
+from condor_pydagman.features.bundle.adapters.look import (
+    Looker,
+    LookOrder,
+    NodeOrder,
+    added_commands,
+)
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.one_bundle import number_of
@@ -270,3 +275,9 @@ def test_the_log_has_the_number_of_a_bundle(tmp_path: Path, note: str, bindings_
 def test_names_that_are_no_bundles() -> None:
     names = ("", "A", "bundle", "bundle ", "bundle x", "bundle \u0663", "bundle 12345678901", "A 7")
     assert not any(map(number_of, names))
+
+
+def test_commands_that_the_access_point_has_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '[ Project = "a"; LongRun=true; ]'
+    monkeypatch.setitem(htcondor2.param, "EXTENDED_SUBMIT_COMMANDS", text)
+    assert added_commands() == {"project", "longrun"}

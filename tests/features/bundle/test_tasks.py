@@ -268,6 +268,23 @@ def test_a_macro_of_the_task_may_differ() -> None:
     assert own[0] == own[1]
 
 
+def test_a_macro_that_is_not_used_may_differ() -> None:
+    """As that of a SWEEP that is only for its names or edges."""
+    of = [node(before=(("n", "1"), ("row", n))) for n in "12"]
+    assert kind(PLAIN, of[0]) == kind(PLAIN, of[1])
+
+
+@pytest.mark.parametrize("name", ["request_memory", "rank", "+Mine", "my.Mine", "request_licences"])
+def test_a_variable_that_is_a_command_must_be_equal(name: str) -> None:
+    of = [node(before=(("n", "1"), (name, n))) for n in "12"]
+    assert kind(PLAIN, of[0]) != kind(PLAIN, of[1])
+
+
+def test_a_variable_that_is_a_command_of_the_access_point_must_be_equal() -> None:
+    of = [node(before=(("n", "1"), ("Project", n)), commands={"project"}) for n in "12"]
+    assert kind(PLAIN, of[0]) != kind(PLAIN, of[1])
+
+
 def test_what_others_say_must_be_equal() -> None:
     assert kind(PLAIN, node(before=(("n", "1"),), equal=(1,))) != kind(
         PLAIN, node(before=(("n", "1"),), equal=(2,))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -75,11 +78,45 @@ def test_one_that_can_not_be_installed_does_not_keep_others_away(
     monkeypatch.setattr(peers, "HOME", tmp_path)
     monkeypatch.setattr(peers, "versions", dict)
     monkeypatch.setattr(peers, "_do", refuse)
+    monkeypatch.setattr(peers.apt, "available", lambda: False)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python").touch()
     peers.install(told.append)
     assert wanted == list(peers.PACKAGES)
     assert "  no luigi" in told
+    assert "  this machine has no apt-get to fetch it with" in told
+
+
+def test_makeflow_is_unpacked_beside_the_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Archive(SimpleNamespace):
+        def unpack(self, packages: list[str], prefix: Path) -> None:
+            assert packages == ["coop-computing-tools", "libmpi"]
+            (prefix / "usr/lib/x86_64-linux-gnu").mkdir(parents=True)
+            (prefix / "usr/bin").mkdir()
+            program = prefix / "usr/bin/makeflow"
+            program.write_text('#!/bin/sh\necho "version 8.0.0 $LD_LIBRARY_PATH"\n')
+            program.chmod(0o755)
+
+    def made(home: Path) -> Archive:
+        home.mkdir()
+        needed = ["coop-computing-tools", "libc6", "libmpi"]
+        return Archive(home=home, use=str, libraries=lambda _: needed)
+
+    monkeypatch.setattr(peers, "HOME", tmp_path)
+    monkeypatch.setattr(peers, "PACKAGES", {})
+    monkeypatch.setattr(peers.apt, "available", lambda: True)
+    monkeypatch.setattr(peers.apt, "archives", list)
+    monkeypatch.setattr(peers.apt, "Apt", made)
+    monkeypatch.setattr(peers.fetch, "debian_or_ubuntu", lambda: ("debian", "bookworm"))
+    monkeypatch.setattr(peers.fetch, "keyring", Path)
+    monkeypatch.setenv("PATH", os.defpath)
+    peers.install(lambda _: None)
+    assert peers.versions() == {peers.MAKEFLOW: "8.0.0"}
+    told = subprocess.run([tmp_path / "bin/makeflow"], stdout=subprocess.PIPE, text=True).stdout
+    assert told.split()[2] == str(tmp_path / "debian/usr/lib/x86_64-linux-gnu")
+    assert not (tmp_path / "apt").exists()
 
 
 def test_each_has_its_line_and_what_is_missing_a_dash() -> None:

@@ -103,13 +103,13 @@ def test_the_command_has_the_options_and_directory_of_the_first_time(
 ) -> None:
     failed(logs)
     Path("t.dag.condor.sub").write_text(
-        'arguments = "-f -l . -Lockfile t.dag.lock -Dag t.dag -MaxJobs 5 -UseDagDir"\n'
+        'arguments = "-f -l . -Lockfile t.dag.lock -Dag t.dag -MaxJobs 5 -UseDagDir -Bundle"\n'
     )
     (tmp_path / "a b").mkdir()
     monkeypatch.chdir(tmp_path / "a b")
     found = collect_facts(find_dag("../t.dag", ask=False))
     assert found.submit_command == (
-        f"cd {tmp_path} && condor_submit_dag -f -MaxJobs 5 -usedagdir t.dag"
+        f"cd {tmp_path} && condor_submit_dag -f -MaxJobs 5 -usedagdir -bundle t.dag"
     )
 
 

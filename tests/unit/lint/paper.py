@@ -5,6 +5,7 @@ from __future__ import annotations
 import os.path
 from collections.abc import Iterator
 
+from condor_pydagman.config import Config
 from condor_pydagman.data_requests.requests import Allocate
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
@@ -23,6 +24,7 @@ class PaperWorld:
         self.files = files
         self.knobs = {"HOME_OF_ALL"}
         self.no_limit = False
+        self.knob_values: Config | None = None
 
     def read_text(self, path: str) -> str:
         if path not in self.files:
@@ -58,6 +60,9 @@ class PaperWorld:
 
     def expression_problem(self, text: str) -> str:
         return "no expression" if text.count("(") != text.count(")") else ""
+
+    def config(self) -> Config | None:
+        return self.knob_values
 
     def limit_problem(self, dag: Dag) -> str:
         name = limit_uses_of(dag)[0].limit

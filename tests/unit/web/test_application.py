@@ -74,9 +74,11 @@ def test_dags_of_the_queue(logs: DagLogs, dag_file: Path, tmp_path: Path) -> Non
         "Arguments": "-p 0 -f -l . -Dag other.dag",
         "DAG_NodesTotal": 10,
         "DAG_NodesDone": 4,
-        "DAG_NodesQueued": 3,
+        "DAG_NodesQueued": 83,
         "DAG_JobsRunning": 1,
+        "PYDAGMAN_MoreNodesRunning": 49,
         "DAG_JobsHeld": 1,
+        "PYDAGMAN_MoreNodesHeld": 29,
         "JobStartDate": 1795000000,
     }
     (tmp_path / "other.dag").write_text("JOB X a.sub\n")
@@ -85,7 +87,7 @@ def test_dags_of_the_queue(logs: DagLogs, dag_file: Path, tmp_path: Path) -> Non
         async with a_page(dag_file, ads={9: ad, 10: {"ClusterId": 10}}) as page:
             rows = {row["file"]: row for row in (await page.get("/api/dags"))["dags"]}
             other = rows["other.dag"]
-            assert other["counts"] == {"done": 4, "running": 1, "held": 1, "idle": 1}
+            assert other["counts"] == {"done": 4, "running": 50, "held": 30, "idle": 3}
             assert (other["cluster"], other["done"], other["total"]) == (9, 4, 10)
             assert other["started"] == 1795000000
             await page.get(f"/api/dags/{other['id']}")

@@ -477,12 +477,49 @@ def _events(
         over = _timed_out(order, number, name, when, limit, retry)
     else:
         head = event_head(EventKind.JOB_TERMINATED, *at, when)
-        usage = own_events.usage(*(_seconds(end.get(name)) for name in ("user", "system")))
-        over = f"{head} Job terminated.\n{_how(end, missing)}{usage}{_END}"
+        usage = own_events.usage(*(int(_seconds(end.get(name))) for name in ("user", "system")))
+        table = _table(end, ended - begun)
+        over = f"{head} Job terminated.\n{_how(end, missing)}{usage}{table}{_END}"
+        over = _why(order, name, end, missing, when, retry) + over
     return (
         f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
         f"{execute} Job executing on host: <{_host(host)}>\n{_END}{over}"
     )
+
+
+def _why(
+    order: CollectOrder, name: str, end: Mapping[str, Any], missing: str, when: str, retry: int
+) -> str:
+    """A record that says why a task has failed, if its exit code does not."""
+    what = ""
+    if isinstance(end.get("error"), str):
+        what = f"it can't be started: {end['error']}"
+    elif _value(end) == 0 and missing:
+        what = f"its output can't be stored: {missing}"
+    elif _value(end) == 0 and end.get("missing"):
+        what = _lacking(end["missing"])
+    if not what:
+        return ""
+    job = order.cluster, 0, " ".join(what.split())
+    record = AppendJournalRecord(JournalRecord.TASK_FAILED, NO_NODE, retry, 0, *job)
+    return own_events.record_event(when, name, record)
+
+
+def _lacking(missing: object) -> str:
+    """Which outputs are not there."""
+    named = missing if isinstance(missing, list) else []
+    names = [one for one in named if isinstance(one, str)]
+    if len(names) > 1:
+        return f"its outputs {', '.join(names)} are missing"
+    return f"its output {names[0]} is missing" if names else "its output is missing"
+
+
+def _table(end: Mapping[str, Any], ran: float) -> str:
+    """What it has used, as HTCondor tells that: of processors on average, and megabytes."""
+    cpus = sum(_seconds(end.get(name)) for name in ("user", "system")) / max(ran, 1e-3)
+    rows = {"Cpus": f"{cpus:.2f}", "Memory (MB)": f"{_seconds(end.get('rss')) / 1024:.0f}"}
+    lines = [f"\t   {name:<21}: {used:>8}\n" for name, used in rows.items()]
+    return "".join(["\tPartitionable Resources :    Usage  Request Allocated \n", *lines])
 
 
 def _timed_out(
@@ -539,13 +576,18 @@ def _value(end: Mapping[str, Any], missing: str) -> int:
     return _MISSING if value == 0 and (missing or end.get("missing")) else value
 
 
+def _value(end: Mapping[str, Any]) -> int:
+    """With what a task has ended: exit code, or not 0 if a signal has ended it."""
+    return _whole(end.get("code")) if _whole(end.get("signal")) <= 0 else -1
+
+
 def _whole(value: object) -> int:
     """A number of a line, from 0; -1 if it is none."""
     return value if type(value) is int and 0 <= value < _MAX_CODE else -1
 
 
-def _seconds(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) and 0 <= value < 1e9 else 0
+def _seconds(value: object) -> float:
+    return float(value) if isinstance(value, (int, float)) and 0 <= value < 1e9 else 0.0
 
 
 def _stamp(moment: float, form: StampForm) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.tasks import (
@@ -20,6 +22,7 @@ from condor_pydagman.features.bundle.tasks import (
 from condor_pydagman.named_tuple import NamedTuple
 
 MAX_KNOWN = 256  # submit files that are kept as they were read
+_ADDED = re.compile(r"([\w.]+)\s*=")  # in the knob
 
 
 class NodeOrder(NamedTuple):
@@ -58,10 +61,21 @@ def _check_inputs(task: Task) -> None:
             raise CannotBundle(f"{NO_FILE}: {path}")
 
 
-class Looker:
-    """Reads descriptions, each once while its file is as it was."""
+def added_commands() -> frozenset[str]:
+    """Commands of submit descriptions that the access point has beside HTCondor's."""
+    text = expanded("EXTENDED_SUBMIT_COMMANDS")
+    return frozenset(name.lower() for name in _ADDED.findall(str(text or "")))
 
-    def __init__(self) -> None:
+
+class Looker:
+    """Reads descriptions, each once while its file is as it was.
+
+    Args:
+        commands: as of `tasks.Node`.
+    """
+
+    def __init__(self, commands: Collection[str] = ()) -> None:
+        self._commands = commands
         self._known: dict[str, tuple[tuple[int, int], Description, str]] = {}
 
     def look_at(self, order: LookOrder, *, ready: bool = True) -> list[Look]:
@@ -87,7 +101,8 @@ class Looker:
             OSError, FileError: its submit file can't be read.
         """
         known = Node(
-            node.name, node.retry, node.directory, node.before, node.after, tuple(node.equal)
+            *(node.name, node.retry, node.directory, node.before, node.after),
+            *(tuple(node.equal), self._commands),
         )
         return packable(self.read(node, texts)[0], known)
 

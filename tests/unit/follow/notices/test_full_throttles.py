@@ -11,6 +11,7 @@ from condor_pydagman.explain.load import retry_delay_left
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.notices.throttles import throttle_notices
 from condor_pydagman.follow.run_model import DagState, Halted
+from condor_pydagman.follow.tally import Taken
 from condor_pydagman.vocabulary import NodeStatus
 from tests.unit.explain import NOW, attempt, facts_of, known, script, texts, without_jobs
 
@@ -73,6 +74,19 @@ def test_categories() -> None:
     (found,) = findings(facts_of(text, {"A": QUEUED}))
     assert found.sentence.startswith("Category big is full: 1 node of it in the queue, MAXJOBS")
     assert found.nodes == ("B",)
+
+
+def test_of_nodes_that_share_a_job_places_are_counted() -> None:
+    text = FIVE + "CATEGORY ALL_NODES big\nMAXJOBS big 2\n"
+    states = {"A": QUEUED, "B": QUEUED, "C": QUEUED}
+    shared = Taken(1, {"big": 2})
+    facts = limited(facts_of(text, states, taken=shared), MaxJobs=1)
+    jobs, category = findings(facts)
+    assert jobs.sentence.startswith("MaxJobs is reached: 1 job of 3 nodes queued, the limit is 1;")
+    assert category.sentence.startswith(
+        "Category big is full: 2 places taken by 3 nodes of it in the queue, MAXJOBS big 2"
+    )
+    assert not findings(limited(facts._replace(taken=Taken(1, {"big": 1})), MaxJobs=2))
 
 
 @pytest.mark.parametrize("fields", [{"state": DagState.FAILED}, {"state": DagState.HELD}])

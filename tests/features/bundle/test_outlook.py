@@ -1,0 +1,183 @@
+"""What dry runs say of nodes that would be packed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from condor_pydagman.cli import pydagman
+from condor_pydagman.config import Config
+from condor_pydagman.daemon.helpers import Ahead
+from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.features.bundle.adapters import outlook, slots
+from condor_pydagman.features.bundle.adapters.outlook import Alone, Together
+from condor_pydagman.features.bundle.helper import foresee
+from condor_pydagman.graph.build import build
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.names import DagPaths
+from tests.features.bundle.bundled import begun, bundled
+
+SUBMIT = "executable = /bin/true\narguments = $(JOB)\nshould_transfer_files = {}\nqueue\n"
+MOST = 1000
+
+
+@pytest.fixture(autouse=True)
+def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A directory with submit files, and a pool with eight slots."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(slots, "known_slots", lambda: 8)
+    Path("a.sub").write_text(SUBMIT.format("NO"))
+    Path("b.sub").write_text(SUBMIT.format("YES"))
+
+
+def bag(count: int, name: str = "A", submit: str = "a.sub") -> str:
+    return "".join(f"JOB {name}{n} {submit}\n" for n in range(count))
+
+
+def looked(text: str, most: int = MOST) -> outlook.BundleOutlook:
+    dag = build(["t.dag"], lambda _: [text], BuildOptions())
+    return outlook.outlook(dag, most)
+
+
+def kinds(text: str, most: int = MOST) -> list[Together]:
+    return [one for line in looked(text, most).lines for one in line.kinds]
+
+
+def told(text: str, most: int = MOST) -> list[str]:
+    return list(outlook.told(looked(text, most)))
+
+
+def test_without_file_transfer_all_nodes_are_shared_out_among_the_slots() -> None:
+    (kind,) = kinds(f"{bag(1000)}BUNDLE b ALL_NODES\n")
+    assert kind == Together("A0", "a.sub", 1000, 1000, True, (125,) * 8)
+
+
+def test_with_file_transfer_the_first_bundles_are_small_if_nodes_wait_for_them() -> None:
+    names = " ".join(f"A{n}" for n in range(1000))
+    text = f"{bag(1000, submit='b.sub')}JOB B a.sub\nPARENT {names} CHILD B\n"
+    (kind,) = kinds(f"{text}BUNDLE b NODES {names}\n")
+    assert set(kind.sizes) == {10}
+    assert sum(kind.sizes) < 1000
+
+
+def test_a_size_is_cut_to_what_is_allowed_and_asks_no_pool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(slots, "known_slots", lambda: pytest.fail("the pool was asked"))
+    text = f"{bag(10)}BUNDLE b SIZE 4 ALL_NODES\n"
+    assert kinds(text)[0].sizes == (4, 4, 2)
+    assert kinds(text, 3)[0].sizes == (3, 3, 3, 1)
+    assert told(text) == [
+        "BUNDLE b: 10 nodes of 1 kind can go together",
+        "    10 nodes like A0 (a.sub): first 3 bundles of up to 4 nodes",
+    ]
+
+
+def test_nodes_that_come_later_are_counted_where_the_first_of_them_are() -> None:
+    text = f"{bag(60, 'B')}PARENT B0 CHILD {' '.join(f'B{n}' for n in range(1, 41))}\n"
+    (kind,) = kinds(f"{text}BUNDLE b NODES {' '.join(f'B{n}' for n in range(1, 60))}\n")
+    assert (kind.first, kind.nodes, kind.at_once, kind.at_start) == ("B1", 59, 19, True)
+    (kind,) = kinds(f"{text}BUNDLE b NODES {' '.join(f'B{n}' for n in range(1, 41))}\n")
+    assert (kind.nodes, kind.at_once, kind.at_start) == (40, 40, False)
+
+
+def test_what_the_numbers_depend_on_is_told() -> None:
+    children = " ".join(f"B{n}" for n in range(40))
+    text = f"{bag(40)}{bag(40, 'B')}{bag(1, 'C', 'b.sub')}PARENT C0 CHILD {children}\n"
+    text += "SCRIPT PRE A1 x\nCATEGORY B1 x\n"
+    assert told(f"{text}BUNDLE b CATEGORY x\nBUNDLE c ALL_NODES\n") == [
+        "BUNDLE b: 1 node runs alone",
+        "    B1 runs alone: no other node of its line can go with it",
+        "BUNDLE c: 79 nodes of 1 kind can go together, 1 node runs alone",
+        "    79 nodes like A0 (a.sub): first 8 bundles of 5 nodes, if 40 of them are ready at once",
+        "    C0 runs alone: no other node of its line can go with it",
+        "    These numbers change as DAGMan sees how long nodes take; the pool can run 8 jobs at"
+        " once (docs/bundles.md)",
+    ]
+
+
+def test_of_an_unknown_pool_nothing_is_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slots, "known_slots", lambda: 0)
+    found = told(f"{bag(1000)}BUNDLE b ALL_NODES\n")
+    begin = "first one to a job, until it is known how long they take"
+    assert found[1] == f"    1,000 nodes like A0 (a.sub): {begin}"
+    assert "how many jobs the pool can run is not known now" in found[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("JOB N a.sub NOOP", "it is a NOOP node"),
+        ("JOB N a.sub\nTIMEOUT N TOTAL 60", "it has a TIMEOUT QUEUED or TOTAL"),
+        ("JOB N c.sub", "it has periodic_hold"),
+        ("JOB N d.sub", "it transfers a file that is not there, or not to be read: {}/gone"),
+        ("JOB N e.sub", "its submit file can't be read: No such file or directory"),
+    ],
+)
+def test_why_nodes_run_alone(line: str, why: str, tmp_path: Path) -> None:
+    Path("c.sub").write_text(f"periodic_hold = x\n{SUBMIT.format('NO')}")
+    Path("d.sub").write_text(f"transfer_input_files = gone\n{SUBMIT.format('YES')}")
+    (found,) = looked(f"{bag(4)}{line}\nBUNDLE b ALL_NODES\n").lines
+    assert found.alone == (Alone("N", 1, why.format(tmp_path)),)
+
+
+def test_a_file_that_a_node_may_write_need_not_be_there() -> None:
+    Path("d.sub").write_text(f"transfer_input_files = gone\n{SUBMIT.format('YES')}")
+    text = "JOB A d.sub\nJOB B d.sub\nJOB P b.sub\nPARENT P CHILD A B\nBUNDLE b NODES A B\n"
+    assert [(one.first, one.nodes) for one in kinds(text)] == [("A", 2)]
+
+
+def test_nodes_that_are_done_are_left_out() -> None:
+    text = f"{bag(4)}DONE A0\nDONE A1\nDONE A2\nDONE A3\nBUNDLE b ALL_NODES\n"
+    assert told(text) == ["BUNDLE b: no node is left to run"]
+
+
+def test_a_knob_that_forbids_bundles() -> None:
+    found = ["BUNDLE: no bundles are made, because PYDAGMAN_MAX_BUNDLE_SIZE is 0"]
+    assert told(f"{bag(4)}BUNDLE b ALL_NODES\n", 0) == found
+    assert told(bag(4), 0) == told(bag(4)) == []
+
+
+def test_more_side_by_side_than_the_category_allows() -> None:
+    text = f"{bag(4)}CATEGORY ALL_NODES x\nMAXJOBS x 2\nBUNDLE b SIZE 4 PARALLEL 4 ALL_NODES\n"
+    assert kinds(text)[0].sizes == (4,)
+
+
+def test_the_command_dry_run_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag").write_text(bag(80))
+    assert pydagman.main(["dry-run", "t.dag"]) == 0
+    assert "bundle" not in capsys.readouterr().out
+    assert pydagman.main(["dry-run", "-bundle", "t.dag"]) == 0
+    text = capsys.readouterr().out
+    assert "\n-bundle: 80 nodes of 1 kind can go together\n" in text
+    assert "80 nodes like A0 (a.sub): first 8 bundles of 10 nodes\n" in text
+    assert "To run it: condor_pydagman run -bundle t.dag\n" in text
+    assert pydagman.main(["dry-run", "--bundle", "--json", "t.dag"]) == 0
+    found = json.loads(capsys.readouterr().out)["bundles"]
+    assert found["slots"] == 8
+    assert found["lines"][0]["kinds"][0]["sizes"] == [10] * 8
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+@pytest.mark.parametrize("edges", ["", "; A1 -> C", "; A99 -> C"])
+@pytest.mark.parametrize("options", ["", "SIZE 30", "PARALLEL 4", "MAX_SECONDS 9"])
+def test_the_run_begins_as_was_foreseen(options: str, edges: str, is_live: bool) -> None:
+    """With eight slots, as the DAG under test has."""
+    Path("n.sub").write_text(SUBMIT.format("NO" if is_live else "YES"))
+    names = " ".join(f"A{n}" for n in range(700))
+    harness = begun(f"{names}{edges}\nBUNDLE b {options} NODES {names}", is_live=is_live)
+    harness.settle()
+    (found,) = outlook.outlook(harness.dag, MOST).lines[0].kinds
+    assert found.sizes == tuple(map(len, bundled(harness)))
+
+
+def test_dagmans_own_dry_run_says_the_same() -> None:
+    dag = build(["t.dag"], lambda _: [f"{bag(8)}BUNDLE b SIZE 4 ALL_NODES\n"], BuildOptions())
+    said: list[str] = []
+    out: Any = SimpleNamespace(say=said.append)
+    foresee(dag, Ahead(DagPaths("t.dag"), DagmanOptions(), Config(), out))
+    assert said == list(outlook.told(outlook.outlook(dag, Config().max_bundle_size)))
