@@ -479,7 +479,7 @@ def _events(
         head = event_head(EventKind.JOB_TERMINATED, *at, when)
         usage = own_events.usage(*(int(_seconds(end.get(name))) for name in ("user", "system")))
         table = _table(end, ended - begun)
-        over = f"{head} Job terminated.\n{_how(end, missing)}{usage}{table}{_END}"
+        over = f"{head} Job terminated.\n{_how(_value(end, missing))}{usage}{table}{_END}"
         over = _why(order, name, end, missing, when, retry) + over
     return (
         f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
@@ -494,9 +494,9 @@ def _why(
     what = ""
     if isinstance(end.get("error"), str):
         what = f"it can't be started: {end['error']}"
-    elif _value(end) == 0 and missing:
+    elif _code(end) == 0 and missing:
         what = f"its output can't be stored: {missing}"
-    elif _value(end) == 0 and end.get("missing"):
+    elif _code(end) == 0 and end.get("missing"):
         what = _lacking(end["missing"])
     if not what:
         return ""
@@ -558,27 +558,26 @@ def _host(text: str) -> str:
     ]
 
 
-def _how(end: Mapping[str, Any], missing: str) -> str:
-    value = _value(end, missing)
+def _how(value: int) -> str:
     return own_events.ending(value) + "\t(0) No core file\n" * (value < 0)
 
 
 def _value(end: Mapping[str, Any], missing: str) -> int:
-    """The exit code of a node, or the number of the signal that has ended its task, negative.
+    """What the event of a node says: `_code`, or that an output is missing.
 
     Args:
         missing: an output that could not be put where it belongs.
     """
+    code = _code(end)
+    return _MISSING if code == 0 and (missing or end.get("missing")) else code
+
+
+def _code(end: Mapping[str, Any]) -> int:
+    """The exit code of a task, or the number of the signal that has ended it, negative."""
     code, signal = _whole(end.get("code")), _whole(end.get("signal"))
     if signal > 0:
         return -signal
-    value = code if code >= 0 else _MISSING
-    return _MISSING if value == 0 and (missing or end.get("missing")) else value
-
-
-def _value(end: Mapping[str, Any]) -> int:
-    """With what a task has ended: exit code, or not 0 if a signal has ended it."""
-    return _whole(end.get("code")) if _whole(end.get("signal")) <= 0 else -1
+    return code if code >= 0 else _MISSING
 
 
 def _whole(value: object) -> int:
