@@ -479,7 +479,7 @@ def _events(
         head = event_head(EventKind.JOB_TERMINATED, *at, when)
         usage = own_events.usage(*(int(_seconds(end.get(name))) for name in ("user", "system")))
         table = _table(end, ended - begun)
-        over = f"{head} Job terminated.\n{_how(_value(end, missing))}{usage}{table}{_END}"
+        over = f"{head} Job terminated.\n{_how(end, missing)}{usage}{table}{_END}"
         over = _why(order, name, end, missing, when, retry) + over
     return (
         f"{submit} Job submitted from host: <bundle-{order.number}>\n    DAG Node: {name}\n{_END}"
@@ -558,7 +558,8 @@ def _host(text: str) -> str:
     ]
 
 
-def _how(value: int) -> str:
+def _how(end: Mapping[str, Any], missing: str) -> str:
+    value = _value(end, missing)
     return own_events.ending(value) + "\t(0) No core file\n" * (value < 0)
 
 
