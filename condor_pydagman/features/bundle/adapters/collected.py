@@ -564,21 +564,21 @@ def _how(end: Mapping[str, Any], missing: str) -> str:
 
 
 def _value(end: Mapping[str, Any], missing: str) -> int:
-    """The exit code of a node, or the number of the signal that has ended its task, negative.
+    """What the event of a node says: `_code`, or that an output is missing.
 
     Args:
         missing: an output that could not be put where it belongs.
     """
-    code, signal = _whole(end.get("code")), _whole(end.get("signal"))
-    if signal > 0:
-        return -signal
-    value = code if code >= 0 else _MISSING
-    return _MISSING if value == 0 and (missing or end.get("missing")) else value
+    code = _code(end)
+    return _MISSING if code == 0 and (missing or end.get("missing")) else code
 
 
 def _code(end: Mapping[str, Any]) -> int:
-    """With what a task has ended: exit code, or not 0 if a signal has ended it."""
-    return _whole(end.get("code")) if _whole(end.get("signal")) <= 0 else -1
+    """The exit code of a task, or the number of the signal that has ended it, negative."""
+    code, signal = _whole(end.get("code")), _whole(end.get("signal"))
+    if signal > 0:
+        return -signal
+    return code if code >= 0 else _MISSING
 
 
 def _whole(value: object) -> int:

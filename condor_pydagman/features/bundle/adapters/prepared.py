@@ -21,9 +21,9 @@ from collections.abc import Iterator, Sequence
 
 from condor_pydagman.adapters import files
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.bundle import runner
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.made import Makers, Sources
-from condor_pydagman.features.bundle.adapters.program import program as program_text
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
 from condor_pydagman.named_tuple import NamedTuple
@@ -110,7 +110,8 @@ def _make_directory(home: str) -> None:
 
 def _put_runner(program: str) -> None:
     """The program beside the bundles is that of the DAGMan that has made the last of them."""
-    wanted = program_text().encode()
+    with open(runner.__file__, "rb") as file:
+        wanted = file.read()
     with contextlib.suppress(OSError), open(program, "rb") as file:
         if file.read() == wanted:
             return
