@@ -3,7 +3,7 @@ schedd, and for the jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.config import Config
