@@ -357,7 +357,7 @@ class Results:
 
     def over(self) -> "set[int]":
         """The tasks that have ended in earlier runs, or were released by the run that was the last:
-        what one that still runs elsewhere releases behind it counts for nobody."""
+        what one that still runs elsewhere ends or releases behind it counts for nobody."""
         found = set()
         whole_line = True
         with open(self._file, "rb", closefd=False) as file:
@@ -365,7 +365,7 @@ class Results:
                 if self.stream is not None:
                     self.stream.write(line)
                 if whole_line and line.startswith(b'{"ended": '):
-                    found.add(_number_of(line))
+                    found.add(_ended_by(line, self.last_run))
                 elif whole_line and line.startswith(b'{"run": '):
                     self.last_run = _run_of(line)
                 elif whole_line and line.startswith(b'{"released": '):
@@ -419,14 +419,15 @@ class Results:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
 
 
-def _number_of(line: bytes) -> int:
-    """The task of which a line says that it has ended; 0 if it is no such line."""
+def _ended_by(line: bytes, run: int) -> int:
+    """The task that has ended, as a line of that run or a later one says; 0 if it is no such
+    line."""
     try:
         record = json.loads(line.decode())
         known = all(type(record[name]) is int for name in ("ended", "run", "code", "signal"))
     except (ValueError, KeyError, RecursionError):
         return 0
-    return record["ended"] if known else 0
+    return record["ended"] if known and record["run"] >= run else 0
 
 
 def _run_of(line: bytes) -> int:
