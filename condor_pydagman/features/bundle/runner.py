@@ -472,7 +472,7 @@ class Results:
 
     def over(self) -> "set[int]":
         """The tasks that have ended in earlier runs, or were released by the run that was the last:
-        what one that still runs elsewhere releases behind it counts for nobody."""
+        what one that still runs elsewhere ends or releases behind it counts for nobody."""
         found: set[int] = set()
         whole_line = True
         with open(self._file, "rb", closefd=False) as file:
@@ -480,7 +480,7 @@ class Results:
                 if self.stream is not None:
                     self.stream.write(line)
                 if whole_line and line.startswith(b'{"ended": '):
-                    number, is_good = _end_in(line)
+                    number, is_good = _end_in(line, self.last_run)
                     if is_good and number not in found:
                         self.succeeded.add(number)
                     found.add(number)
@@ -537,15 +537,17 @@ class Results:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
 
 
-def _end_in(line: bytes) -> "tuple[int, bool]":
-    """The task of which a line says that it has ended, 0 if it is no such line; and whether it has
-    succeeded."""
+def _end_in(line: bytes, run: int) -> "tuple[int, bool]":
+    """The task that has ended, as a line of that run or a later one says, 0 if it is no such line;
+    and whether it has succeeded."""
     try:
         record = json.loads(line.decode())
         known = all(type(record[name]) is int for name in ("ended", "run", "code", "signal"))
     except (ValueError, KeyError, RecursionError):
         return 0, False
-    return (record["ended"], is_success(record)) if known else (0, False)
+    if not known or record["run"] < run:
+        return 0, False
+    return record["ended"], is_success(record)
 
 
 def is_success(record: "dict[str, Any]") -> bool:

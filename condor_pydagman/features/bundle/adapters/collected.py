@@ -349,11 +349,12 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
         for line in _objects(path):
             number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
             if number in tasks:
-                if "ended" in line:
-                    if ended.setdefault(number, line) is not line:
-                        doubtful |= {number} if ended[number].get("run") == run else set()
-                else:
+                if "ended" not in line:
                     started.add(number)
+                elif run < newest:
+                    pass  # of a machine that was lost: the newest run may be running it again
+                elif ended.setdefault(number, line) is not line:
+                    doubtful |= {number} if ended[number].get("run") == run else set()
             elif run >= 0 and isinstance(line.get("host"), str):
                 hosts[run], newest = line["host"], run
             elif run == newest and isinstance(line.get("released"), list):
