@@ -23,6 +23,8 @@ from condor_pydagman.vocabulary import ScriptKind
 
 LONG_S = 20.0  # of a task: what takes that long gains nothing by running behind others in a job
 STEP_S = 0.5  # that a step takes longer in a job of its own, at least. Measured: 1.6 s
+LEAST_S = 1.0  # of a chain that is cut
+PARTS = 4  # of the work for a slot that a chain is at most, then
 MAX_PARENTS = 500  # of a node that joins: all are looked at for each of them
 
 
@@ -33,11 +35,26 @@ class Room(NamedTuple):
         most: all in all.
         parallel: how many run side by side.
         task_s: how long one takes, in seconds; 0: that is not known.
+        steps: how many may be in it for one that is ready, with that one; 0: any number.
     """
 
     most: int
     parallel: int = 1
     task_s: float = 0.0
+    steps: int = 0
+
+    def cut(self, heads: int, length: int, slots: int) -> Room:
+        """The same with chains that are cut if there are more of them than slots: else some slots
+        would run whole ones in the end, while others have nothing to do.
+
+        Args:
+            heads: nodes that are ready, and bundles that run or are to.
+            length: how many nodes there are for one that is ready.
+        """
+        is_short = 0 < length * self.task_s <= LEAST_S
+        if is_short or not 0 < slots < heads:
+            return self
+        return self._replace(steps=max(1, heads * length // (PARTS * slots)))
 
 
 def why_apart(dag: Dag, node: int) -> str:
@@ -121,7 +138,7 @@ class Chains:
         while todo:
             joining = {child: self._step_of(child) for child in self._joining(todo.pop())}
             more = on_step + Counter(joining.values())
-            if joining and self._pays(more, len(joining)):
+            if joining and self._fits(more) and self._pays(more, len(joining)):
                 on_step = more
                 self._steps.update(joining)
                 todo.extend(reversed(joining))
@@ -136,6 +153,10 @@ class Chains:
 
     def _step_of(self, node: int) -> int:
         return 1 + max(self._steps.get(parent, 0) for parent in self._graph.parents(node))
+
+    def _fits(self, on_step: Counter[int]) -> bool:
+        """Whether so many nodes may be there for one that is ready."""
+        return not self._room.steps or sum(on_step.values()) <= self._room.steps
 
     def _pays(self, on_step: Counter[int], number: int) -> bool:
         """Whether there is room for so many nodes more, and slots that are free would not run them

@@ -251,8 +251,13 @@ class Waiting:
             return list(islice(waiting, self._size(key, waiting, limits)))
         room = self._room(key, limits)
         first = self.followers.with_heads(key, room, islice(waiting, 1))
-        heads = islice(waiting, self._size(key, waiting, limits, len(first)))
-        return self.followers.with_heads(key, room, heads)
+        if not (limits.size or limits.seconds):
+            heads = len(waiting) + len(self._jobs.running) + len(self._jobs.idle)
+            room = room.cut(heads, len(first), self.learned.slots or 0)
+        size = self._size(key, waiting, limits, min(len(first), room.steps or len(first)))
+        if len(first) > 1 and not (room.task_s or limits.size):
+            size = min(size, 1)  # what would wait for a long step is not given back
+        return self.followers.with_heads(key, room, islice(waiting, size))
 
     def _room(self, key: Key, limits: Limits) -> Room:
         run, task_s = self.run, self.learned.task_s(key.kind)

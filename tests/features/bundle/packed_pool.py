@@ -51,6 +51,7 @@ class Pool(NamedTuple):
             those behind it are given back; 0: when the bundle has ended.
         comes_home: what a task has made comes with its job, and its children wait for that.
         chains: whether tasks run behind others in a bundle.
+        start_s: from a job's submission to its start, at least.
     """
 
     slots: int
@@ -67,6 +68,7 @@ class Pool(NamedTuple):
     live_s: float = 0.0
     comes_home: bool = False
     chains: bool = False
+    start_s: float = 0.0
 
 
 class Job:
@@ -158,27 +160,35 @@ class Run:
     def plan_chains(self, limits: Limits) -> None:
         """The same, one bundle after the other, with those that run behind others."""
         while self.ready and self.idle < max(self.slots, len(self.running), 500):
-            length = len(self.followed([self.ready[0]]))
+            room = self.room()
+            length = len(self.followed([self.ready[0]], room))
+            slots = self.slots if self.pool.known == "all" else 0
+            room = room.cut(len(self.ready) + len(self.running) + self.idle, length, slots)
+            length = min(length, room.steps or length)
             seen = self.seen()
             seen = seen._replace(task_s=seen.task_s * length, longest_s=seen.longest_s * length)
             size = next(iter(self.rule(seen, limits)), 0)
             if not size:
                 return
+            if length > 1 and not self.times.ended:
+                size = 1
             size = min(size, max(1, MAX_SIZE // length))
-            nodes = self.followed([self.ready[place] for place in range(size)])
+            nodes = self.followed([self.ready[place] for place in range(size)], room)
             heads = [self.ready.popleft() for _ in range(size)]
             self.ready.extendleft(reversed([node for node in heads if node not in nodes]))
             self.behind.update(nodes)
             self.behind.difference_update(heads)
             self.submit(nodes)
 
-    def followed(self, heads: list[int]) -> list[int]:
-        """Tasks that are ready, and those that run behind them."""
+    def room(self) -> Room:
         task_s = self.times.task_s
-        if task_s > LONG_S:
-            return heads
         most = min(MAX_SIZE, max(1, int(MAX_SECONDS / task_s))) if task_s else MAX_SIZE
-        room = Room(most, 1, task_s)
+        return Room(most, 1, task_s)
+
+    def followed(self, heads: list[int], room: Room) -> list[int]:
+        """Tasks that are ready, and those that run behind them."""
+        if room.task_s > LONG_S:
+            return heads
         chains = Chains(self.graph, room, self.may_join, self.done.__contains__)
         return chains.with_followers(heads)
 
@@ -216,7 +226,8 @@ class Run:
         self.jobs += 1
         self.submit_free = max(self.submit_free, self.now) + 1 / self.pool.submits_per_s
         release_s = max(RELEASE_S, LATE * self.times.task_s) if self.pool.live_s else 0.0
-        self.later(self.submit_free, self.queue.append, Job(nodes, release_s))
+        in_queue = self.submit_free + self.pool.start_s
+        self.later(in_queue, self.queue.append, Job(nodes, release_s))
 
     def start(self) -> None:
         """What the schedd does now."""
