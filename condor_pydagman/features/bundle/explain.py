@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.features.bundle.behind import nodes_before, why_not_behind
 from condor_pydagman.features.bundle.commands import line_of_nodes
 from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, bundle_of
 from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of
@@ -49,19 +50,29 @@ def _in_words(bundle: NodeRun) -> str:
 
 
 def of_node(facts: Facts, run: NodeRun) -> Iterator[Notice]:
-    """Of a node that is in a bundle: in which, and what that does."""
-    bundle = carrier_of(run)
+    """Of a node that is in a bundle: in which, and what that does; or behind which others of it."""
+    bundle = facts.run.carried.get(run.name)
     if not isinstance(bundle, BundleSeen):
         return
-    sentence = f"It is in {_with_others(bundle)}{_does(bundle, facts.now)}."
+    if carrier_of(run) is bundle:
+        stands = f"is in {_with_others(bundle)}"
+    else:
+        before = nodes_before(facts, run, bundle)
+        if not before:
+            return
+        stands = f"is to run behind {names_of(before)} in {_in_job(bundle)}"
+    sentence = f"It {stands}{_does(bundle, facts.now)}."
     evidence = Evidence(facts.nodes_log, f"{bundle.name} was made", bundle.made)
     yield Notice("node.state", Weight.NOTE, sentence, (run.name,), (evidence,))
 
 
 def _with_others(bundle: BundleSeen) -> str:
     """`bundle 17 (job 211.0) with 49 others`."""
-    job = f" (job {bundle.job.job})" if bundle.job.job else ""
-    return f"{bundle.name}{job} with {number_of(len(bundle.nodes) - 1, 'other')}"
+    return f"{_in_job(bundle)} with {number_of(len(bundle.nodes) - 1, 'other')}"
+
+
+def _in_job(bundle: BundleSeen) -> str:
+    return bundle.name + (f" (job {bundle.job.job})" if bundle.job.job else "")
 
 
 def _does(bundle: BundleSeen, now: float) -> str:
@@ -110,4 +121,6 @@ def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
         f" these{wait}, or until the throttles permit their job; if it can't be bundled, which"
         f" {facts.out} says, it is submitted alone."
     )
+    if line is not None and line.chains:
+        sentence += why_not_behind(facts, dag, node)
     yield Notice("node.state", Weight.NOTE, sentence, (dag.names[node],))

@@ -86,9 +86,9 @@ def test_a_chain_is_cut_where_there_is_no_more_room() -> None:
     [
         ("", ""),
         ("SCRIPT PRE B s", "it has a PRE script"),
-        ("SCRIPT POST A s", "A, before it, has a POST script"),
+        ("SCRIPT POST A s", "node A before it has a POST script"),
         ("SCRIPT POST B s", ""),
-        ("ABORT-DAG-ON A 0", "A, before it, ends the DAG if it returns 0"),
+        ("ABORT-DAG-ON A 0", "node A before it ends the DAG if it returns 0"),
         ("ABORT-DAG-ON A 1", ""),
         ("SAVE_POINT_FILE B", "it has a SAVE_POINT_FILE"),
         ("RUN_IF B A.Status =?= 0", "more decides whether it runs than that"),
