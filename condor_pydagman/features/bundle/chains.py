@@ -68,8 +68,7 @@ def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:
 
 
 def _why_not_behind(dag: Dag, parent: int, node: int, *, named: bool) -> str:
-    before = f"{f'node {dag.names[parent]}' if named else 'a node'} before it"
-    abort = dag.aborts.get(parent)
+    before, abort = _before(dag, parent, named=named), dag.aborts.get(parent)
     if dag.script(parent, ScriptKind.POST) is not None:
         return f"{before} has a POST script"
     if abort is not None and abort.status == 0:
@@ -78,6 +77,24 @@ def _why_not_behind(dag: Dag, parent: int, node: int, *, named: bool) -> str:
         return f"it also runs if {before} fails"
     must_run = next(filter(None, (data.must_run(parent) for data in dag.all_features())), "")
     return f"{before} {must_run.removeprefix('it ')}" if must_run else ""
+
+
+def why_unlike(
+    dag: Dag, line_of: Mapping[int, BundleLine], parent: int, node: int, *, named: bool = True
+) -> str:
+    """Why a node and one that it waits for go into no bundle together, whatever their descriptions
+    say; '' if they may.  `named`: as of `why_apart`."""
+    before = _before(dag, parent, named=named)
+    if line_of.get(parent) != line_of.get(node):
+        return f"{before} is of no BUNDLE line, or of another"
+    if dag.categories.get(parent) != dag.categories.get(node):
+        return f"{before} is of another category, or of none"
+    has_another = dag.priorities.get(parent, 0) != dag.priorities.get(node, 0)
+    return f"{before} has another PRIORITY" if has_another else ""
+
+
+def _before(dag: Dag, parent: int, *, named: bool) -> str:
+    return f"{f'node {dag.names[parent]}' if named else 'a node'} before it"
 
 
 def waiting_inside(dag: Dag, line_of: Mapping[int, BundleLine]) -> Iterator[int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
+from condor_pydagman.features.bundle.chains import Chains, Room, why_apart, why_unlike
 from condor_pydagman.features.bundle.commands import BundleLine
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 
-OTHER_KIND = "a node before it is of another kind, or of another line"
+OTHER_KIND = "a node before it runs alone, or its job asks for something else"
 FREE_SLOTS = "slots that are free run it sooner, beside others that wait for the same"
 
 
@@ -50,7 +50,7 @@ class ChainsAhead:
         return Chains(self._dag, room, self._may_join, self._is_done)
 
     def _may_join(self, node: int) -> bool:
-        return self._apart.get(node, "another kind") == ""
+        return not self._apart.get(node, OTHER_KIND)
 
     def _is_done(self, node: int) -> bool:
         return bool(self._dag.flags[node] & DONE)
@@ -67,13 +67,20 @@ class ChainsAhead:
         number = sum(any(steps.get(one, 1) > 1 for one in children(head)) for head in heads)
         return Chained(number, max(steps.values()), behind) if number else Chained()
 
-    def not_behind(self, nodes: Iterable[int]) -> Iterator[tuple[int, str]]:
-        """Those of these nodes that don't run behind the ones that they wait for; and why."""
+    def not_behind(
+        self, nodes: Iterable[int], line_of: Mapping[int, BundleLine]
+    ) -> Iterator[tuple[int, str]]:
+        """Those of these nodes that don't run behind the ones that they wait for; and why.
+
+        Args:
+            line_of: by node, its line.
+        """
         for node in nodes:
             if self._steps.get(node) == 1:
-                yield node, self._apart[node] or self._why_first(node)
+                yield node, self._apart[node] or self._why_first(node, line_of)
 
-    def _why_first(self, node: int) -> str:
-        parents = self._dag.parents(node)
-        together = all(one in self._steps or self._is_done(one) for one in parents)
-        return FREE_SLOTS if together else OTHER_KIND
+    def _why_first(self, node: int, line_of: Mapping[int, BundleLine]) -> str:
+        for parent in self._dag.parents(node):
+            if parent not in self._steps and not self._is_done(parent):
+                return why_unlike(self._dag, line_of, parent, node, named=False) or OTHER_KIND
+        return FREE_SLOTS

@@ -32,6 +32,9 @@ from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.printable import does, number_of
 
+_NONE_WAITS = "none of its nodes waits for another of them"
+_FOR_CHAINS = "leave CHAINS out, or add the nodes that these wait for (docs/bundles.md)"
+
 
 def check(dag: Dag, findings: Findings) -> None:
     """Look for lines, and options, that do less than they say."""
@@ -138,14 +141,13 @@ def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptio
     _tell_reasons(dag, "DAG423", "can't be bundled", alone.items(), findings)
     behind = list(waiting_inside(dag, line_of))
     apart = ((node, why_apart(dag, node, named=False)) for node in behind if node not in alone)
-    what = "can't run in one bundle behind those that come before"
+    what = "can't run behind others in a bundle"
     _tell_reasons(dag, "DAG426", what, apart, findings)
     chained = {line_of[node].name for node in behind}
-    for line in bundle_lines_of(dag):
-        if line.chains and line.name not in chained:
-            message = f"CHAINS of BUNDLE {line.name} has no effect"
-            why = "none of its nodes waits for another of them"
-            _add(findings, "DAG425", line, f"{message}: {why}")
+    for name in {line.name: None for line in line_of.values() if line.chains}:
+        if name not in chained:
+            message = f"CHAINS of BUNDLE {name} has no effect: {_NONE_WAITS}"
+            findings.add("DAG425", message, words=("BUNDLE", name), hint=_FOR_CHAINS)
 
 
 def _tell_reasons(

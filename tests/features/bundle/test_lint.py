@@ -155,7 +155,7 @@ def of_chains(dag: str, code: str = "DAG426") -> list[str]:
     return [one.message for one in lint(["t.dag"], world, BuildOptions()).kept if one.code == code]
 
 
-CANT = "can't run in one bundle behind those that come before: "
+CANT = "can't run behind others in a bundle: "
 
 
 def test_nodes_that_can_run_behind_others_are_no_finding() -> None:
@@ -196,3 +196,7 @@ def test_chains_of_nodes_none_of_which_waits_for_another(lines: str) -> None:
     assert not of_chains(text)
     none = "none of its nodes waits for another of them"
     assert of_chains(text, "DAG425") == [f"CHAINS of BUNDLE b has no effect: {none}"]
+
+
+def test_of_chains_of_a_line_without_nodes_no_more_is_told() -> None:
+    assert not of_chains(f"{AB}BUNDLE a ALL_NODES\nBUNDLE b CHAINS ALL_NODES\n", "DAG425")

@@ -72,6 +72,7 @@ def test_a_size_is_cut_to_what_is_allowed_and_asks_no_pool(
     text = f"{bag(10)}BUNDLE b SIZE 4 ALL_NODES\n"
     assert kinds(text)[0].sizes == (4, 4, 2)
     assert kinds(text, 3)[0].sizes == (3, 3, 3, 1)
+    assert told(text, 3)[1].endswith(": first 3 bundles of 3 nodes")
     assert told(text) == [
         "BUNDLE b: 10 nodes of 1 kind can go together",
         "    10 nodes like A0 (a.sub): first 3 bundles of up to 4 nodes",
@@ -217,7 +218,19 @@ def test_a_line_without_chains_has_none() -> None:
     [
         ("SCRIPT PRE B0 s\nSCRIPT PRE B1 s\n", "B0", 2, "it has a PRE script"),
         ("SCRIPT POST B1 s\n", "C1", 1, "a node before it has a POST script"),
-        ("PRIORITY C2 5\nPRIORITY C3 5\n", "C2", 2, OTHER_KIND),
+        ("PRIORITY C2 5\nPRIORITY C3 5\n", "C2", 2, "a node before it has another PRIORITY"),
+        (
+            "CATEGORY A0 x\nCATEGORY A1 x\n",
+            "B0",
+            2,
+            "a node before it is of another category, or of none",
+        ),
+        (
+            'VARS B2 My.X="1"\nVARS B3 My.X="1"\nVARS C2 My.X="1"\nVARS C3 My.X="1"\n',
+            "B2",
+            2,
+            OTHER_KIND,
+        ),
         ("JOB X a.sub\nJOB Y a.sub\nPARENT A0 CHILD X Y\n", "B0", 3, FREE_SLOTS),
     ],
 )
@@ -231,7 +244,7 @@ def test_why_nodes_do_not_run_behind_others_in_words() -> None:
     found = told(f"{text}BUNDLE b SIZE 9 CHAINS ALL_NODES\n")
     assert found[1:] == [
         "    12 nodes like A0 (a.sub), 5 of them behind others: 4 chains of up to 3: first 1 bundle"
-        " of 7 nodes for the 7 of the first chains",
+        " of 7 nodes for the 7 that come first",
         "    B0 and 1 other node do not run behind those before them: it has a PRE script",
         "    C2 does not run behind those before it: a node before it has a POST script",
     ]
@@ -248,7 +261,7 @@ def test_nodes_that_wait_for_those_that_are_done_wait_for_none() -> None:
 @pytest.mark.parametrize("options", ["", "SIZE 30", "PARALLEL 4"])
 def test_a_run_with_chains_begins_as_was_foreseen(options: str, extra: str, is_live: bool) -> None:
     Path("n.sub").write_text(SUBMIT.format("NO" if is_live else "YES"))
-    count = 300
+    count = 100
     names = " ".join(f"{letter}{n}" for letter in "ABC" for n in range(count))
     names += " F G M" if extra else ""
     edges = "".join(f"; A{n} -> B{n}; B{n} -> C{n}" for n in range(count))

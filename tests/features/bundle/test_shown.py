@@ -405,7 +405,14 @@ def test_a_node_that_was_given_back_runs_behind_none(logs: BundleLogs) -> None:
     [
         ("SAVE_POINT_FILE B\n", "it has a SAVE_POINT_FILE"),
         ("SCRIPT POST A x\n", "node A before it has a POST script"),
-        ("PRIORITY B 1\n", "it is of another kind, or there was no room for it"),
+        ("PRIORITY B 1\n", "node A before it has another PRIORITY."),
+        ("SHARED_LIMIT x NODES B\n", "it has a SHARED_LIMIT."),
+        ("", "its job asks for something else, or there was no room for it."),
+        (
+            "PARENT A CHILD C\nPARENT D CHILD B\n",
+            "its job asks for something else, or there was no room for it, or free slots were to"
+            " run it sooner.",
+        ),
     ],
 )
 def test_why_a_node_did_not_run_behind_the_one_before_it(
@@ -414,6 +421,7 @@ def test_why_a_node_did_not_run_behind_the_one_before_it(
     logs.made("A D")
     logs.runs()
     logs.task("A", 1)
+    logs.task("D", 2)
     if "POST" in more:
         logs.event(16, _POST, "211.000.001")
     (said,) = said_in_chain(logs, "B", more)

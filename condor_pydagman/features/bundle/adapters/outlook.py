@@ -197,7 +197,8 @@ class _Packing:
             tuple(self._sizes(kind, limits, first, ahead)),
             ahead.chained(),
         )
-        return together, list(ahead.not_behind(filter(self._waits_inside.__contains__, nodes)))
+        waiting = self._waits_inside.intersection(nodes)
+        return together, list(ahead.not_behind(waiting, self._line_of))
 
     def _sizes(
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
@@ -274,12 +275,12 @@ def _chains_told(chains: Chained) -> str:
 
 
 def _begin(one: Together) -> str:
-    most = max(one.sizes, default=0)
-    if most < MIN_SIZE:
+    sizes = [size for size in one.sizes if size >= MIN_SIZE]
+    if not sizes:
         return "first one to a job, until it is known how long they take"
-    up_to = "" if min(one.sizes) == most else "up to "
+    up_to = "" if min(sizes) == max(sizes) else "up to "
     more = ", then more" if sum(one.sizes) < one.at_once else ""
-    bundles = f"{number_of(len(one.sizes), 'bundle')} of {up_to}{most} nodes"
+    bundles = f"{number_of(len(sizes), 'bundle')} of {up_to}{max(sizes)} nodes"
     return f"first {bundles}{more}{_provided(one)}"
 
 
@@ -287,8 +288,8 @@ def _provided(one: Together) -> str:
     """What the sizes are based on."""
     all_of_them = one.at_once == one.nodes
     if one.chains.number:
-        some = "" if all_of_them else f" for the {one.at_once:,} of the first chains"
-        return some + ("" if one.at_start else ", if all that are first are ready at once")
+        some = "" if all_of_them else f" for the {one.at_once:,} that come first"
+        return some + ("" if one.at_start else ", if the first of them are ready at once")
     if one.at_start:
         return "" if all_of_them else f" for the {one.at_once:,} that are ready at the start"
     return f", if {'all' if all_of_them else f'{one.at_once:,} of them'} are ready at once"
