@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.alone import alone_in
@@ -133,16 +133,21 @@ def _check_knob(dag: Dag, world: World, findings: Findings) -> None:
 
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
-    """Look for sizes that are too large, and for CHAINS without effect; tell which nodes run alone,
-    or not behind others, and why, once for a reason."""
+    """Look for sizes that are too large; tell which nodes run alone, or not behind others by
+    CHAINS, and why, once for a reason."""
     _check_knob(dag, world, findings)
     line_of = line_of_nodes(dag, range(len(dag)))
     alone = dict(_alone(dag, world, line_of))
     _tell_reasons(dag, "DAG423", "can't be bundled", alone.items(), findings)
+    _check_chains(dag, line_of, alone, findings)
+
+
+def _check_chains(
+    dag: Dag, line_of: Mapping[int, BundleLine], alone: Collection[int], findings: Findings
+) -> None:
     behind = list(waiting_inside(dag, line_of))
     apart = ((node, why_apart(dag, node, named=False)) for node in behind if node not in alone)
-    what = "can't run behind others in a bundle"
-    _tell_reasons(dag, "DAG426", what, apart, findings)
+    _tell_reasons(dag, "DAG426", "can't run behind others in a bundle", apart, findings)
     chained = {line_of[node].name for node in behind}
     for name in {line.name: None for line in line_of.values() if line.chains}:
         if name not in chained:
