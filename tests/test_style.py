@@ -66,9 +66,8 @@ OF_FEATURES = {
         for name in ("configured", "directory", "listing")
     },
     "features/notify/starter": "features.adapters",
-    # A program for other machines, which imports nothing else of the package.
+    # A program for other machines, which imports nothing of the package.
     "features/bundle/runner": "features.adapters",
-    "features/bundle/runner_tasks": "features.adapters",
 }
 # What is of both: the program condor_dagman, which is DAGMan's, is among the commands.
 DAGMANS_COMMAND = "cli/dagman.py"

@@ -221,6 +221,7 @@ class BundleJobs:
         """The schedd has told what it has: bundles that it has not got are over."""
         queued = {job.cluster: job for job in answer.jobs if number_of(job.node)}
         ended = {number_of(job.node): job for job in answer.ended}
+        self.last = max([self.last, *ended])  # a log that was cut does not show them
         self._over.intersection_update(queued)
         self._remove_strays(queued)
         missing = False

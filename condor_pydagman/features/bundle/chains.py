@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from typing import Protocol
 
 from condor_pydagman.features.bundle.commands import BundleLine
 from condor_pydagman.features.cache.commands import cached_of
@@ -104,6 +105,16 @@ def waiting_inside(dag: Dag, line_of: Mapping[int, BundleLine]) -> Iterator[int]
             yield node
 
 
+class Graph(Protocol):
+    """Which nodes wait for which."""
+
+    def children(self, node: int) -> Iterable[int]:
+        """Those that wait for the node; one may come twice."""
+
+    def parents(self, node: int) -> Iterable[int]:
+        """Those that the node waits for; one may come twice."""
+
+
 class Chains:
     """The nodes of one bundle, as they join it.
 
@@ -116,9 +127,13 @@ class Chains:
     """
 
     def __init__(
-        self, dag: Dag, room: Room, may_join: Callable[[int], bool], is_done: Callable[[int], bool]
+        self,
+        graph: Graph,
+        room: Room,
+        may_join: Callable[[int], bool],
+        is_done: Callable[[int], bool],
     ) -> None:
-        self._dag, self._room = dag, room
+        self._graph, self._room = graph, room
         self._may_join, self._is_done = may_join, is_done
         self.steps: dict[int, int] = {}
 
@@ -147,14 +162,14 @@ class Chains:
 
     def _joining(self, parent: int) -> Iterator[int]:
         """Its children that could join now."""
-        for child in dict.fromkeys(self._dag.children(parent)):
+        for child in dict.fromkeys(self._graph.children(parent)):
             if child not in self.steps and self._may_join(child):
-                parents = self._dag.parents(child)
+                parents = self._graph.parents(child)
                 if all(one in self.steps or self._is_done(one) for one in parents):
                     yield child
 
     def _step_of(self, node: int) -> int:
-        return 1 + max(self.steps.get(parent, 0) for parent in self._dag.parents(node))
+        return 1 + max(self.steps.get(parent, 0) for parent in self._graph.parents(node))
 
     def _pays(self, on_step: Counter[int], number: int) -> bool:
         """Whether there is room for so many nodes more, and slots that are free would not run them

@@ -13,6 +13,7 @@ import os.path
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from condor_pydagman.features.bundle.job_lines import URL, files_of_job, requests_of_job
 from condor_pydagman.graph.model import Variable
 from condor_pydagman.language import submit_file
 from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand, references
@@ -37,24 +38,27 @@ _TASK_OF = {alias: name for name, aliases in _OF_TASK.items() for alias in alias
 # Commands whose effect a bundle can't give to one of its tasks.
 _ALONE = re.compile(
     r"(?:on_exit_|onexit|periodic|retry_until|max_retries|jobmaxretries|retry_request|checkpoint_"
-    r"|successcheckpoint|transfer_?checkpoint|cron_|deferral|stream|kill_sig|killsig|remove_kill"
-    r"|rmkill|hold_kill|holdkill|noop_job|isnoop|hold$|leave_in_queue|leavejob|shell$|tool_daemon"
+    r"|checkpointdest|successcheckpoint|transfer_?checkpoint|cron_|cron(?:day|hour|min|mon)|deferral|stream|kill_sig|killsig|remove_kill"
+    r"|rmkill|hold_kill|holdkill|noop_job|isnoop|hold$|leave_in_queue|leavejob|shell$|tool_?daemon"
     r"|jar_files|jarfiles|java_|max_materialize|max_idle|materialize|jobmaterialize|output_dest"
     r"|outputdest|output_dir|outputdir|public_input|common_input|transfer_common|commoninput"
     r"|skip_if_dataflow|skipifdataflow|preserve_relative|preserverelative|append_files|appendfiles"
     r"|transfer_input$|transferin$|transfer_output$|transferout$|transfer_error|transfererr"
     r"|encrypt_|encrypt(?:in|out)|dont_encrypt|dontencrypt|manifest|arguments2|environment2"
-    r"|fetch_files|file_remaps|local_files|remote_|interactive|machine_count|parallel_script"
+    r"|fetch_files|file_remaps|local_files|remote_|remoteiwd|interactive|machine_count|parallel_script"
     r"|suspend_job|want_graceful|wantgraceful|vm_|ec2_|gce_|azure_|grid_|arc_|batch_queue"
     r"|allow_arguments|allow_environment|compress_files|buffer|copy_to_spool|when_to_transfer"
-    r"|whentotransfer|allowed_execute|allowedexecute)"
+    r"|whentotransfer|allowed_execute|allowedexecute|allowed_job|allowedjob|max_transfer"
+    r"|maxtransfer|transfer_?plugins|erase_output|eraseoutput|jobuniverse$"
+    r"|concurrency_limits_expr|concurrencylimits)"
 )
+_OF_SERVICE = re.compile(r"_oauth_(?:permissions|resource)(?:_|$)|_container_port$")
 _TRANSFERS = ("transferinput", "transferoutput", "transferexecutable", "shouldtransferfiles")
 _UNIVERSES = ("", "vanilla", "5", "container")
+_IMAGES = ("container_image", "containerimage", "docker_image", "dockerimage", "singularity_image")
 _QUEUES = re.compile(r"^\s*queue\b(?!\s*=)", re.IGNORECASE | re.MULTILINE)
 _PLAIN_QUEUE = re.compile(r"\s*1?\s*")
 _V1_QUOTE = re.compile(r'(?<!\\)"')
-_URL = re.compile(r"^[A-Za-z][\w+.-]*://")
 NO_FILE = "it transfers a file that is not there, or not to be read"
 _OF_NODE = ("job", "retry")  # macros that DAGMan sets for each node
 
@@ -77,6 +81,7 @@ class Task(NamedTuple):
         remaps: by name of an output, where it belongs, relative to `directory`.
         success: the exit code that stands for success.
         transfers_files: whether the job may be one with file transfer.
+        files_of_job, requests: by commands, see `job_lines`.
     """
 
     program: str
@@ -92,6 +97,8 @@ class Task(NamedTuple):
     remaps: Mapping[str, str]
     success: int
     transfers_files: bool
+    files_of_job: Mapping[str, str] = {}
+    requests: Mapping[str, str] = {}
 
     @property
     def sources(self) -> list[str]:
@@ -196,7 +203,8 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
         is_unused = key in own and key not in node.commands and _is_plain(key)
         if key not in submit_file.KEYWORDS and (key in used or is_unused):
             continue  # a macro: it counts where it is used
-        lines.append(f"{key}={_equal_part(values[key], values, own)}")
+        part = task.files_of_job.get(key) or _equal_part(values[key], values, own)
+        lines.append(f"{key}={part}")
     universe = values.get("universe", "").strip().lower()
     if universe not in _UNIVERSES:
         raise CannotBundle(f"it runs in the {universe} universe")
@@ -206,7 +214,7 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
 
 def _is_plain(key: str) -> bool:
     """Whether a variable of this name is of no effect but where it is used."""
-    return not ("." in key or key.startswith(("+", "request_")))
+    return not ("." in key or key.startswith(("+", "request_")) or _OF_SERVICE.search(key))
 
 
 def _is_of_job(key: str) -> bool:
@@ -225,22 +233,27 @@ def _equal_part(value: str, values: Mapping[str, str], own: set[str]) -> str:
     new = expand(value, values.get)
     if new is not None:
         return new
-    if _depends(value, values, own):
+    macros = _macros_of(value, values)
+    known = [name for name in macros if name in values]
+    again = next((name for name in known if name in references(values[name])), None)
+    if again is not None:
+        raise CannotBundle(f"it sets {again} by what that was before")
+    parts = [value, *(f"{name}={values[name]}" for name in known)]
+    depends = any(name in own or name in SPECIAL for name in macros)
+    if depends or any("$random" in part.lower() for part in parts):
         raise CannotBundle(f"it is not known what this will be: {value}")
-    return value
+    return "\n ".join(parts)
 
 
-def _depends(value: str, values: Mapping[str, str], own: set[str]) -> bool:
-    """Whether a value may be another one for each node or job."""
+def _macros_of(value: str, values: Mapping[str, str]) -> list[str]:
+    """Macros that a value is made of, and those that they are made of."""
     todo, seen = [value], set[str]()
     while todo:
-        for name in references(todo.pop()):
-            if name in own or name in SPECIAL:
-                return True
-            if name in values and name not in seen:
-                seen.add(name)
+        for name in references(todo.pop()) - seen:
+            seen.add(name)
+            if name in values:
                 todo.append(values[name])
-    return "$random" in value.lower()
+    return sorted(seen)
 
 
 def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) -> Task:
@@ -255,11 +268,14 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
     executable = text("executable")
     if not executable:
         raise CannotBundle("it has no executable")
-    if _URL.match(executable):
+    if URL.match(executable):
         raise CannotBundle("its executable is a URL")
-    transfers = values.get("transfer_executable", "true").strip().lower()
+    transfers = values.get("transfer_executable", values.get("transferexecutable", "true"))
+    transfers = transfers.strip().lower()
     if transfers not in ("true", "false", "yes", "no", "1", "0"):
         raise CannotBundle(f"it has transfer_executable = {transfers}")
+    if any(key in values for key in _IMAGES):
+        _check_image(executable, transfers in ("true", "yes", "1"), values)
     has_outputs = "transfer_output_files" in commands
     return Task(
         os.path.normpath(os.path.join(directory, executable)),
@@ -275,7 +291,21 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
         _remaps(text("transfer_output_remaps")),
         _number(text("success_exit_code") or "0"),
         _may_transfer(values),
+        dict(files_of_job(values, directory)),
+        dict(requests_of_job(values)),
     )
+
+
+def _check_image(executable: str, transfers: bool, values: Mapping[str, str]) -> None:
+    """Some names are looked up in the container, or where the job runs."""
+    if not (transfers or os.path.isabs(executable)):
+        raise CannotBundle(
+            f"its executable is one of the container's, without a path: {executable}"
+        )
+    if ("transfer_container" in values or "transfercontainer" in values) and any(
+        key in _IMAGES for key, _ in files_of_job(values, "")
+    ):
+        raise CannotBundle("its image is where the job runs, without a path")
 
 
 def _may_transfer(values: Mapping[str, str]) -> bool:
@@ -286,7 +316,7 @@ def _may_transfer(values: Mapping[str, str]) -> bool:
 
 
 def _stream(name: str) -> str:
-    if _URL.match(name):
+    if URL.match(name):
         raise CannotBundle(f"it names a URL: {name}")
     return "" if name == "/dev/null" else name
 
@@ -301,7 +331,7 @@ def _number(text: str) -> int:
 def _files(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
-        if _URL.match(name):
+        if URL.match(name):
             raise CannotBundle(f"it transfers a URL: {name}")
         if name.endswith("/") or "*" in name:
             raise CannotBundle(f"it transfers the contents of a directory: {name}")
@@ -323,7 +353,7 @@ def _remaps(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in filter(None, map(str.strip, text.split(";"))):
         name, equals, place = (part.strip() for part in pair.partition("="))
-        if not (name and equals and place) or "\\" in pair or _URL.match(place):
+        if not (name and equals and place) or "\\" in pair or URL.match(place):
             raise CannotBundle(f"it remaps outputs: {pair}")
         found[name] = place
     return found

@@ -161,13 +161,16 @@ class BundledDag(make.EngineHarness):
         assert {one: mine[one].members for one in known} == known
         return other
 
-    def killed(self, queue: Mapping[int, int] | None = None) -> BundledDag:
-        """Another engine that recovers, and learns of bundles in the queue: number and cluster."""
+    def killed(
+        self, queue: Mapping[int, int] | None = None, ended: Sequence[inputs.EndedJob] = ()
+    ) -> BundledDag:
+        """Another engine that recovers, and learns of bundles in the queue: number and cluster; and
+        of jobs that have left it."""
         other = self.replayed()
         other.tell(inputs.LogCaughtUp())
         assert other.asked(do.QueryQueue) == [do.QueryQueue(history=True)]
         jobs = [queued(number, cluster) for number, cluster in (queue or {}).items()]
-        other.tell(inputs.QueueListed([*jobs, *other.queue()]))
+        other.tell(inputs.QueueListed([*jobs, *other.queue()], ended))
         other.settle()
         return other
 

@@ -735,6 +735,14 @@ def test_a_log_that_has_lost_a_bundle_gives_its_number_to_no_other() -> None:
     assert [one.number for one in other.ever(Prepare)] == [4]
 
 
+def test_a_log_that_has_lost_a_bundle_that_was_removed_gives_its_number_to_no_other() -> None:
+    """The schedd's history has the number: nodes of another would count as removed with it."""
+    harness = begun()
+    removed_once = inputs.EndedJob(7, 0, "bundle 3", 0, RETURN_JOB_ABORTED)
+    other = harness.killed(ended=[removed_once])
+    assert [one.number for one in other.ever(Prepare)] == [4]
+
+
 def test_who_follows_the_log_knows_who_is_where() -> None:
     harness = begun()
     harness.bundle()

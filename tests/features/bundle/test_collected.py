@@ -399,6 +399,15 @@ def test_the_first_of_two_runs_that_have_ended_a_task_counts(home: Home) -> None
     assert home.values() == {1: 3}
 
 
+def test_what_a_run_ends_when_another_has_begun_does_not_count(home: Home) -> None:
+    """Its machine counts as lost, and the other runs the task again: its files change yet."""
+    newer = {**BEGUN, "run": 2}
+    home.results(BEGUN, started(1), started(2), ended(2), newer, ended(1))
+    assert home.values() == {2: 0}
+    home.results(BEGUN, started(1), newer, ended(1), {**ended(1, 3), "run": 2})
+    assert home.values() == {1: 3}
+
+
 def test_a_task_that_one_run_has_ended_twice_has_no_result(home: Home) -> None:
     home.results(ended(1), ended(2), ended(2))
     assert home.values() == {1: 0}

@@ -169,6 +169,10 @@ def test_without_file_transfer_nothing_is_asked_to_be_transferred(dag: Dag) -> N
         ("request_memory = 1.5 GB", "3", "4.5GB"),
         ("request_memory = 10\nrequest_cpus = 2", "6", "30"),
         ("request_memory = ifThenElse(x, 1, 2)", "3", "(ifThenElse(x, 1, 2)) * 3"),
+        ("m = 2 GB\nrequest_memory = $(m)", "3", "6GB"),
+        ("request_memory = 1048577", "3", "3145731"),
+        ("RequestCpus = 2\nRequestMemory = 10", "6", "30"),
+        ("", "3", "384"),  # JOB_DEFAULT_REQUESTMEMORY
     ],
 )
 def test_side_by_side_they_need_as_much_as_all_of_them(
@@ -178,6 +182,28 @@ def test_side_by_side_they_need_as_much_as_all_of_them(
     submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
     assert submit.expand("request_cpus") == cpus
     assert submit.expand("request_memory") == memory
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "want"),
+    [
+        ("request_licences = 2", "request_licences", "6"),
+        ("+RequestMemory = 10", "My.RequestMemory", "30"),
+        ("concurrency_limits = a, b:2", "concurrency_limits", "a:3, b:6"),
+    ],
+)
+def test_side_by_side_they_take_as_many_places_as_all_of_them(
+    dag: Dag, line: str, key: str, want: str
+) -> None:
+    (dag.path / "n.sub").write_text(PLAIN.replace("request_memory = 10", line))
+    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
+    assert submit.expand(key) == want
+
+
+def test_the_image_is_that_of_the_nodes_directory(dag: Dag) -> None:
+    (dag.path / "n.sub").write_text(f"container_image = a.sif\n{PLAIN}")
+    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1)))
+    assert submit.expand("container_image") == f"{dag.path}/a.sif"
 
 
 def test_the_runner_is_there_and_is_that_of_this_version(dag: Dag) -> None:

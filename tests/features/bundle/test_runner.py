@@ -282,6 +282,19 @@ def test_only_the_last_run_releases(job: BundleJob, by: int, runs: list[int]) ->
     assert [*job.ended()] == runs
 
 
+@pytest.mark.parametrize(("by", "runs"), [(1, [1]), (2, [])])
+def test_what_an_earlier_run_has_ended_behind_the_last_runs_again(
+    job: BundleJob, by: int, runs: list[int]
+) -> None:
+    """As it does for DAGMan."""
+    job.add("exit 0")
+    lines: list[dict[str, Any]] = [{"run": number, "host": "h", "time": 1.0} for number in (1, 2)]
+    lines.append({"ended": 1, "run": by, "code": 0, "signal": 0})
+    (job.path / "results").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    job.run()
+    assert [one["started"] for one in job.results() if "started" in one] == runs
+
+
 @pytest.mark.parametrize(
     "line", ["", "[", '{"released": ', '{"released": 1}', '{"released": [[]]}']
 )

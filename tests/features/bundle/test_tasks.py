@@ -237,7 +237,7 @@ def test_tasks_may_differ() -> None:
         "concurrency_limits = a",
         "accounting_group = a",
         "getenv = true",
-        "container_image = a.sif",
+        "container_image = /a.sif",
         "My.Foo = 1",
         "+Foo = 1",
         "priority = 3",
@@ -274,7 +274,21 @@ def test_a_macro_that_is_not_used_may_differ() -> None:
     assert kind(PLAIN, of[0]) == kind(PLAIN, of[1])
 
 
-@pytest.mark.parametrize("name", ["request_memory", "rank", "+Mine", "my.Mine", "request_licences"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("request_memory", "rank", "+Mine", "my.Mine", "request_licences", "RequestCpus"),
+        *(
+            "ImageSize",
+            "JobLeaseDuration",
+            "NiceUser",
+            "use_x509userproxy",
+            "s3_access_key_id_file",
+        ),
+        *("project_name", "jobset", "mount_under_scratch", "KeepClaimIdle", "box_container_port"),
+        *("box_oauth_permissions", "box_oauth_resource_handle", "want_job_networking"),
+    ],
+)
 def test_a_variable_that_is_a_command_must_be_equal(name: str) -> None:
     of = [node(before=(("n", "1"), (name, n))) for n in "12"]
     assert kind(PLAIN, of[0]) != kind(PLAIN, of[1])
@@ -311,6 +325,10 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
         *("hold = true", "leave_in_queue = true", "max_idle = 3", "output_destination = x"),
         *("preserve_relative_paths = true", "encrypt_input_files = x", "remote_initialdir = x"),
         *("arguments2 = x", "when_to_transfer_output = ON_EXIT", "allowed_execute_duration = 5"),
+        *("allowed_job_duration = 5", "max_transfer_output_mb = 5", "max_transfer_input_mb = 5"),
+        *("MaxTransferOutputMB = 5", "CronMinute = 1", "tooldaemoncmd = x", "JobUniverse = 12"),
+        *("transfer_plugins = a=b", "erase_output_and_error_on_restart = false", "RemoteIwd = x"),
+        *("concurrency_limits_expr = x", '+ConcurrencyLimits = "a"'),
         *("My.PeriodicRemove = x", "+OnExitHold = true", "My.Args = x", '+Cmd = "x"', "+Env = x"),
         *('+TransferInput = "x"', "My.Iwd = x", "My.JobMaxRetries = 3", "+WantGracefulRemoval = x"),
         *("universe = local", "universe = parallel", "universe = docker", "universe = scheduler"),
@@ -318,6 +336,57 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
 )
 def test_what_a_bundle_cannot_give_to_one_task_makes_it_run_alone(line: str) -> None:
     assert why(f"executable = j\n{line}\nqueue\n")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "m = {}\nrequest_memory = $INT(m)",
+        "m = {}\n+Mine = $(a_knob) $(m)",
+        "m = $(k)\nk = {}\n+Mine = $(a_knob) $(m)",
+    ],
+)
+def test_macros_of_what_nobody_can_know_must_be_equal(lines: str) -> None:
+    one, other = (kind(f"executable = j\n{lines.format(value)}\nqueue\n") for value in "12")
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "requirements = A\nrequirements = $(requirements) && B",
+        "m = 1\nm = $(m) 2\n+Mine = $(m)",
+        "m = $RANDOM_INTEGER(1,2)\n+Mine = $(m)",
+    ],
+)
+def test_what_a_macro_was_before_is_for_htcondor_to_say(lines: str) -> None:
+    assert why(f"executable = j\n{lines}\nqueue\n")
+
+
+def test_an_image_is_where_its_node_is() -> None:
+    """The job of a bundle has another initial directory."""
+    text = "executable = j\ncontainer_image = {}\nqueue\n"
+    dirs = [node(directory=name) for name in ("/one", "/two")]
+    assert [task(text.format("a.sif"), one).files_of_job for one in dirs] == [
+        {"container_image": "/one/a.sif"},
+        {"container_image": "/two/a.sif"},
+    ]
+    assert len({kind(text.format("a.sif"), one) for one in dirs}) == 2
+    for image in ("/a.sif", "docker://a"):
+        assert task(text.format(image)).files_of_job == {}
+        assert len({kind(text.format(image), one) for one in dirs}) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "transfer_executable = false\ncontainer_image = /a.sif",
+        "TransferExecutable = false\ndocker_image = a",
+        "container_image = a.sif\ntransfer_container = false",
+    ],
+)
+def test_what_is_looked_up_where_the_job_runs_makes_it_run_alone(lines: str) -> None:
+    assert why(f"executable = echo\n{lines}\nqueue\n")
 
 
 @pytest.mark.parametrize("universe", ["", "vanilla", "Vanilla", "container", "5"])

@@ -349,11 +349,12 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
         for line in _objects(path):
             number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
             if number in tasks:
-                if "ended" in line:
-                    if ended.setdefault(number, line) is not line:
-                        doubtful |= {number} if ended[number].get("run") == run else set()
-                else:
+                if "ended" not in line:
                     started.add(number)
+                elif run < newest:
+                    pass  # of a machine that was lost: the newest run may be running it again
+                elif ended.setdefault(number, line) is not line:
+                    doubtful |= {number} if ended[number].get("run") == run else set()
             elif run >= 0 and isinstance(line.get("host"), str):
                 hosts[run], newest = line["host"], run
             elif run == newest and isinstance(line.get("released"), list):
@@ -564,21 +565,21 @@ def _how(end: Mapping[str, Any], missing: str) -> str:
 
 
 def _value(end: Mapping[str, Any], missing: str) -> int:
-    """The exit code of a node, or the number of the signal that has ended its task, negative.
+    """What the event of a node says: `_code`, or that an output is missing.
 
     Args:
         missing: an output that could not be put where it belongs.
     """
-    code, signal = _whole(end.get("code")), _whole(end.get("signal"))
-    if signal > 0:
-        return -signal
-    value = code if code >= 0 else _MISSING
-    return _MISSING if value == 0 and (missing or end.get("missing")) else value
+    code = _code(end)
+    return _MISSING if code == 0 and (missing or end.get("missing")) else code
 
 
 def _code(end: Mapping[str, Any]) -> int:
-    """With what a task has ended: exit code, or not 0 if a signal has ended it."""
-    return _whole(end.get("code")) if _whole(end.get("signal")) <= 0 else -1
+    """The exit code of a task, or the number of the signal that has ended it, negative."""
+    code, signal = _whole(end.get("code")), _whole(end.get("signal"))
+    if signal > 0:
+        return -signal
+    return code if code >= 0 else _MISSING
 
 
 def _whole(value: object) -> int:

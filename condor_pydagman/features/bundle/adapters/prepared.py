@@ -15,15 +15,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.adapters import files
+from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import FileError
+from condor_pydagman.features.bundle import runner
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.made import Makers, Sources
-from condor_pydagman.features.bundle.adapters.program import program as program_text
+from condor_pydagman.features.bundle.job_lines import DEFAULTS, for_several
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
 from condor_pydagman.named_tuple import NamedTuple
@@ -34,8 +35,6 @@ RUNNER, TASKS, RESULTS, LIVE, IN, OUT = ("runner", "tasks", "results", "live", "
 ERRORS = "runner.err"
 FORMAT = 1
 MAX_DESCRIPTION_CHARS = 60
-_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
-_REQUESTS = ("request_cpus", "request_memory", "request_disk")
 
 
 class PrepareOrder(NamedTuple):
@@ -97,7 +96,7 @@ def prepare(order: PrepareOrder, looker: Looker) -> Job:
     text = "".join(json.dumps(one) + "\n" for one in [tasks_of.head(), *tasks_of.lines])
     files.replace(os.path.join(home, TASKS), [text], durable=False)
     body = looker.read(order.look.nodes[0], order.look.texts)[1]
-    return Job(_description(order, body, program, tasks_of), tasks_of.without)
+    return Job(_description(order, tasks[0], body, program, tasks_of), tasks_of.without)
 
 
 def _make_directory(home: str) -> None:
@@ -110,7 +109,8 @@ def _make_directory(home: str) -> None:
 
 def _put_runner(program: str) -> None:
     """The program beside the bundles is that of the DAGMan that has made the last of them."""
-    wanted = program_text().encode()
+    with open(runner.__file__, "rb") as file:
+        wanted = file.read()
     with contextlib.suppress(OSError), open(program, "rb") as file:
         if file.read() == wanted:
             return
@@ -248,7 +248,7 @@ def _transfers(inputs: Sequence[str]) -> list[str]:
     ]
 
 
-def _description(order: PrepareOrder, body: str, program: str, tasks: _List) -> str:
+def _description(order: PrepareOrder, task: Task, body: str, program: str, tasks: _List) -> str:
     ((lines, _),) = split(body).parts
     own = "\n".join([order.lines_before, lines, order.lines_after])
     kept = without_task(own, statements(own.split("\n")))
@@ -267,23 +267,20 @@ def _description(order: PrepareOrder, body: str, program: str, tasks: _List) -> 
         f"My.DAGManBundleNames = {attribute(' '.join(names)[:1000])}",
         'My.DAGParentNodeNames = ""',
         "My.DAGManNodeRetry = 0",
-        *_requests(kept, order.parallel),
+        *(f"{key} = {literal(path)}" for key, path in task.files_of_job.items()),
+        *_requests(task, order.parallel),
     ]
     return "\n".join([kept, *added, "queue", ""])
 
 
-def _requests(text: str, parallel: int) -> Iterator[str]:
-    """What as many tasks side by side need."""
+def _requests(task: Task, parallel: int) -> Iterator[str]:
+    """What as many tasks side by side need; what a description does not ask for, the access point
+    does."""
     if parallel < 2:
         return
-    wanted = {"request_cpus": "1"}
-    for line in text.split("\n"):
-        key, equals, value = line.partition("=")
-        if equals and key.strip().lower() in _REQUESTS:
-            wanted[key.strip().lower()] = value.strip()
-    for key, value in wanted.items():
-        amount = _AMOUNT.fullmatch(value)
-        if amount is not None:
-            yield f"{key} = {float(amount[1]) * parallel:g}{amount[2]}"
-        else:
-            yield f"{key} = ({value}) * {parallel}"
+    defaults = {
+        name: str(expanded(f"JOB_DEFAULT_{name.replace('_', '')}") or "") for name in DEFAULTS
+    }
+    wanted = {**{name: value for name, value in defaults.items() if value}, **task.requests}
+    for key, value in for_several(wanted, parallel):
+        yield f"{key} = {value}"
