@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.chains import why_apart, why_unlike
-from condor_pydagman.features.bundle.commands import line_of_nodes
+from condor_pydagman.features.bundle.chains import LONG_S, why_apart, why_unlike
+from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, bundle_of
 from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
@@ -114,7 +114,8 @@ def _brief(seconds: float) -> str:
 
 def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
     """A node that may be bundled waits for others, or for its turn."""
-    line = line_of_nodes(dag, [node]).get(node)
+    lines = line_of_nodes(dag, range(len(dag)))
+    line = lines.get(node)
     if line is None and not BundlesSeen.of(facts.run).bundles:
         return
     by = f"BUNDLE {message(line.name)}" if line is not None else "the option -bundle"
@@ -125,7 +126,7 @@ def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
         f" {facts.out} says, it is submitted alone."
     )
     if line is not None and line.chains:
-        sentence += _why_not_behind(facts, dag, node)
+        sentence += _why_not_behind(facts, dag, lines, node)
     yield Notice("node.state", Weight.NOTE, sentence, (dag.names[node],))
 
 
@@ -163,7 +164,7 @@ def _not_done(facts: Facts, dag: Dag, run: NodeRun) -> Iterator[NodeRun]:
             yield found
 
 
-def _why_not_behind(facts: Facts, dag: Dag, node: int) -> str:
+def _why_not_behind(facts: Facts, dag: Dag, lines: Mapping[int, BundleLine], node: int) -> str:
     """Why a node whose turn has come did not run behind a node before it, in the bundle of that: a
     sentence; '' if none of these was in a bundle, or it has run."""
     own = _run_of(facts, dag, node)
@@ -175,14 +176,13 @@ def _why_not_behind(facts: Facts, dag: Dag, node: int) -> str:
             behind = f"behind {message(dag.names[parent])} in {bundle.name}"
             if own.name in bundle.nodes:
                 return f" It was to run {behind}, which has not run it."
-            why = _why_not(dag, parent, node) or _guess(facts, dag, parent, node)
+            why = _why_not(dag, lines, parent, node) or _guess(facts, dag, parent, node)
             return f" It did not run {behind}: {message(why)}."
     return ""
 
 
-def _why_not(dag: Dag, parent: int, node: int) -> str:
-    lines = line_of_nodes(dag, range(len(dag)))
-    alone = alone_in(dag, [node]).get(node)
+def _why_not(dag: Dag, lines: Mapping[int, BundleLine], parent: int, node: int) -> str:
+    alone = alone_in(dag, lines).get(node)
     return why_apart(dag, node) or alone or why_unlike(dag, lines, parent, node)
 
 
@@ -190,6 +190,7 @@ def _guess(facts: Facts, dag: Dag, parent: int, node: int) -> str:
     bundles = {_last_bundle(facts, dag, one) for one in dag.parents(node)}
     siblings = set(dag.children(parent)) - {node}
     reasons = ["its job asks for something else", "there was no room for it"]
+    reasons.append(f"such nodes take longer than {duration(LONG_S)}")
     reasons += ["others that it waits for ran elsewhere"] * (len(bundles) > 1)
     reasons += ["free slots were to run it sooner"] * bool(siblings)
     return ", or ".join(reasons)

@@ -235,6 +235,15 @@ def test_a_node_whose_output_is_missing_says_which(logs: BundleLogs) -> None:
     assert "its output x.txt is missing: exit code 1" in report(logs)
 
 
+def test_a_ready_node_that_its_line_does_not_name_first_waits_by_that_line(
+    logs: BundleLogs,
+) -> None:
+    dag = FOUR.replace("ALL_NODES", "NODES A B")
+    known = Facts("t.dag", DagState.RUNNING, logs.now, logs.follow(dag), dag=plan_of(dag).dag)
+    (found,) = explain_node(known, "B").findings
+    assert "It is to run with others in one job (BUNDLE b)" in found.sentence
+
+
 # Reports and events.
 
 
@@ -326,6 +335,10 @@ def test_nodes_of_a_dag_that_nobody_has_read_are_of_one_job(logs: BundleLogs) ->
 # CHAINS.
 
 LINE = "BUNDLE b CHAINS ALL_NODES\n"
+OTHERWISE = (
+    "its job asks for something else, or there was no room for it, or such nodes take longer than"
+    " 20 s"
+)
 _POST = "POST Script terminated.\n\t(1) Normal termination (return value 0)\n    DAG Node: A\n"
 CHAIN = FOUR.replace("BUNDLE b ALL_NODES\n", "PARENT A CHILD B\nPARENT B D CHILD C\n")
 
@@ -406,12 +419,11 @@ def test_a_node_that_was_given_back_runs_behind_none(logs: BundleLogs) -> None:
         ("SAVE_POINT_FILE B\n", "it has a SAVE_POINT_FILE"),
         ("SCRIPT POST A x\n", "node A before it has a POST script"),
         ("PRIORITY B 1\n", "node A before it has another PRIORITY."),
-        ("SHARED_LIMIT x NODES B\n", "it has a SHARED_LIMIT."),
-        ("", "its job asks for something else, or there was no room for it."),
+        ("SHARED_LIMIT x NODES A B\n", "it has a SHARED_LIMIT."),
+        ("", f"{OTHERWISE}."),
         (
             "PARENT A CHILD C\nPARENT D CHILD B\n",
-            "its job asks for something else, or there was no room for it, or free slots were to"
-            " run it sooner.",
+            f"{OTHERWISE}, or free slots were to run it sooner.",
         ),
     ],
 )
