@@ -202,6 +202,7 @@ def a_person_removes_the_dag(b: Chained) -> None:
 def dagman_is_killed_while_it_runs(b: Chained) -> None:
     b.submit_chain(CHAIN, C=WAITS)
     b.started("C")
+    b.explained("It is to run behind C in bundle 1 (job", ", which runs on", node="D")
     b.scene.kill()
     b.scene.says("done with RECOVERY mode")
     b.scene.touch("go.C")

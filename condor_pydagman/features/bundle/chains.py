@@ -12,10 +12,11 @@ costs nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Protocol
 
+from condor_pydagman.features.bundle.commands import BundleLine
 from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
@@ -57,10 +58,13 @@ class Room(NamedTuple):
         return self._replace(steps=max(1, heads * length // (PARTS * slots)))
 
 
-def why_apart(dag: Dag, node: int) -> str:
+def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:
     """Why a node can't run behind those that it waits for, in one bundle; '' if it can.
 
     Whatever happens between their end and its start is not known in the job, or is not done there.
+
+    Args:
+        named: whether the text names the one that it can't run behind, or is the same for all.
     """
     if dag.may_grow():
         return "the DAG may grow, so that it may have to wait for others"
@@ -72,23 +76,50 @@ def why_apart(dag: Dag, node: int) -> str:
         return "it has a SAVE_POINT_FILE"
     if node in cached_of(dag):
         return "it has a CACHE, which is asked when its turn comes"
-    parents = islice(dag.parents(node), MAX_PARENTS + 1)
-    why = next(filter(None, (_why_not_behind(dag, one, node) for one in parents)), "")
-    if not why and dag.predecessor_count(node) > MAX_PARENTS:
+    for parent in islice(dag.parents(node), MAX_PARENTS):
+        why = _why_not_behind(dag, parent, node, named=named)
+        if why:
+            return why
+    if dag.predecessor_count(node) > MAX_PARENTS:
         return f"it waits for more than {MAX_PARENTS} nodes"
-    return why
+    return ""
 
 
-def _why_not_behind(dag: Dag, parent: int, node: int) -> str:
-    name, abort = dag.names[parent], dag.aborts.get(parent)
+def _why_not_behind(dag: Dag, parent: int, node: int, *, named: bool) -> str:
+    before, abort = _before(dag, parent, named=named), dag.aborts.get(parent)
     if dag.script(parent, ScriptKind.POST) is not None:
-        return f"{name}, before it, has a POST script"
+        return f"{before} has a POST script"
     if abort is not None and abort.status == 0:
-        return f"{name}, before it, ends the DAG if it returns 0"
+        return f"{before} ends the DAG if it returns 0"
     if dag.is_weak(parent, node):
-        return f"it also runs if {name} fails"
+        return f"it also runs if {before} fails"
     must_run = next(filter(None, (data.must_run(parent) for data in dag.all_features())), "")
-    return f"{name}, before it, {must_run}" if must_run else ""
+    return f"{before} {must_run.removeprefix('it ')}" if must_run else ""
+
+
+def why_unlike(
+    dag: Dag, line_of: Mapping[int, BundleLine], parent: int, node: int, *, named: bool = True
+) -> str:
+    """Why a node and one that it waits for go into no bundle together, whatever their descriptions
+    say; '' if they may.  `named`: as of `why_apart`."""
+    before = _before(dag, parent, named=named)
+    if line_of.get(parent) != line_of.get(node):
+        return f"{before} is of no BUNDLE line, or of another"
+    if dag.categories.get(parent) != dag.categories.get(node):
+        return f"{before} is of another category, or of none"
+    has_another = dag.priorities.get(parent, 0) != dag.priorities.get(node, 0)
+    return f"{before} has another PRIORITY" if has_another else ""
+
+
+def _before(dag: Dag, parent: int, *, named: bool) -> str:
+    return f"{f'node {dag.names[parent]}' if named else 'a node'} before it"
+
+
+def waiting_inside(dag: Dag, line_of: Mapping[int, BundleLine]) -> Iterator[int]:
+    """Nodes of lines with CHAINS that wait for at least one node of the same line."""
+    for node, line in line_of.items():
+        if line.chains and any(line_of.get(parent) == line for parent in dag.parents(node)):
+            yield node
 
 
 class Graph(Protocol):
@@ -107,6 +138,9 @@ class Chains:
     Args:
         may_join: whether a node may, as far as it is not a question of its parents.
         is_done: whether one that is not in the bundle is done.
+
+    Attributes:
+        steps: by node, how many tasks, one after the other, it takes until it has ended.
     """
 
     def __init__(
@@ -118,7 +152,7 @@ class Chains:
     ) -> None:
         self._graph, self._room = graph, room
         self._may_join, self._is_done = may_join, is_done
-        self._steps: dict[int, int] = {}  # by node, how many steps it takes until it has ended
+        self.steps: dict[int, int] = {}
 
     def with_followers(self, heads: Iterable[int]) -> list[int]:
         """Nodes that are ready, and those that run behind them, in an order in which they can.
@@ -126,13 +160,13 @@ class Chains:
         The next node of a chain comes before the next chain.
         """
         for head in heads:
-            if len(self._steps) < self._room.most:
+            if len(self.steps) < self._room.most:
                 self._follow(head)
-        return list(self._steps)
+        return list(self.steps)
 
     def _follow(self, head: int) -> None:
         """Add a node, and those that run behind it, or behind it and others."""
-        self._steps[head] = 1
+        self.steps[head] = 1
         on_step = Counter([1])  # how many of these nodes there are on each step
         todo = [head]
         while todo:
@@ -140,19 +174,19 @@ class Chains:
             more = on_step + Counter(joining.values())
             if joining and self._fits(more) and self._pays(more, len(joining)):
                 on_step = more
-                self._steps.update(joining)
+                self.steps.update(joining)
                 todo.extend(reversed(joining))
 
     def _joining(self, parent: int) -> Iterator[int]:
         """Its children that could join now."""
         for child in dict.fromkeys(self._graph.children(parent)):
-            if child not in self._steps and self._may_join(child):
+            if child not in self.steps and self._may_join(child):
                 parents = self._graph.parents(child)
-                if all(one in self._steps or self._is_done(one) for one in parents):
+                if all(one in self.steps or self._is_done(one) for one in parents):
                     yield child
 
     def _step_of(self, node: int) -> int:
-        return 1 + max(self._steps.get(parent, 0) for parent in self._graph.parents(node))
+        return 1 + max(self.steps.get(parent, 0) for parent in self._graph.parents(node))
 
     def _fits(self, on_step: Counter[int]) -> bool:
         """Whether so many nodes may be there for one that is ready."""
@@ -162,7 +196,7 @@ class Chains:
         """Whether there is room for so many nodes more, and slots that are free would not run them
         sooner."""
         room = self._room
-        if len(self._steps) + number > room.most:
+        if len(self.steps) + number > room.most:
             return False
         in_turn = sum(max(0, count - room.parallel) for count in on_step.values())
         saved_s = STEP_S * (len(on_step) - 1)

@@ -249,7 +249,7 @@ class Waiting:
         limits = limits_of(self.run.dag, key.line, key.category, self.run.config.max_bundle_size)
         if not key.line.chains:
             return list(islice(waiting, self._size(key, waiting, limits)))
-        room = self._room(key, limits)
+        room = room_of(limits, self.run.config.max_bundle_size, self.learned.task_s(key.kind))
         first = self.followers.with_heads(key, room, islice(waiting, 1))
         if not (limits.size or limits.seconds):
             heads = len(waiting) + len(self._jobs.running) + len(self._jobs.idle)
@@ -258,14 +258,6 @@ class Waiting:
         if len(first) > 1 and not (room.task_s or limits.size):
             size = min(size, 1)  # what would wait for a long step is not given back
         return self.followers.with_heads(key, room, islice(waiting, size))
-
-    def _room(self, key: Key, limits: Limits) -> Room:
-        run, task_s = self.run, self.learned.task_s(key.kind)
-        most = limits.size or min(MAX_SIZE, run.config.max_bundle_size)
-        if task_s:
-            most_s = limits.seconds or MAX_SECONDS
-            most = max(1, min(most, int(most_s * limits.parallel / task_s)))
-        return Room(most, limits.parallel, task_s)
 
     def _most_urgent(self) -> int | None:
         """The highest priority of nodes whose turn comes before it is known if they wait."""
@@ -351,6 +343,16 @@ def limits_of(dag: Dag, line: BundleLine, category: str, most: int) -> Limits:
     """What its author says of bundles; the access point allows so many nodes at most."""
     size, parallel = min(line.size, most), side_by_side(dag, line, category)
     return Limits(size, line.max_seconds, parallel)
+
+
+def room_of(limits: Limits, most: int, task_s: float = 0.0) -> Room:
+    """How many nodes may be in a bundle with those that run behind others; the access point allows
+    so many at most, and each takes so many seconds (0: that is not known)."""
+    most = limits.size or min(MAX_SIZE, most)
+    if task_s:
+        most_s = limits.seconds or MAX_SECONDS
+        most = max(1, min(most, int(most_s * limits.parallel / task_s)))
+    return Room(most, limits.parallel, task_s)
 
 
 def _urgency(of: tuple[Key, dict[int, float]]) -> int:

@@ -10,8 +10,10 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
+from condor_pydagman.engine.views import node_reports
 from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
 from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt, Prepare
+from condor_pydagman.vocabulary import NodeStatus
 from tests import make
 from tests.features.bundle.bundled import (
     BundledDag,
@@ -86,9 +88,9 @@ def test_a_chain_is_cut_where_there_is_no_more_room() -> None:
     [
         ("", ""),
         ("SCRIPT PRE B s", "it has a PRE script"),
-        ("SCRIPT POST A s", "A, before it, has a POST script"),
+        ("SCRIPT POST A s", "node A before it has a POST script"),
         ("SCRIPT POST B s", ""),
-        ("ABORT-DAG-ON A 0", "A, before it, ends the DAG if it returns 0"),
+        ("ABORT-DAG-ON A 0", "node A before it ends the DAG if it returns 0"),
         ("ABORT-DAG-ON A 1", ""),
         ("SAVE_POINT_FILE B", "it has a SAVE_POINT_FILE"),
         ("RUN_IF B A.Status =?= 0", "more decides whether it runs than that"),
@@ -128,6 +130,11 @@ def test_a_chain_is_one_bundle() -> None:
     harness.taken(1, 7)
     assert states(harness, "A", State.SUBMITTED)
     assert states(harness, "BC", State.WAITING)
+    report = harness.engine.report()
+    assert (report.queued, report.unready) == (1, 2)
+    assert [one.status for one in node_reports(harness.engine.run)] == [
+        *(NodeStatus.SUBMITTED, NodeStatus.NOT_READY, NodeStatus.NOT_READY)
+    ]
     harness.same_replay()
 
 
