@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room, why_apart
-
-if TYPE_CHECKING:
-    from condor_pydagman.features.bundle.waiting import Key, Waiting
+from condor_pydagman.features.bundle.commands import BundleLine
+from condor_pydagman.named_tuple import NamedTuple
 
 MAX_LOOKED_AT = 5000  # nodes that one request has
+
+
+class Key(NamedTuple):
+    """What nodes have in common that can go together.
+
+    Attributes:
+        priority: their own, without what is added for the whole DAG.
+        kind: as what makes bundles has found it.
+    """
+
+    priority: int
+    line: BundleLine
+    kind: str
+    category: str
+
+
+class Known(Protocol):
+    """What is known of the nodes of a run that may be bundled, as of `waiting.Waiting`."""
+
+    line_of: dict[int, BundleLine]
+    kinds: dict[int, str]
+    alone: set[int]
+
+    def priority(self, node: int) -> int:
+        """That of the node, without what is added for the whole DAG."""
+
+    def why_alone(self, node: int) -> str:
+        """Why the node runs alone whatever its description says; '' if it does not."""
 
 
 class Followers:
     """Which nodes may run behind others, and of which kinds they are."""
 
-    def __init__(self, run: RunState, waiting: Waiting) -> None:
+    def __init__(self, run: RunState, waiting: Known) -> None:
         self.run, self._waiting = run, waiting
         self._apart: dict[
             int, bool

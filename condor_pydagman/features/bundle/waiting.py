@@ -17,32 +17,17 @@ from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.bundle.bundle_jobs import BundleJobs
 from condor_pydagman.features.bundle.chains import Room
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
-from condor_pydagman.features.bundle.followers import Followers
+from condor_pydagman.features.bundle.followers import Followers, Key
 from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
 from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
 from condor_pydagman.features.bundle.plan import MAX_SECONDS, MAX_SIZE, Limits
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 
 MAX_LOOKED_AT = 500  # nodes that one request has
 MIN_SIZE = 2  # nodes of a bundle
 MAX_REFUSALS = 3  # bundles of a kind that can't be submitted, before its nodes run alone
-
-
-class Key(NamedTuple):
-    """What nodes have in common that can go together.
-
-    Attributes:
-        priority: their own, without what is added for the whole DAG.
-        kind: as what makes bundles has found it.
-    """
-
-    priority: int
-    line: BundleLine
-    kind: str
-    category: str
 
 
 class Waiting:
