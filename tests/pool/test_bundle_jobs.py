@@ -348,6 +348,25 @@ def the_job_goes_on_hold_for_memory(b: Bundled) -> None:
     b.home()
 
 
+def the_disk_is_full_where_results_are_streamed(b: Bundled) -> None:
+    """HTCondor puts the job on hold."""
+    b.submit()
+    home = b.scene.work / "t.dag.bundles" / "1"
+    b.scene.until((home / "tasks").exists, "the bundle's directory", pause=0.01)
+    (home / "live").symlink_to("/dev/full")
+    b.scene.says("Bundle 1 is on hold: .*No space left on device")
+    b.ends()
+    assert set(dags.runs(b.scene.work)) == {f"{name} 0" for name in b.names}
+    b.home()
+
+
+_add(
+    the_disk_is_full_where_results_are_streamed,
+    TRANSFERRED,
+    "the_disk_is_full_where_results_are_streamed",
+)
+
+
 @both
 def the_runner_is_killed(b: Bundled) -> None:
     b.submit(B=WAITS)

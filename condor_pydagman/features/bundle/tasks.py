@@ -50,7 +50,7 @@ _ALONE = re.compile(
     r"|allow_arguments|allow_environment|compress_files|buffer|copy_to_spool|when_to_transfer"
     r"|whentotransfer|allowed_execute|allowedexecute|allowed_job|allowedjob|max_transfer"
     r"|maxtransfer|transfer_?plugins|erase_output|eraseoutput|jobuniverse$"
-    r"|concurrency_limits_expr|concurrencylimits)"
+    r"|concurrency_limits_expr|concurrencylimits|pre_?cmd|post_?cmd|hookkeyword|checkpointexit)"
 )
 _OF_SERVICE = re.compile(r"_oauth_(?:permissions|resource)(?:_|$)|_container_port$")
 _TRANSFERS = ("transferinput", "transferoutput", "transferexecutable", "shouldtransferfiles")
@@ -60,7 +60,9 @@ _QUEUES = re.compile(r"^\s*queue\b(?!\s*=)", re.IGNORECASE | re.MULTILINE)
 _PLAIN_QUEUE = re.compile(r"\s*1?\s*")
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
-_OF_NODE = ("job", "retry")  # macros that DAGMan sets for each node
+# Macros and commands that DAGMan sets for each node.
+_OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes")
+_ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
 
 
 class CannotBundle(Exception):
@@ -174,9 +176,15 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
         "retry": str(node.retry),
         **{key.lower(): value for key, value in node.before},
         **description.text.values,
+        "dag_node_name": node.name,
+        "submit_event_notes": f"DAG Node: {node.name}",
         **{key.lower(): value for key, value in node.after},
     }
-    own = {*_OF_NODE, *(key.lower() for key, _ in (*node.before, *node.after))}
+    own = {
+        *_OF_NODE,
+        *_ATTRIBUTES_OF_NODE,
+        *(key.lower() for key, _ in (*node.before, *node.after)),
+    }
     commands = dict(_of_task(values))
     task = _task(commands, values, node)
     return _kind(values, own, node, task), task

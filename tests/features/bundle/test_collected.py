@@ -610,6 +610,19 @@ def test_what_is_streamed_tells_what_was_running_when_nothing_comes_home(home: H
     assert end.text == f"it has ended\n{NAMES[1]}"
 
 
+def test_of_what_a_task_has_streamed_only_so_much_is_read(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """300 MB of empty lines took more than the ten minutes that reading may take."""
+    monkeypatch.setattr(collected, "MAX_LIVE", 1000)
+    home.results(BEGUN, started(1), ended(1), b"\n" * 1000, ended(2), to="live")
+    assert home.live(streams=True).took == [3.0]
+    home.results(BEGUN, ended(1), b"\n" * 1000, ended(2))
+    assert home.values() == {1: 0, 2: 0}
+    monkeypatch.setattr(collected, "MAX_BYTES", 1000)
+    assert home.values() == {1: 0}
+
+
 def test_nothing_is_known_of_a_job_that_an_earlier_version_made(home: Home) -> None:
     """With file transfer, it has not been told to release tasks."""
     home.results(BEGUN, ended(1))

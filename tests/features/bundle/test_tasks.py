@@ -328,6 +328,8 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
         *("allowed_job_duration = 5", "max_transfer_output_mb = 5", "max_transfer_input_mb = 5"),
         *("MaxTransferOutputMB = 5", "CronMinute = 1", "tooldaemoncmd = x", "JobUniverse = 12"),
         *("transfer_plugins = a=b", "erase_output_and_error_on_restart = false", "RemoteIwd = x"),
+        *('+PreCmd = "x"', "My.PostCmd = x", '+HookKeyword = "x"', "+CheckpointExitCode = 85"),
+        *('+Mine = "$(My.DAGManNodeRetry)"', "+Mine = $INT(retry)"),
         *("concurrency_limits_expr = x", '+ConcurrencyLimits = "a"'),
         *("My.PeriodicRemove = x", "+OnExitHold = true", "My.Args = x", '+Cmd = "x"', "+Env = x"),
         *('+TransferInput = "x"', "My.Iwd = x", "My.JobMaxRetries = 3", "+WantGracefulRemoval = x"),
@@ -336,6 +338,14 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
 )
 def test_what_a_bundle_cannot_give_to_one_task_makes_it_run_alone(line: str) -> None:
     assert why(f"executable = j\n{line}\nqueue\n")
+
+
+@pytest.mark.parametrize("macro", ["JOB", "dag_node_name", "submit_event_notes"])
+def test_a_name_of_the_node_keeps_it_apart(macro: str) -> None:
+    text = f'executable = j\nsubmit_event_notes = x\n+Mine = "$({macro})"\nqueue\n'
+    assert kind(text, node("A")) != kind(text, node("B"))
+    plain = "executable = j\nsubmit_event_notes = x\nqueue\n"
+    assert kind(plain, node("A")) == kind(plain, node("B"))
 
 
 @pytest.mark.parametrize(

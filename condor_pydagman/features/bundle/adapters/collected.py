@@ -40,7 +40,10 @@ _NESTED = (ValueError, RecursionError)  # what json says of nonsense
 TAKEN = "taken"  # beside `out/`, where no job can write
 _END = "...\n"
 State = tuple[int, ...]  # of a file
-MAX_LINE, MAX_BYTES = 1 << 20, 1 << 28  # of what jobs have written, so that it fills no memory
+# Of what jobs have written, so that it fills no memory and takes no more than some seconds, also if
+# a task writes its own into it.
+MAX_LINE, MAX_BYTES, MAX_LIVE = 1 << 20, 1 << 24, 1 << 22
+MAX_TASKS = 1 << 28
 _MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
 
 
@@ -168,7 +171,8 @@ class _Home:
         with contextlib.suppress(FileNotFoundError):
             files.refuse_planted_directory(order.directory)
         self.tasks = _tasks(os.path.join(self.directory, TASKS))
-        self.results = _read(os.path.join(self.directory, results), self.tasks)
+        most = MAX_LIVE if results == LIVE else MAX_BYTES
+        self.results = _read(os.path.join(self.directory, results), self.tasks, most)
         self.numbers = _numbers(order.names, self.tasks)
         self.form = StampForm(*order.stamps)
         self.succeeded: set[int] = set()
@@ -259,7 +263,7 @@ def _took(end: Mapping[str, Any]) -> float:
 
 def _first_line(path: str) -> Mapping[str, Any]:
     with contextlib.suppress(FileNotFoundError):
-        return next(_objects(path, MAX_BYTES), {})
+        return next(_objects(path, MAX_TASKS, MAX_TASKS), {})
     return {}
 
 
@@ -311,15 +315,18 @@ def forget_all(directory: str) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def _objects(path: str, longest: int = MAX_LINE) -> Iterator[dict[str, Any]]:
-    """The lines that are objects; a line that is cut, or nonsense, is passed over."""
+def _objects(path: str, longest: int, most: int) -> Iterator[dict[str, Any]]:
+    """The lines that are objects, in the first `most` bytes; a line that is cut, or nonsense, is
+    passed over."""
     with _opened(path) as file:
-        left = MAX_BYTES
+        left = most
         while left > 0:
             line = file.readline(min(longest, left))
             if not line:
                 return
             left -= len(line)
+            if not line.startswith(b"{"):
+                continue
             with contextlib.suppress(*_NESTED):
                 found = json.loads(line)
                 if isinstance(found, dict):
@@ -338,7 +345,7 @@ def _opened(path: str) -> BinaryIO:
     return file
 
 
-def _read(path: str, tasks: Mapping[int, object]) -> _Results:
+def _read(path: str, tasks: Mapping[int, object], most: int) -> _Results:
     ended: dict[int, Mapping[str, Any]] = {}
     started: set[int] = set()
     hosts: dict[int, str] = {}
@@ -346,7 +353,7 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
     released: set[int] = set()
     newest = -1
     try:
-        for line in _objects(path):
+        for line in _objects(path, MAX_LINE, most):
             number, run = _whole(line.get("ended", line.get("started"))), _whole(line.get("run"))
             if number in tasks:
                 if "ended" not in line:
@@ -369,7 +376,7 @@ def _read(path: str, tasks: Mapping[int, object]) -> _Results:
 def _tasks(path: str) -> dict[int, dict[str, Any]]:
     """The list of tasks, as it was written; empty if it is gone."""
     try:
-        return {line["n"]: line for line in _objects(path, MAX_BYTES) if _is_task(line)}
+        return {line["n"]: line for line in _objects(path, MAX_TASKS, MAX_TASKS) if _is_task(line)}
     except FileNotFoundError:
         return {}
 
