@@ -291,6 +291,45 @@ def test_what_others_say_must_be_equal() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["ON_EXIT", "on_exit", "$(no_such:ON_EXIT)"])
+def test_the_usual_time_of_transfers_is_as_none(value: str) -> None:
+    text = f"executable = j\nwhen_to_transfer_output = {value}\nqueue\n"
+    assert kind(text) == kind("executable = j\nqueue\n")
+
+
+@pytest.mark.parametrize("name", ["in", "out", "err", "cmd", "memory", "grid_size", "stream"])
+def test_a_macro_may_have_a_name_like_a_command(name: str) -> None:
+    text = f"executable = j\noutput = o\narguments = $({name})\nqueue\n"
+    of = [node(before=((name, n),)) for n in "12"]
+    assert kind(text, of[0]) == kind(text, of[1])
+    assert [task(text, one).arguments for one in of] == [("1",), ("2",)]
+
+
+def test_the_first_name_of_a_command_counts() -> None:
+    """As HTCondor 25.14.1 has it."""
+    text = """
+        iwd = a
+        job_iwd = b
+        cmd = other
+        executable = job
+        env = A=1
+        environment = B=1
+        stdout = no
+        output = yes
+        in = no
+        queue
+    """
+    found = task(text.replace("\n        ", "\n"))
+    assert (found.program, found.directory) == ("/dag/a/job", "/dag/a")
+    assert (found.environment, found.output, found.input) == ({"B": "1"}, "yes", "")
+
+
+def test_a_line_of_the_job_that_uses_a_command_of_the_task_makes_it_run_alone() -> None:
+    """It would get the program of the bundle."""
+    text = "x = $(executable)\nexecutable = j\nMy.Program = $(x)\nqueue\n"
+    assert why(text) == "it uses what is the task's own: my.program = $(x)"
+
+
 def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
     text = "executable = j\nrequirements = x == $INT(n)\nqueue\n"
     assert "it is not known what this will be" in why(text, node(before=(("n", "1"),)))
@@ -310,7 +349,8 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
         *("stream_output = true", "stream_error = true", "kill_sig = 9", "noop_job = true"),
         *("hold = true", "leave_in_queue = true", "max_idle = 3", "output_destination = x"),
         *("preserve_relative_paths = true", "encrypt_input_files = x", "remote_initialdir = x"),
-        *("arguments2 = x", "when_to_transfer_output = ON_EXIT", "allowed_execute_duration = 5"),
+        *("arguments2 = x", "allowed_execute_duration = 5", "when_to_transfer_output = ON_SUCCESS"),
+        *("whentotransferoutput = ON_EXIT_OR_EVICT", "My.WhenToTransferOutput = x"),
         *("My.PeriodicRemove = x", "+OnExitHold = true", "My.Args = x", '+Cmd = "x"', "+Env = x"),
         *('+TransferInput = "x"', "My.Iwd = x", "My.JobMaxRetries = 3", "+WantGracefulRemoval = x"),
         *("universe = local", "universe = parallel", "universe = docker", "universe = scheduler"),
@@ -336,7 +376,6 @@ def test_universes_that_can_be_bundled(universe: str) -> None:
         "executable = j\nqueue\nqueue\n",
         "executable = j\ninclude : x\nqueue\n",
         "executable = j\nif true\nendif\nqueue\n",
-        "executable = j\ncmd = k\nqueue\n",
         "executable = j\noutput = osdf:///x\nqueue\n",
         "executable = j\ntransfer_input_files = http://x/y\nqueue\n",
         "executable = j\ntransfer_input_files = dir/\nqueue\n",
