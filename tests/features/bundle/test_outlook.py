@@ -57,11 +57,19 @@ def test_without_file_transfer_all_nodes_are_shared_out_among_the_slots() -> Non
 
 
 def test_with_file_transfer_the_first_bundles_are_small_if_nodes_wait_for_them() -> None:
+    text = bag(1000, submit="b.sub") + bag(2, "B")
+    halves = [" ".join(f"A{n}" for n in range(first, first + 500)) for first in (0, 500)]
+    text += "".join(f"PARENT {half} CHILD B{n}\n" for n, half in enumerate(halves))
+    (kind,) = kinds(f"{text}BUNDLE b NODES {' '.join(halves)}\n")
+    assert set(kind.sizes) == {10}
+    assert sum(kind.sizes) < 1000
+
+
+def test_nodes_are_shared_out_if_those_that_wait_need_them_all() -> None:
     names = " ".join(f"A{n}" for n in range(1000))
     text = f"{bag(1000, submit='b.sub')}JOB B a.sub\nPARENT {names} CHILD B\n"
     (kind,) = kinds(f"{text}BUNDLE b NODES {names}\n")
-    assert set(kind.sizes) == {10}
-    assert sum(kind.sizes) < 1000
+    assert kind.sizes == (125,) * 8
 
 
 def test_a_size_is_cut_to_what_is_allowed_and_asks_no_pool(
