@@ -164,6 +164,7 @@ def test_the_command_dry_run_shows_it(capsys: pytest.CaptureFixture[str]) -> Non
     assert "\n-bundle: 80 nodes of 1 kind can go together\n" in text
     assert "80 nodes like A0 (a.sub): first 8 bundles of 10 nodes\n" in text
     assert "To run it: condor_pydagman run -bundle t.dag\n" in text
+    assert "To check it for mistakes: condor_dag_checker -lint -bundle t.dag\n" in text
     assert pydagman.main(["dry-run", "--bundle", "--json", "t.dag"]) == 0
     found = json.loads(capsys.readouterr().out)["bundles"]
     assert found["slots"] == 8
@@ -171,13 +172,15 @@ def test_the_command_dry_run_shows_it(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("is_live", [True, False])
-@pytest.mark.parametrize("edges", ["", "; A1 -> C", "; A99 -> C"])
+@pytest.mark.parametrize("edges", ["", "; A1 -> C", "; A99 -> C", "; {all} -> C"])
 @pytest.mark.parametrize("options", ["", "SIZE 30", "PARALLEL 4", "MAX_SECONDS 9"])
 def test_the_run_begins_as_was_foreseen(options: str, edges: str, is_live: bool) -> None:
     """With eight slots, as the DAG under test has."""
     Path("n.sub").write_text(SUBMIT.format("NO" if is_live else "YES"))
     names = " ".join(f"A{n}" for n in range(700))
-    harness = begun(f"{names}{edges}\nBUNDLE b {options} NODES {names}", is_live=is_live)
+    harness = begun(
+        f"{names}{edges.format(all=names)}\nBUNDLE b {options} NODES {names}", is_live=is_live
+    )
     harness.settle()
     (found,) = outlook.outlook(harness.dag, MOST).lines[0].kinds
     assert found.sizes == tuple(map(len, bundled(harness)))
