@@ -59,7 +59,8 @@ _PLAIN_QUEUE = re.compile(r"\s*1?\s*")
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 _URL = re.compile(r"^[A-Za-z][\w+.-]*://")
 NO_FILE = "it transfers a file that is not there, or not to be read"
-_OF_NODE = ("job", "retry")  # macros that DAGMan sets for each node
+_FIRST_PROC = {"process": "0", "procid": "0"}  # a node's job is the only one of its cluster
+_OF_NODE = ("job", "retry", *_FIRST_PROC)  # macros that DAGMan or HTCondor sets for each node
 
 
 class CannotBundle(Exception):
@@ -171,6 +172,7 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
         **{key.lower(): value for key, value in node.before},
         **description.text.values,
         **{key.lower(): value for key, value in node.after},
+        **_FIRST_PROC,
     }
     own = {*_OF_NODE, *(key.lower() for key, _ in (*node.before, *node.after))}
     commands = _of_task(values)
@@ -292,10 +294,11 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
     transfers = values.get("transfer_executable", "true").strip().lower()
     if transfers not in ("true", "false", "yes", "no", "1", "0"):
         raise CannotBundle(f"it has transfer_executable = {transfers}")
+    is_sent = transfers in ("true", "yes", "1")  # its path is then not relative to initialdir
     has_outputs = "transfer_output_files" in commands
     return Task(
-        os.path.normpath(os.path.join(directory, executable)),
-        transfers in ("true", "yes", "1"),
+        os.path.normpath(os.path.join(node.directory if is_sent else directory, executable)),
+        is_sent,
         arguments_of(text("arguments")),
         environment_of(text("environment")),
         os.path.normpath(directory),

@@ -197,6 +197,13 @@ def test_a_task_with_everything() -> None:
     )
 
 
+def test_a_program_that_is_transferred_is_not_looked_for_in_the_initial_directory() -> None:
+    """As HTCondor 25.14.1 has it, whether or not other files are transferred."""
+    text = "executable = bin/j\ninitialdir = run\ntransfer_executable = {}\nqueue\n"
+    programs = [task(text.format(value)).program for value in ("true", "false")]
+    assert programs == ["/dag/bin/j", "/dag/run/bin/j"]
+
+
 def test_no_output_files_are_other_than_all() -> None:
     assert task("executable = j\ntransfer_output_files =\nqueue\n").outputs == ()
 
@@ -207,13 +214,18 @@ def test_variables_stand_before_or_behind_the_description() -> None:
     assert task(text, of).arguments == ("1", "3", "2")
 
 
+def test_the_job_of_a_node_is_the_first_of_its_cluster() -> None:
+    found = task("executable = j\narguments = $(Process)\noutput = $(JOB).$(ProcId)\nqueue\n")
+    assert (found.arguments, found.output) == (("0",), "A.0")
+
+
 def test_a_default_counts_if_there_is_no_such_macro() -> None:
     assert task("executable = j\narguments = $(n:5) $(k)\nk = 2\nqueue\n").arguments == ("5", "2")
 
 
 @pytest.mark.parametrize(
     "value",
-    ["$(Cluster)", "$(Process)", "$(no_such)", "$ENV(HOME)", "$RANDOM_INTEGER(1,2)", "$$(Arch)"],
+    ["$(Cluster)", "$(no_such)", "$ENV(HOME)", "$RANDOM_INTEGER(1,2)", "$$(Arch)"],
 )
 @pytest.mark.parametrize("command", ["arguments", "output", "executable", "transfer_input_files"])
 def test_what_nobody_can_know_makes_a_node_run_alone(command: str, value: str) -> None:
@@ -320,7 +332,7 @@ def test_the_first_name_of_a_command_counts() -> None:
         queue
     """
     found = task(text.replace("\n        ", "\n"))
-    assert (found.program, found.directory) == ("/dag/a/job", "/dag/a")
+    assert (found.program, found.directory) == ("/dag/job", "/dag/a")
     assert (found.environment, found.output, found.input) == ({"B": "1"}, "yes", "")
 
 
