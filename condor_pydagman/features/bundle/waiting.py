@@ -14,6 +14,7 @@ from condor_pydagman.engine import submission
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.bundle.awaited import Awaited
 from condor_pydagman.features.bundle.bundle_jobs import BundleJobs
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.learned import Learned, Running
@@ -67,7 +68,7 @@ class Waiting:
         self.looked_at: dict[int, None] = {}
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
-        self._parents: dict[Key, set[int]] = {}  # those of them that have children
+        self._awaited: dict[Key, Awaited] = {}
         self.learned = Learned()
         self.live: set[str] = set()
         self._refusals: dict[str, int] = {}
@@ -133,10 +134,9 @@ class Waiting:
         key = self._key.pop(node, None)
         if key is not None:
             del self.by_key[key][node]
-            self._parents.get(key, set()).discard(node)
+            self._awaited[key].drop(node)
             if not self.by_key[key]:
-                del self.by_key[key]
-                self._parents.pop(key, None)
+                del self.by_key[key], self._awaited[key]
 
     def look_again(self, node: int) -> None:
         """If the node waits: something else may keep it from others, or allow it to join them."""
@@ -180,8 +180,7 @@ class Waiting:
             if is_live:
                 self.live.add(kind)
             key = Key(self._priority(node), self.line_of[node], kind, self.run.category(node))
-            if self.run.dag.has_children(node):
-                self._parents.setdefault(key, set()).add(node)
+            self._awaited.setdefault(key, Awaited()).add(self.run.dag, node)
             self._key[node] = key
             self.by_key.setdefault(key, {})[node] = self.run.now
         for node in reversed(alone):
@@ -270,7 +269,7 @@ class Waiting:
             if one.kind == key.kind
         )
         # Nobody waits for what large bundles have come to.
-        is_shared_out = key.kind in self.live or not self._parents.get(key)
+        is_shared_out = key.kind in self.live or not self._awaited[key].any_before(len(waiting))
         kind = key.kind, is_shared_out
         found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now)
         return min(found, most)
@@ -296,7 +295,7 @@ class Waiting:
         """As of `Feature`: who waits for others is ready, and in no other queue."""
         run, aside = self.run, set(self.run.categories.waiting())
         assert all(self.by_key.values())
-        assert self._parents.keys() <= self.by_key.keys()
+        assert self._awaited.keys() == self.by_key.keys()
         assert self._key.keys() == {node for some in self.by_key.values() for node in some}
         for node in self._key:
             assert run.nodes.states[node] == State.READY, node

@@ -7,12 +7,14 @@ is asked how many jobs it can run; how they go on follows from how long nodes ta
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.alone import alone_in
+from condor_pydagman.features.bundle.awaited import Awaited
 from condor_pydagman.features.bundle.commands import (
     BY_OPTION,
     BundleLine,
@@ -177,17 +179,19 @@ class _Packing:
 
     def _sizes(self, kind: str, limits: Limits, ready: Sequence[int]) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
-        learned, taken, made = Learned(), 0, 0
+        learned, left, made, awaited = Learned(), deque(ready), 0, Awaited()
         learned.saw_slots(self._slots or 0)
-        has_children = map(self._dag.has_children, ready)
-        parents = max((place for place, is_one in enumerate(has_children, 1) if is_one), default=0)
-        while taken < len(ready):
-            how = kind, kind in self._live or taken >= parents
-            size = learned.size(how, limits, len(ready) - taken, (0, made), (), 0.0)
+        for node in ready:
+            awaited.add(self._dag, node)
+        while left:
+            how = kind, kind in self._live or not awaited.any_before(len(left))
+            size = learned.size(how, limits, len(left), (0, made), (), 0.0)
             if not size:
                 return
             yield min(size, self._most)
-            taken, made = taken + min(size, self._most), made + 1
+            made += 1
+            for _ in range(min(size, self._most)):
+                awaited.drop(left.popleft())
 
 
 def told(found: BundleOutlook) -> Iterator[str]:
