@@ -143,7 +143,8 @@ def run(arguments: argparse.Namespace) -> int:
         if found.sound:
             ready = f"To run it: {_run_command(dag, found, options)}"
         print(f"Nothing was submitted. {ready}")
-        print(f"To check it for mistakes: condor_dag_checker -lint {dag}")
+        bundle = "-bundle " * options.bundle
+        print(f"To check it for mistakes: condor_dag_checker -lint {bundle}{dag}")
     return 0 if found.sound else 1
 
 

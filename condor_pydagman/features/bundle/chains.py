@@ -201,3 +201,23 @@ class Chains:
         in_turn = sum(max(0, count - room.parallel) for count in on_step.values())
         saved_s = STEP_S * (len(on_step) - 1)
         return not in_turn or 0 < in_turn * room.task_s / room.parallel <= saved_s
+
+
+def next_together(
+    room: Room,
+    heads: int,
+    slots: int,
+    followed: Callable[[int, Room], list[int]],
+    size: Callable[[int], int],
+) -> list[int]:
+    """The nodes of the next bundle of a line with CHAINS; none: none yet.
+
+    Args:
+        heads: as of `Room.cut`.
+        slots: 0 if they are not known, or the author has said how many nodes go together.
+        followed: so many of those that are ready, and the nodes that run behind them.
+        size: how many of those that are ready are next, if there are so many nodes for each.
+    """
+    first = followed(1, room)
+    room = room.cut(heads, len(first), slots)
+    return followed(size(min(len(first), room.steps or len(first))), room)

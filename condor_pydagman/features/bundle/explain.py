@@ -9,7 +9,7 @@ from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.features.bundle.alone import alone_in
 from condor_pydagman.features.bundle.chains import LONG_S, why_apart, why_unlike
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
-from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, bundle_of
+from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, brief, bundle_of
 from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.name_lists import names_of
@@ -22,7 +22,6 @@ from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
 MAX_EVIDENCE = 3  # bundles
-TENTHS_BELOW = 10.0  # seconds of which tenths are told
 
 
 def findings(facts: Facts, _state: GraphState | None) -> Iterator[Notice]:
@@ -97,19 +96,14 @@ def moments(run: Run, attempt: Attempt) -> Iterator[tuple[float, str]]:
         return
     yield bundle.made, f"in {_with_others(bundle)}"
     if attempt.started and attempt.ended:
-        took = _brief(attempt.ended - attempt.started)
+        took = brief(attempt.ended - attempt.started)
         yield attempt.ended, f"ran for {took}{_of_all(bundle, run.last)}"
 
 
 def _of_all(bundle: BundleSeen, now: float) -> str:
     """Of how much that is a part, if it is known."""
     ran = sum(end - begin for kind, begin, end in job_parts(bundle.job, now) if kind == "run")
-    return f" of the {_brief(ran)} of {bundle.name}" if bundle.job.ended and ran else ""
-
-
-def _brief(seconds: float) -> str:
-    """As `duration`, of a time that may be short."""
-    return f"{seconds:.1f} s" if seconds < TENTHS_BELOW else duration(seconds)
+    return f" of the {brief(ran)} of {bundle.name}" if bundle.job.ended and ran else ""
 
 
 def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:

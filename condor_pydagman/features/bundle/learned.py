@@ -44,6 +44,8 @@ class Learned:
         self.overhead_s = FIRST_OVERHEAD_S
         self._slots_at = 0.0
         self._times: dict[str, Times] = {}
+        # By kind: how many nodes were ready when a bundle was made last, and how many it had.
+        self._shares: dict[str, tuple[int, int]] = {}
         # By kind: when that was found, how many jobs were late, and how long a task takes at least.
         self._running: dict[str, tuple[float, int, float]] = {}
         self._alone: dict[int, tuple[str, float]] = {}  # kind of a node that runs, since when
@@ -120,7 +122,15 @@ class Learned:
         )
         if limits.size:
             limits = limits._replace(size=max(1, limits.size // length))
-        return next(sizes(seen, limits), 0)
+        found = next(sizes(seen, limits), 0)
+        return found if times.ended or not found else self._equal_share(name, ready, found)
+
+    def _equal_share(self, kind: str, ready: int, found: int) -> int:
+        """As long as no times are known: nodes that are ready at once share out the slots alike,
+        though there are ever fewer of both."""
+        before, share = self._shares.get(kind, (0, 0))
+        self._shares[kind] = ready, found if ready >= before else share
+        return min(self._shares[kind][1], ready)
 
     def task_s(self, kind: str) -> float:
         """How long a node of a kind takes, in seconds, rather too high; 0: that is not known."""

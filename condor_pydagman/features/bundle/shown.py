@@ -24,6 +24,7 @@ from condor_pydagman.report.spans import job_parts
 from condor_pydagman.vocabulary import EventKind, JournalRecord
 from condor_pydagman.words import duration
 
+TENTHS_BELOW, HUNDREDTHS_BELOW = 10.0, 1.0  # seconds of which these are told
 _MAX_ROWS = 1000
 
 
@@ -216,6 +217,13 @@ def _task_seconds(run: Run, end: float) -> Mapping[int, float]:
     return found
 
 
+def brief(seconds: float) -> str:
+    """As `duration`, of a time that may be short."""
+    if seconds >= TENTHS_BELOW:
+        return duration(seconds)
+    return f"{seconds:.{1 if seconds >= HUNDREDTHS_BELOW else 2}f} s"
+
+
 def _row(bundle: BundleSeen, tasks: float, end: float) -> tuple[str, ...]:
     spent = defaultdict[str, float](float)
     for part, since, until in job_parts(bundle.job, end):
@@ -224,9 +232,9 @@ def _row(bundle: BundleSeen, tasks: float, end: float) -> tuple[str, ...]:
     return (
         str(bundle.number),
         f"{len(bundle.nodes):,}",
-        duration(spent["idle"] + spent["held"]),
-        duration(spent["run"]),
-        duration(tasks),
+        brief(spent["idle"] + spent["held"]),
+        brief(spent["run"]),
+        brief(tasks),
         f"{100 * tasks / spent['run']:.0f} %" if spent["run"] else "",
         ", ".join(hosts),
         bundle.why or "has not ended",

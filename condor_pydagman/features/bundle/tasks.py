@@ -15,19 +15,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.features.bundle.job_lines import URL, files_of_job, requests_of_job
 from condor_pydagman.graph.model import Variable
-from condor_pydagman.language import submit_file
+from condor_pydagman.language import submit_commands, submit_file
 from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand, references
 from condor_pydagman.named_tuple import NamedTuple
 
-# Commands that are of a node's task, by their names; `log` is of no use for one of many tasks.
+# Commands that are of a node's task, by their names: the first of them that is there counts, as
+# HTCondor has it.  `log` is of no use for one of many tasks.
 _OF_TASK = {
     "executable": ("executable", "cmd"),
     "arguments": ("arguments", "args"),
     "environment": ("environment", "env"),
-    "input": ("input", "stdin", "in"),
-    "output": ("output", "stdout", "out"),
-    "error": ("error", "stderr", "err"),
-    "initialdir": ("initialdir", "initial_dir", "job_iwd", "iwd"),
+    "input": ("input", "stdin"),
+    "output": ("output", "stdout"),
+    "error": ("error", "stderr"),
+    "initialdir": ("initialdir", "iwd", "initial_dir", "job_iwd"),
     "transfer_input_files": ("transfer_input_files", "transferinputfiles"),
     "transfer_output_files": ("transfer_output_files", "transferoutputfiles"),
     "transfer_output_remaps": ("transfer_output_remaps", "transferoutputremaps"),
@@ -35,6 +36,7 @@ _OF_TASK = {
     "log": ("log", "userlog"),
 }
 _TASK_OF = {alias: name for name, aliases in _OF_TASK.items() for alias in aliases}
+_ATTRIBUTES_OF_TASK = {*_TASK_OF, "in", "out", "err"}  # the last three are no commands
 # Commands whose effect a bundle can't give to one of its tasks.
 _ALONE = re.compile(
     r"(?:on_exit_|onexit|periodic|retry_until|max_retries|jobmaxretries|retry_request|checkpoint_"
@@ -53,6 +55,7 @@ _ALONE = re.compile(
     r"|concurrency_limits_expr|concurrencylimits|pre_?cmd|post_?cmd|hookkeyword|checkpointexit)"
 )
 _OF_SERVICE = re.compile(r"_oauth_(?:permissions|resource)(?:_|$)|_container_port$")
+_WHEN_TO_TRANSFER = ("when_to_transfer_output", "whentotransferoutput")
 _TRANSFERS = ("transferinput", "transferoutput", "transferexecutable", "shouldtransferfiles")
 _UNIVERSES = ("", "vanilla", "5", "container")
 _IMAGES = ("container_image", "containerimage", "docker_image", "dockerimage", "singularity_image")
@@ -60,8 +63,9 @@ _QUEUES = re.compile(r"^\s*queue\b(?!\s*=)", re.IGNORECASE | re.MULTILINE)
 _PLAIN_QUEUE = re.compile(r"\s*1?\s*")
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
-# Macros and commands that DAGMan sets for each node.
-_OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes")
+_FIRST_PROC = {"process": "0", "procid": "0"}  # a node's job is the only one of its cluster
+# Macros and commands that DAGMan or HTCondor sets for each node.
+_OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes", *_FIRST_PROC)
 _ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
 
 
@@ -179,40 +183,36 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
         "dag_node_name": node.name,
         "submit_event_notes": f"DAG Node: {node.name}",
         **{key.lower(): value for key, value in node.after},
+        **_FIRST_PROC,
     }
     own = {
         *_OF_NODE,
         *_ATTRIBUTES_OF_NODE,
         *(key.lower() for key, _ in (*node.before, *node.after)),
     }
-    commands = dict(_of_task(values))
+    commands = _of_task(values)
     task = _task(commands, values, node)
     return _kind(values, own, node, task), task
 
 
-def _of_task(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name, aliases in _OF_TASK.items():
-        found = [alias for alias in aliases if alias in values]
-        if len(found) > 1:
-            raise CannotBundle(f"it has both {found[0]} and {found[1]}")
-        if found:
-            yield name, values[found[0]]
+def _of_task(values: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: values[alias]
+        for name, aliases in _OF_TASK.items()
+        for alias in reversed(aliases)
+        if alias in values
+    }
 
 
 def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> str:
     """What must be equal, as a digest."""
     used = set().union(*(references(value) for value in values.values() if "$" in value))
-    lines: list[str] = []
-    for key in sorted(values):
-        if key in _TASK_OF or key in _OF_NODE:
-            continue
-        if _ALONE.match(key) or _is_of_job(key):
-            raise CannotBundle(f"it has {key}")
-        is_unused = key in own and key not in node.commands and _is_plain(key)
-        if key not in submit_file.KEYWORDS and (key in used or is_unused):
-            continue  # a macro: it counts where it is used
-        part = task.files_of_job.get(key) or _equal_part(values[key], values, own)
-        lines.append(f"{key}={part}")
+    unused = own.difference(node.commands)
+    lines = [
+        f"{key}={task.files_of_job.get(key) or _equal_part(key, values, own)}"
+        for key in sorted(values)
+        if _is_of_job(key, values, used, unused)
+    ]
     universe = values.get("universe", "").strip().lower()
     if universe not in _UNIVERSES:
         raise CannotBundle(f"it runs in the {universe} universe")
@@ -220,28 +220,56 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
     return hashlib.sha256(equal.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
+def _is_of_job(
+    key: str, values: Mapping[str, str], used: Collection[str], unused: Collection[str]
+) -> bool:
+    """Whether a line counts for the job of the bundle; `unused` are names of no effect if they are
+    macros that nothing uses."""
+    is_macro = key not in submit_commands.ALL
+    if key in _TASK_OF or key in _OF_NODE or (is_macro and key in used):
+        return False  # a macro counts where it is used
+    if key in _WHEN_TO_TRANSFER:
+        _require_usual_time(key, values)
+        return False
+    if _ALONE.match(key) or _sets_attribute_of_command(key):
+        raise CannotBundle(f"it has {key}")
+    return not (is_macro and key in unused and _is_plain(key))
+
+
+def _require_usual_time(key: str, values: Mapping[str, str]) -> None:
+    """Raise unless it says what a bundle does in any case: outputs come home at its end."""
+    value = values[key]
+    said = (expand(value, values.get) or value).strip()
+    if said.upper() != "ON_EXIT":
+        raise CannotBundle(f"it has {key} = {said}")
+
+
 def _is_plain(key: str) -> bool:
     """Whether a variable of this name is of no effect but where it is used."""
     return not ("." in key or key.startswith(("+", "request_")) or _OF_SERVICE.search(key))
 
 
-def _is_of_job(key: str) -> bool:
+def _sets_attribute_of_command(key: str) -> bool:
     """Whether it sets an attribute of the job that a command sets as well: the bundle's job would
     have it."""
     prefix = next((one for one in ("+", "my.") if key.startswith(one)), "")
     name = key[len(prefix) :]
-    return bool(prefix and (name in _TASK_OF or name in _TRANSFERS or _ALONE.match(name)))
+    is_known = name in _ATTRIBUTES_OF_TASK or name in _TRANSFERS or _ALONE.match(name)
+    return bool(prefix and is_known)
 
 
-def _equal_part(value: str, values: Mapping[str, str], own: set[str]) -> str:
+def _equal_part(key: str, values: Mapping[str, str], own: set[str]) -> str:
+    value = values[key]
     if "$" not in value:
         return value
+    macros = _macros_of(value, values)
+    if not _TASK_OF.keys().isdisjoint(macros):  # the job has other ones
+        raise CannotBundle(f"it uses what is the task's own: {key} = {value}")
     if "$$" in value:
         raise CannotBundle(f"it uses an attribute of the machine: {value}")
     new = expand(value, values.get)
     if new is not None:
         return new
-    macros = _macros_of(value, values)
     known = [name for name in macros if name in values]
     again = next((name for name in known if name in references(values[name])), None)
     if again is not None:
@@ -282,12 +310,13 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
     transfers = transfers.strip().lower()
     if transfers not in ("true", "false", "yes", "no", "1", "0"):
         raise CannotBundle(f"it has transfer_executable = {transfers}")
+    is_sent = transfers in ("true", "yes", "1")  # its path is then not relative to initialdir
     if any(key in values for key in _IMAGES):
-        _check_image(executable, transfers in ("true", "yes", "1"), values)
+        _check_image(executable, is_sent, values)
     has_outputs = "transfer_output_files" in commands
     return Task(
-        os.path.normpath(os.path.join(directory, executable)),
-        transfers in ("true", "yes", "1"),
+        os.path.normpath(os.path.join(node.directory if is_sent else directory, executable)),
+        is_sent,
         arguments_of(text("arguments")),
         environment_of(text("environment")),
         os.path.normpath(directory),

@@ -14,8 +14,9 @@ from condor_pydagman.engine import submission
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import RunState
+from condor_pydagman.features.bundle.awaited import Awaited
 from condor_pydagman.features.bundle.bundle_jobs import BundleJobs
-from condor_pydagman.features.bundle.chains import Room
+from condor_pydagman.features.bundle.chains import Room, next_together
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.followers import Followers, Key
 from condor_pydagman.features.bundle.learned import Learned, Running
@@ -55,7 +56,7 @@ class Waiting:
         self.looked_at: dict[int, None] = {}
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
-        self._parents: dict[Key, set[int]] = {}  # those of them that have children
+        self._awaited: dict[Key, Awaited] = {}
         self.learned = Learned()
         self.live: set[str] = set()
         self.followers = Followers(run, self)
@@ -124,10 +125,9 @@ class Waiting:
         key = self._key.pop(node, None)
         if key is not None:
             del self.by_key[key][node]
-            self._parents.get(key, set()).discard(node)
+            self._awaited[key].drop(node)
             if not self.by_key[key]:
-                del self.by_key[key]
-                self._parents.pop(key, None)
+                del self.by_key[key], self._awaited[key]
 
     def look_again(self, node: int) -> None:
         """If the node waits: something else may keep it from others, or allow it to join them."""
@@ -178,8 +178,7 @@ class Waiting:
             if is_live:
                 self.live.add(kind)
             key = Key(self.priority(node), self.line_of[node], kind, self.run.category(node))
-            if self.run.dag.has_children(node):
-                self._parents.setdefault(key, set()).add(node)
+            self._awaited.setdefault(key, Awaited()).add(self.run.dag, node)
             self._key[node] = key
             self.by_key.setdefault(key, {})[node] = self.run.now
         for node in reversed(alone):
@@ -235,14 +234,16 @@ class Waiting:
         if not key.line.chains:
             return list(islice(waiting, self._size(key, waiting, limits)))
         room = room_of(limits, self.run.config.max_bundle_size, self.learned.task_s(key.kind))
-        first = self.followers.with_heads(key, room, islice(waiting, 1))
-        if not (limits.size or limits.seconds):
-            heads = len(waiting) + len(self._jobs.running) + len(self._jobs.idle)
-            room = room.cut(heads, len(first), self.learned.slots or 0)
-        size = self._size(key, waiting, limits, min(len(first), room.steps or len(first)))
-        if len(first) > 1 and not (room.task_s or limits.size):
-            size = min(size, 1)  # what would wait for a long step is not given back
-        return self.followers.with_heads(key, room, islice(waiting, size))
+        heads = len(waiting) + len(self._jobs.running) + len(self._jobs.idle)
+        slots = 0 if limits.size or limits.seconds else self.learned.slots or 0
+
+        def followed(number: int, room: Room) -> list[int]:
+            return self.followers.with_heads(key, room, islice(waiting, number))
+
+        def size(length: int) -> int:
+            return self._size(key, waiting, limits, length)
+
+        return next_together(room, heads, slots, followed, size)
 
     def _most_urgent(self) -> int | None:
         """The highest priority of nodes whose turn comes before it is known if they wait."""
@@ -285,7 +286,7 @@ class Waiting:
             if one.kind == key.kind
         )
         # Nobody waits for what large bundles have come to.
-        is_shared_out = key.kind in self.live or not self._parents.get(key)
+        is_shared_out = key.kind in self.live or not self._awaited[key].any_before(len(waiting))
         kind = key.kind, is_shared_out
         found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now, length)
         return min(found, max(1, most // length))
@@ -311,7 +312,7 @@ class Waiting:
         """As of `Feature`: who waits for others is ready, and in no other queue."""
         run, aside = self.run, set(self.run.categories.waiting())
         assert all(self.by_key.values())
-        assert self._parents.keys() <= self.by_key.keys()
+        assert self._awaited.keys() == self.by_key.keys()
         assert self._key.keys() == {node for some in self.by_key.values() for node in some}
         for node in self._key:
             assert run.nodes.states[node] == State.READY, node

@@ -159,22 +159,18 @@ class Run:
 
     def plan_chains(self, limits: Limits) -> None:
         """The same, one bundle after the other, with those that run behind others."""
-        while self.ready and self.idle < max(self.slots, len(self.running), 500):
-            room = self.room()
-            length = len(self.followed([self.ready[0]], room))
-            slots = self.slots if self.pool.known == "all" else 0
-            room = room.cut(len(self.ready) + len(self.running) + self.idle, length, slots)
-            length = min(length, room.steps or length)
-            seen = self.seen()
-            seen = seen._replace(task_s=seen.task_s * length, longest_s=seen.longest_s * length)
-            size = next(iter(self.rule(seen, limits)), 0)
-            if not size:
-                return
-            if length > 1 and not self.times.ended:
-                size = 1
-            size = min(size, max(1, MAX_SIZE // length))
-            nodes = self.followed([self.ready[place] for place in range(size)], room)
-            heads = [self.ready.popleft() for _ in range(size)]
+        if not self.ready or self.idle >= max(self.slots, len(self.running), 500):
+            return
+        room = self.room()
+        length = len(self.followed([self.ready[0]], room))
+        slots = self.slots if self.pool.known == "all" else 0
+        room = room.cut(len(self.ready) + len(self.running) + self.idle, length, slots)
+        length = min(length, room.steps or length)
+        seen = self.seen()
+        seen = seen._replace(task_s=seen.task_s * length, longest_s=seen.longest_s * length)
+        for size in self.rule(seen, limits):
+            heads = [self.ready.popleft() for _ in range(min(size, len(self.ready)))]
+            nodes = self.followed(heads[: max(1, MAX_SIZE // length)], room)
             self.ready.extendleft(reversed([node for node in heads if node not in nodes]))
             self.behind.update(nodes)
             self.behind.difference_update(heads)

@@ -839,15 +839,31 @@ def test_what_is_not_home_has_not_ended_but_it_is_known_how_long_it_took() -> No
     assert states(harness, "ABC", State.DONE)
 
 
+def names_of(count: int) -> str:
+    return " ".join(f"N{number}" for number in range(count))
+
+
+def in_halves(count: int) -> str:
+    """So many nodes, and two others, each of which waits for a half of them."""
+    names = names_of(count).split()
+    halves = names[: count // 2], names[count // 2 :]
+    return "; ".join(f"{' '.join(half)} -> E{number}" for number, half in enumerate(halves))
+
+
 def test_first_bundles_are_large_if_nobody_waits_for_what_comes_home() -> None:
-    names = " ".join(f"N{number}" for number in range(80))
-    last = begun(f"{names}\nBUNDLE b ALL_NODES")
+    last = begun(f"{names_of(80)}\nBUNDLE b ALL_NODES")
     last.settle()
     assert [len(one) for one in bundled(last)] == [10] * 8
-    before = begun(f"{names}; {names} -> E\nBUNDLE b ALL_NODES")
+    before = begun(f"{in_halves(80)}\nBUNDLE b ALL_NODES")
     before.settle()
     assert not bundled(before)
     assert before.bundles.waiting.alone
+
+
+def test_first_bundles_are_large_if_who_waits_needs_all_that_comes_home() -> None:
+    join = begun(f"{names_of(80)} -> E\nBUNDLE b ALL_NODES")
+    join.settle()
+    assert [len(one) for one in bundled(join)] == [10] * 8
 
 
 def test_a_dag_ends_when_the_jobs_of_its_bundles_have() -> None:
@@ -915,8 +931,7 @@ def test_a_place_in_a_category_is_that_of_the_nodes_that_are_left() -> None:
 
 def test_nodes_that_go_alone_count_as_idle_jobs_at_once() -> None:
     """Until their times are known, no more of them are to be in the queue than may start soon."""
-    names = " ".join(f"N{number}" for number in range(100))
-    harness = begun(f"{names}; {names} -> E\nBUNDLE b ALL_NODES")
+    harness = begun(f"{in_halves(100)}\nBUNDLE b ALL_NODES")
     harness.settle()
     assert 0 < len(harness.bundles.waiting.alone) < 50
 

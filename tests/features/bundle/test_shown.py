@@ -10,7 +10,7 @@ from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.explain_node import explain_node, life_of
 from condor_pydagman.explain.explanation import Explanation
 from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.features.bundle.shown import BundlesSeen, overview, sections
+from condor_pydagman.features.bundle.shown import BundlesSeen, brief, overview, sections
 from condor_pydagman.follow.notices.known import HELD, QueuedJob
 from condor_pydagman.follow.overview import Dagman
 from condor_pydagman.follow.overview import overview as glance
@@ -263,13 +263,21 @@ def test_a_report_has_the_wait_and_the_bundles(logs: BundleLogs) -> None:
     (section,) = sections(run, logs.now)
     assert section.rows == [
         (
-            *("7", "4", "4 s", "4 s", "4 s", "100 %", "slot1_2@one"),
+            *("7", "4", "4.0 s", "4.0 s", "4.0 s", "100 %", "slot1_2@one"),
             "its job has ended with status 0",
         )
     ]
     assert "<b>1</b><span>job, 1 of them of several nodes" in report(logs)
     assert attempt.cpu_s == 0.5
     assert "<td class='text'>Memory (MB)</td><td></td><td>12</td><td>12</td>" in report(logs)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.034, "0.03 s"), (0.996, "1.00 s"), (1.26, "1.3 s"), (9.8, "9.8 s"), (61.0, "1 min 1 s")],
+)
+def test_short_times_are_told_more_exactly(seconds: float, text: str) -> None:
+    assert brief(seconds) == text
 
 
 def test_a_node_is_held_as_long_as_its_bundle_is(logs: BundleLogs) -> None:

@@ -197,6 +197,13 @@ def test_a_task_with_everything() -> None:
     )
 
 
+def test_a_program_that_is_transferred_is_not_looked_for_in_the_initial_directory() -> None:
+    """As HTCondor 25.14.1 has it, whether or not other files are transferred."""
+    text = "executable = bin/j\ninitialdir = run\ntransfer_executable = {}\nqueue\n"
+    programs = [task(text.format(value)).program for value in ("true", "false")]
+    assert programs == ["/dag/bin/j", "/dag/run/bin/j"]
+
+
 def test_no_output_files_are_other_than_all() -> None:
     assert task("executable = j\ntransfer_output_files =\nqueue\n").outputs == ()
 
@@ -207,13 +214,18 @@ def test_variables_stand_before_or_behind_the_description() -> None:
     assert task(text, of).arguments == ("1", "3", "2")
 
 
+def test_the_job_of_a_node_is_the_first_of_its_cluster() -> None:
+    found = task("executable = j\narguments = $(Process)\noutput = $(JOB).$(ProcId)\nqueue\n")
+    assert (found.arguments, found.output) == (("0",), "A.0")
+
+
 def test_a_default_counts_if_there_is_no_such_macro() -> None:
     assert task("executable = j\narguments = $(n:5) $(k)\nk = 2\nqueue\n").arguments == ("5", "2")
 
 
 @pytest.mark.parametrize(
     "value",
-    ["$(Cluster)", "$(Process)", "$(no_such)", "$ENV(HOME)", "$RANDOM_INTEGER(1,2)", "$$(Arch)"],
+    ["$(Cluster)", "$(no_such)", "$ENV(HOME)", "$RANDOM_INTEGER(1,2)", "$$(Arch)"],
 )
 @pytest.mark.parametrize("command", ["arguments", "output", "executable", "transfer_input_files"])
 def test_what_nobody_can_know_makes_a_node_run_alone(command: str, value: str) -> None:
@@ -305,6 +317,45 @@ def test_what_others_say_must_be_equal() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["ON_EXIT", "on_exit", "$(no_such:ON_EXIT)"])
+def test_the_usual_time_of_transfers_is_as_none(value: str) -> None:
+    text = f"executable = j\nwhen_to_transfer_output = {value}\nqueue\n"
+    assert kind(text) == kind("executable = j\nqueue\n")
+
+
+@pytest.mark.parametrize("name", ["in", "out", "err", "cmd", "memory", "grid_size", "stream"])
+def test_a_macro_may_have_a_name_like_a_command(name: str) -> None:
+    text = f"executable = j\noutput = o\narguments = $({name})\nqueue\n"
+    of = [node(before=((name, n),)) for n in "12"]
+    assert kind(text, of[0]) == kind(text, of[1])
+    assert [task(text, one).arguments for one in of] == [("1",), ("2",)]
+
+
+def test_the_first_name_of_a_command_counts() -> None:
+    """As HTCondor 25.14.1 has it."""
+    text = """
+        iwd = a
+        job_iwd = b
+        cmd = other
+        executable = job
+        env = A=1
+        environment = B=1
+        stdout = no
+        output = yes
+        in = no
+        queue
+    """
+    found = task(text.replace("\n        ", "\n"))
+    assert (found.program, found.directory) == ("/dag/job", "/dag/a")
+    assert (found.environment, found.output, found.input) == ({"B": "1"}, "yes", "")
+
+
+def test_a_line_of_the_job_that_uses_a_command_of_the_task_makes_it_run_alone() -> None:
+    """It would get the program of the bundle."""
+    text = "x = $(executable)\nexecutable = j\nMy.Program = $(x)\nqueue\n"
+    assert why(text) == "it uses what is the task's own: my.program = $(x)"
+
+
 def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
     text = "executable = j\nrequirements = x == $INT(n)\nqueue\n"
     assert "it is not known what this will be" in why(text, node(before=(("n", "1"),)))
@@ -324,7 +375,8 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
         *("stream_output = true", "stream_error = true", "kill_sig = 9", "noop_job = true"),
         *("hold = true", "leave_in_queue = true", "max_idle = 3", "output_destination = x"),
         *("preserve_relative_paths = true", "encrypt_input_files = x", "remote_initialdir = x"),
-        *("arguments2 = x", "when_to_transfer_output = ON_EXIT", "allowed_execute_duration = 5"),
+        *("arguments2 = x", "when_to_transfer_output = ON_SUCCESS", "allowed_execute_duration = 5"),
+        *("whentotransferoutput = ON_EXIT_OR_EVICT", "My.WhenToTransferOutput = x"),
         *("allowed_job_duration = 5", "max_transfer_output_mb = 5", "max_transfer_input_mb = 5"),
         *("MaxTransferOutputMB = 5", "CronMinute = 1", "tooldaemoncmd = x", "JobUniverse = 12"),
         *("transfer_plugins = a=b", "erase_output_and_error_on_restart = false", "RemoteIwd = x"),
@@ -415,7 +467,6 @@ def test_universes_that_can_be_bundled(universe: str) -> None:
         "executable = j\nqueue\nqueue\n",
         "executable = j\ninclude : x\nqueue\n",
         "executable = j\nif true\nendif\nqueue\n",
-        "executable = j\ncmd = k\nqueue\n",
         "executable = j\noutput = osdf:///x\nqueue\n",
         "executable = j\ntransfer_input_files = http://x/y\nqueue\n",
         "executable = j\ntransfer_input_files = dir/\nqueue\n",

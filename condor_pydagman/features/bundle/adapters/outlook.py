@@ -7,13 +7,16 @@ is asked how many jobs it can run; how they go on follows from how long nodes ta
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.chains import Room, waiting_inside
+from condor_pydagman.features.bundle.awaited import Awaited
+from condor_pydagman.features.bundle.chains import Room, next_together, waiting_inside
 from condor_pydagman.features.bundle.chains_ahead import Chained, ChainsAhead
 from condor_pydagman.features.bundle.commands import (
     BY_OPTION,
@@ -204,21 +207,29 @@ class _Packing:
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
     ) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
-        learned, taken, made, most = Learned(), 0, 0, self._most
+        learned, left, made, awaited = Learned(), deque(ready), 0, Awaited()
         learned.saw_slots(self._slots or 0)
-        room = room_of(limits, most)
-        has_children = map(self._dag.has_children, ready)
-        parents = max((place for place, is_one in enumerate(has_children, 1) if is_one), default=0)
-        while taken < len(ready):
-            how, left = (kind, kind in self._live or taken >= parents), len(ready) - taken
-            length = len(ahead.with_followers(ready[taken : taken + 1], room))
-            size = learned.size(how, limits, left, (0, made), (), 0.0, length)
-            if not size:
+        for node in ready:
+            awaited.add(self._dag, node)
+        slots = 0 if limits.size or limits.seconds else self._slots or 0
+
+        def followed(number: int, room: Room) -> list[int]:
+            return list(ahead.with_followers(list(islice(left, number)), room))
+
+        def size(length: int) -> int:
+            how = kind, kind in self._live or not awaited.any_before(len(left))
+            found = learned.size(how, limits, len(left), (0, made), (), 0.0, length)
+            return min(found, max(1, self._most // length))
+
+        while left:
+            room = room_of(limits, self._most)
+            nodes = set(next_together(room, len(left) + made, slots, followed, size))
+            if not nodes:
                 return
-            heads = ready[taken : taken + min(size, max(1, most // length))]
-            nodes = set(ahead.with_followers(heads, room))
             yield len(nodes)
-            taken, made = taken + len(nodes.intersection(heads)), made + 1
+            made += 1
+            while left and left[0] in nodes:
+                awaited.drop(left.popleft())
 
 
 def told(found: BundleOutlook) -> Iterator[str]:
