@@ -62,6 +62,7 @@ _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
 # Macros and commands that DAGMan sets for each node.
 _OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes")
+_OF_QUEUE = ("item", "dollar")  # that HTCondor sets, whatever a description says
 _ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
 
 
@@ -180,6 +181,8 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
         "submit_event_notes": f"DAG Node: {node.name}",
         **{key.lower(): value for key, value in node.after},
     }
+    for name in _OF_QUEUE:
+        values.pop(name, None)
     own = {
         *_OF_NODE,
         *_ATTRIBUTES_OF_NODE,

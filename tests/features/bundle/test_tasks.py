@@ -209,6 +209,12 @@ def test_variables_stand_before_or_behind_the_description() -> None:
 
 def test_a_default_counts_if_there_is_no_such_macro() -> None:
     assert task("executable = j\narguments = $(n:5) $(k)\nk = 2\nqueue\n").arguments == ("5", "2")
+    assert task("executable = j\narguments = $(n:5)\nn =\nqueue\n").arguments == ("5",)
+
+
+@pytest.mark.parametrize("name", ["item", "dollar"])
+def test_macros_that_htcondor_sets_are_for_it_to_say(name: str) -> None:
+    assert why(f"executable = j\n{name} = x\narguments = $({name})\nqueue\n")
 
 
 @pytest.mark.parametrize(
