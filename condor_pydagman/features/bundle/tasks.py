@@ -62,6 +62,7 @@ _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
 # Macros and commands that DAGMan sets for each node.
 _OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes")
+_DOTS, _STREAMS = (".", ".."), ("_stdout", "_stderr")  # the latter as in `runner`
 _OF_QUEUE = ("item", "dollar")  # that HTCondor sets, whatever a description says
 _ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
 
@@ -344,8 +345,10 @@ def _files(text: str) -> tuple[str, ...]:
     for name in names:
         if URL.match(name):
             raise CannotBundle(f"it transfers a URL: {name}")
-        if name.endswith("/") or "*" in name:
+        if name.endswith("/") or "*" in name or os.path.basename(name) in _DOTS:
             raise CannotBundle(f"it transfers the contents of a directory: {name}")
+        if os.path.basename(name) in _STREAMS:
+            raise CannotBundle(f"a name is taken: {name}")
     return names
 
 
