@@ -16,7 +16,7 @@ _QUEUE = re.compile(r"queue\b(.*)", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _ANY_REFERENCE = re.compile(r"\$\w*\(([^()]*)")
 _REFERENCE = re.compile(r"(?<!\$)\$\(\s*([A-Za-z_]\w*)\s*\)")
-_REFERENCE_OR_DEFAULT = re.compile(r"(?<!\$)\$\(\s*([A-Za-z_]\w*)\s*(?::([^()$]*))?\)")
+_REFERENCE_OR_DEFAULT = re.compile(r"(?<!\$)\$\(([A-Za-z_]\w*)(?::([^()$]*))?\)")
 
 MAX_EXPANSIONS = 20
 MAX_LENGTH = 10_000
@@ -180,7 +180,8 @@ def expand(value: str, look_up: Callable[[str], str | None]) -> str | None:
     """`value` with every macro replaced by what `look_up` gives for its lower-case name.
 
     None if that can't be told: `look_up` gives None for a macro without default, or there is more
-    in it than plain macros.
+    in it than plain macros.  A default counts for an empty macro as well; with blanks in it,
+    HTCondor (25.14) takes a reference for none.
     """
     for _ in range(MAX_EXPANSIONS):
         if "$" not in value:
@@ -190,7 +191,7 @@ def expand(value: str, look_up: Callable[[str], str | None]) -> str | None:
         def replacement(found: re.Match[str]) -> str:
             nonlocal unknown
             new = look_up(found.group(1).lower())
-            if new is None:
+            if not new and found.group(2) is not None:
                 new = found.group(2)
             unknown = unknown or new is None
             return new or ""

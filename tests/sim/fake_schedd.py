@@ -48,7 +48,8 @@ class FakeSchedd:
         self._last = 0  # number of the last cluster
         self.own_ad = OwnAd()
         self._down_until = 0.0
-        self._looked_at: set[tuple[int, int]] = set()  # procs that DAGMan was told might have ended
+        # By what a removal means, procs of which DAGMan was told that they might have ended.
+        self._looked_at: dict[tuple[int, int], set[tuple[int, int]]] = {}
         world.every(20.0, self._maybe_down)
 
     @property
@@ -123,7 +124,8 @@ class FakeSchedd:
             for job in self.queue.values()
             if job.cluster in clusters and job.status not in _DOES_NOT_RUN
         ]
-        self._looked_at |= {job.key for job in found}
+        looked_at = self._looked_at.setdefault((wanted.cluster, wanted.proc), set())
+        looked_at |= {job.key for job in found}
         return [
             QueuedJob(job.cluster.number, job.proc, job.cluster.node, job.cluster.retry)
             for job in found
@@ -158,7 +160,8 @@ class FakeSchedd:
             return "the schedd is down"
         if self._world.hit("no_remove"):
             return "it is too busy"
-        known = heard & self._looked_at  # the others did not run when it asked which do
+        # The others did not run when it asked which do.
+        known = heard & self._looked_at.get((wanted.cluster, wanted.proc), set())
         for cluster in self._meant(wanted, era):
             if wanted.force:
                 self._force(cluster)

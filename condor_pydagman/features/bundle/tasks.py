@@ -66,6 +66,8 @@ NO_FILE = "it transfers a file that is not there, or not to be read"
 _FIRST_PROC = {"process": "0", "procid": "0"}  # a node's job is the only one of its cluster
 # Macros and commands that DAGMan or HTCondor sets for each node.
 _OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes", *_FIRST_PROC)
+_DOTS, _STREAMS = (".", ".."), ("_stdout", "_stderr")  # the latter as in `runner`
+_OF_QUEUE = ("item", "dollar")  # that HTCondor sets, whatever a description says
 _ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
 
 
@@ -185,6 +187,8 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
         **{key.lower(): value for key, value in node.after},
         **_FIRST_PROC,
     }
+    for name in _OF_QUEUE:
+        values.pop(name, None)
     own = {
         *_OF_NODE,
         *_ATTRIBUTES_OF_NODE,
@@ -370,8 +374,10 @@ def _files(text: str) -> tuple[str, ...]:
     for name in names:
         if URL.match(name):
             raise CannotBundle(f"it transfers a URL: {name}")
-        if name.endswith("/") or "*" in name:
+        if name.endswith("/") or "*" in name or os.path.basename(name) in _DOTS:
             raise CannotBundle(f"it transfers the contents of a directory: {name}")
+        if os.path.basename(name) in _STREAMS:
+            raise CannotBundle(f"a name is taken: {name}")
     return names
 
 

@@ -221,6 +221,12 @@ def test_the_job_of_a_node_is_the_first_of_its_cluster() -> None:
 
 def test_a_default_counts_if_there_is_no_such_macro() -> None:
     assert task("executable = j\narguments = $(n:5) $(k)\nk = 2\nqueue\n").arguments == ("5", "2")
+    assert task("executable = j\narguments = $(n:5)\nn =\nqueue\n").arguments == ("5",)
+
+
+@pytest.mark.parametrize("name", ["item", "dollar"])
+def test_macros_that_htcondor_sets_are_for_it_to_say(name: str) -> None:
+    assert why(f"executable = j\n{name} = x\narguments = $({name})\nqueue\n")
 
 
 @pytest.mark.parametrize(
@@ -470,6 +476,10 @@ def test_universes_that_can_be_bundled(universe: str) -> None:
         "executable = j\noutput = osdf:///x\nqueue\n",
         "executable = j\ntransfer_input_files = http://x/y\nqueue\n",
         "executable = j\ntransfer_input_files = dir/\nqueue\n",
+        "executable = j\ntransfer_input_files = dir/..\nqueue\n",
+        "executable = j\ntransfer_input_files = a/_stdout\nqueue\n",
+        "executable = j\ntransfer_output_files = .\nqueue\n",
+        "executable = j\ntransfer_output_files = _stderr\nqueue\n",
         'executable = j\ntransfer_output_remaps = "a=http://x/y"\nqueue\n',
         'executable = j\ntransfer_output_remaps = "a"\nqueue\n',
         "executable = j\nsuccess_exit_code = x\nqueue\n",

@@ -37,5 +37,7 @@ def test_expanding() -> None:
     assert expand("$(a).$(c:2)", values.get) == "1x.2"
     assert expand("$(gone)", values.get) is None
     assert expand("$(loop)", values.get) is None
+    assert expand("$(none:3)$(none:)$(a)", {"none": "", "a": "1"}.get) == "31"
+    assert expand("$( a )", values.get) is None  # HTCondor takes it for none
     assert expand("$INT(b)", values.get) is None
     assert expand("plain", values.get) == "plain"
