@@ -18,7 +18,7 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
 4. Starting R tasks of t seconds in bundles of n takes R/n starts, at r a second, and the last
    bundle n*t.  The sum is least for n = sqrt(R / (r*t)).  No bundle is larger.
    If each of the slots has work for eight bundles, and what tasks come to is known while a bundle
-   runs, a bundle takes at least twenty times what its job costs its slot.
+   runs, a bundle takes at least forty times what its job costs its slot.
 5. If S slots are known, no bundle takes longer than 2*S/r, twice the time in which the schedd
    starts one for each slot, and a hundred times what a job costs its slot: more wins nothing.
 6. If S slots are known, a bundle has at most the part R/(2*S) of what is left, so that they get
@@ -62,7 +62,7 @@ LIVE_PART = 4  # tasks that each slot must have, at least, for larger ones while
 RELEASE_S = 1.0  # that a task runs, at least, before those behind it are given back
 LATE_S = 0.1  # by which a job must be late at least. Events come that late
 LONG = 0.25  # part of the time in which all can be started that makes a task too long for packing
-WORTH = 20.0  # times what a job costs its slot that a bundle takes, if each slot has several
+WORTH = 40.0  # times what a job costs its slot that a bundle takes, if each slot has several
 SEVERAL = 8  # such bundles
 LOST = 0.01  # part of a bundle's time that may be lost by its being a job
 IDLE_S = 0.25  # for which jobs are kept ready to be started. An event is answered in less

@@ -469,4 +469,4 @@ def test_a_report_of_a_chain_has_the_times_of_its_nodes(logs: BundleLogs) -> Non
         "C": [("idle", 0.0), ran],
     }
     (section,) = sections(run, logs.now)
-    assert section.rows[0][:6] == ("7", "3", "4 s", "6 s", "6 s", "100 %")
+    assert section.rows[0][:6] == ("7", "3", "4.0 s", "6.0 s", "6.0 s", "100 %")
