@@ -5,7 +5,8 @@ same program, touch with one file: tasks of a shared job, and of a transferred o
 has a directory, a program and two inputs by links, a file for its output, and an output to move.
 All are measured in turn, so that what else the machine does meanwhile falls on each; the median of
 the rounds counts.  CPU is the runner's, or the loop's, own.  The last task of a run reads the
-memory that the runner has had at most.
+memory that the runner has had at most.  Then, for chains of /bin/true each of which runs after the
+one before it, milliseconds a step: in the job's directory, and in directories of their own.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+SYSTEMS = "/usr/bin/python3 /usr/libexec/platform-python"  # where the runner looks for Python
 RUNNER = Path(__file__).parents[1] / "condor_pydagman/features/bundle/runner.py"
 PROGRAM = "/bin/touch"
 BARE = f"""
@@ -66,6 +68,9 @@ def main(words: list[str]) -> None:
         print(f"{name:12}", *map(summary, zip(*found), zip(*loop), ("wall", "cpu")))
     print(f"start and end of the runner: {statistics.median(starts) * 1000:.1f} ms")
     print(f"memory of the runner: {peak(options.python, count):.2f} MB")
+    for name, transfers in (("chain", False), ("chain, own directories", True)):
+        costs = [chain(options.python, transfers=transfers) for _ in range(options.rounds)]
+        print(f"{name}: {statistics.median(one.wall for one in costs) * 1000:.3f} ms a step")
 
 
 def summary(own: tuple[float, ...], loop: tuple[float, ...], what: str) -> str:
@@ -104,11 +109,17 @@ def transferred(python: str, count: int) -> Cost:
             "inputs": [["2", "a.txt"], ["3", "b.txt"]],
             "output": "o.txt",
         }
-        os.environ["_CONDOR_SCRATCH_DIR"] = name
-        try:
-            return run(python, place, [task(n, name) | own for n in range(1, count + 1)])
-        finally:
-            del os.environ["_CONDOR_SCRATCH_DIR"]
+        tasks = [task(number, name) | own for number in range(1, count + 1)]
+        return run(python, place, tasks, transfers=True)
+
+
+def chain(python: str, *, transfers: bool, steps: int = 200) -> Cost:
+    """Tasks each of which runs after the one before it."""
+    with tempfile.TemporaryDirectory() as place:
+        tasks = [task(number, place) for number in range(1, steps + 1)]
+        for before, one in enumerate(tasks):
+            one |= {"program": "/bin/true", "arguments": [], "after": [before] * bool(before)}
+        return run(python, Path(place), tasks, transfers=transfers)
 
 
 def start(python: str) -> float:
@@ -147,11 +158,14 @@ def task(number: int, place: str) -> dict[str, Any]:
     }
 
 
-def run(python: str, place: Path, tasks: list[dict[str, Any]]) -> Cost:
-    """Run the tasks in that directory."""
+def run(python: str, place: Path, tasks: list[dict[str, Any]], *, transfers: bool = False) -> Cost:
+    """Run the tasks in that directory, as a job with file transfer does or as one without."""
     head = {"format": 1, "bundle": 1, "parallel": 1, "home": str(place)}
     (place / "tasks").write_text("".join(f"{json.dumps(one)}\n" for one in (head, *tasks)))
-    runner = subprocess.Popen([python, "-I", "-S", RUNNER, "tasks"], cwd=place)
+    program = place / "runner"
+    program.write_text(RUNNER.read_text().replace(SYSTEMS, python))
+    environment = os.environ | ({"_CONDOR_SCRATCH_DIR": str(place)} if transfers else {})
+    runner = subprocess.Popen(["/bin/sh", program, "tasks"], cwd=place, env=environment)
     _, status, usage = os.wait4(runner.pid, 0)
     runner.returncode = status
     results = [json.loads(line) for line in (place / "results").read_text().splitlines()]

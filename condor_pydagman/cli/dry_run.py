@@ -389,8 +389,9 @@ def _bundles_as_json(found: BundleOutlook) -> dict[str, Any]:
     lines = [
         {
             "name": line.name,
-            "kinds": [one._asdict() for one in line.kinds],
+            "kinds": [{**one._asdict(), "chains": one.chains._asdict()} for one in line.kinds],
             "alone": [one._asdict() for one in line.alone],
+            "apart": [one._asdict() for one in line.apart],
         }
         for line in found.lines
     ]

@@ -332,8 +332,13 @@ CODES: dict[str, Code] = {
     ),
     "DAG425": Code(
         _WARNING,
-        "a BUNDLE whose SIZE or PARALLEL has less effect than it seems to",
+        "a BUNDLE whose SIZE, PARALLEL or CHAINS has less effect than it seems to",
         "use numbers that SIZE, MAXJOBS and PYDAGMAN_MAX_BUNDLE_SIZE allow (docs/bundles.md)",
+    ),
+    "DAG426": Code(
+        _INFO,
+        "nodes of a BUNDLE with CHAINS that can't run behind those that they wait for",
+        "docs/bundles.md says what can run behind others",
     ),
 }
 

@@ -15,7 +15,8 @@ from condor_pydagman.engine.hooks import Hooks
 # By moment: the features that answer, in their order, each with the reason why it is not later.
 FIRST_ANSWER = {
     "holds_back": {
-        "skipping": "a node that is skipped is not looked up",
+        "skipping": "a node that is skipped is in no bundle behind others",
+        "bundle": "a node that runs behind others in a bundle is not looked up",
         "cache": "a node that does not run needs no site",
         "sites": "",
     },

@@ -6,7 +6,7 @@ Nothing else in `tests/sim` names a feature.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -179,7 +179,7 @@ class Part:
         decided to submit it."""
         return (), Throttles()
 
-    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Sequence[Cluster]:
+    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Iterable[Cluster]:
         """The schedd takes such a job: what of it is each node's."""
         return ()
 

@@ -14,7 +14,8 @@ from condor_pydagman.graph.model import Dag
 def alone_in(dag: Dag, nodes: Collection[int]) -> dict[int, str]:
     """Those of the nodes of a DAG that run alone, by what its files say; and why."""
     timeouts = timeouts_of(dag)
-    limited = {node for use in limit_uses_of(dag) for node in use.of.among(dag, nodes, BUNDLED)}
+    every = range(len(dag))
+    limited = {node for use in limit_uses_of(dag) for node in use.of.among(dag, every, BUNDLED)}
     reasons = (
         (node, why_alone(dag, node, has_limit=node in limited, timeout=timeouts.get(node)))
         for node in nodes

@@ -35,6 +35,7 @@ class Bundle(NamedTuple):
             long as seems best.
         parallel: how many of them run side by side.
         wait: how many seconds a node waits for others, at most.
+        chains: whether nodes may run behind those that they wait for, in one bundle.
         members, names: see `node_sets`.
     """
 
@@ -44,6 +45,7 @@ class Bundle(NamedTuple):
     max_seconds: int = rows.option("MAX_SECONDS", rows.time(), 0)
     parallel: int = rows.option("PARALLEL", rows.number("number", 1, "<tasks>"), 1)
     wait: int = rows.option("WAIT", rows.time(), 0)
+    chains: bool = rows.flag("CHAINS")
     members: str = node_sets.members()
     names: tuple[str, ...] = ()
 
@@ -56,6 +58,7 @@ class BundleLine(NamedTuple):
     max_seconds: int
     parallel: int
     wait: int
+    chains: bool
     of: NodeSet
 
 
@@ -98,7 +101,7 @@ def bundle(building: Building, command: Bundle) -> None:
 
 def of_option(dag: Dag) -> None:
     """The option -bundle: nodes that no line means are bundled as well."""
-    BundlesOfDag.put(dag).uses.append(BundleLine(BY_OPTION, 0, 0, 1, 0, NodeSet()))
+    BundlesOfDag.put(dag).uses.append(BundleLine(BY_OPTION, 0, 0, 1, 0, False, NodeSet()))
 
 
 def _refuse_node(name: str, kind: NodeKind) -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from condor_pydagman.explain.graph_state import GraphState
 from condor_pydagman.explain.known_facts import Facts
-from condor_pydagman.features.bundle.commands import line_of_nodes
+from condor_pydagman.features.bundle.alone import alone_in
+from condor_pydagman.features.bundle.chains import LONG_S, why_apart, why_unlike
+from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
 from condor_pydagman.features.bundle.shown import BundleSeen, BundlesSeen, brief, bundle_of
 from condor_pydagman.follow.carriers import carrier_of, in_queue, nodes_of
 from condor_pydagman.follow.notice import Evidence, Notice, Weight
 from condor_pydagman.follow.notices.name_lists import names_of
 from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, number_of
 from condor_pydagman.report.spans import job_parts
+from condor_pydagman.vocabulary import NodeStatus
 from condor_pydagman.words import duration
 
 MAX_EVIDENCE = 3  # bundles
@@ -48,19 +52,29 @@ def _in_words(bundle: NodeRun) -> str:
 
 
 def of_node(facts: Facts, run: NodeRun) -> Iterator[Notice]:
-    """Of a node that is in a bundle: in which, and what that does."""
-    bundle = carrier_of(run)
+    """Of a node that is in a bundle: in which, and what that does; or behind which others of it."""
+    bundle = facts.run.carried.get(run.name)
     if not isinstance(bundle, BundleSeen):
         return
-    sentence = f"It is in {_with_others(bundle)}{_does(bundle, facts.now)}."
+    if carrier_of(run) is bundle:
+        stands = f"is in {_with_others(bundle)}"
+    else:
+        before = _nodes_before(facts, run, bundle)
+        if not before:
+            return
+        stands = f"is to run behind {names_of(before)} in {_in_job(bundle)}"
+    sentence = f"It {stands}{_does(bundle, facts.now)}."
     evidence = Evidence(facts.nodes_log, f"{bundle.name} was made", bundle.made)
     yield Notice("node.state", Weight.NOTE, sentence, (run.name,), (evidence,))
 
 
 def _with_others(bundle: BundleSeen) -> str:
     """`bundle 17 (job 211.0) with 49 others`."""
-    job = f" (job {bundle.job.job})" if bundle.job.job else ""
-    return f"{bundle.name}{job} with {number_of(len(bundle.nodes) - 1, 'other')}"
+    return f"{_in_job(bundle)} with {number_of(len(bundle.nodes) - 1, 'other')}"
+
+
+def _in_job(bundle: BundleSeen) -> str:
+    return bundle.name + (f" (job {bundle.job.job})" if bundle.job.job else "")
 
 
 def _does(bundle: BundleSeen, now: float) -> str:
@@ -94,7 +108,8 @@ def _of_all(bundle: BundleSeen, now: float) -> str:
 
 def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
     """A node that may be bundled waits for others, or for its turn."""
-    line = line_of_nodes(dag, [node]).get(node)
+    lines = line_of_nodes(dag, range(len(dag)))
+    line = lines.get(node)
     if line is None and not BundlesSeen.of(facts.run).bundles:
         return
     by = f"BUNDLE {message(line.name)}" if line is not None else "the option -bundle"
@@ -104,4 +119,82 @@ def held_back(facts: Facts, dag: Dag, node: int) -> Iterator[Notice]:
         f" these{wait}, or until the throttles permit their job; if it can't be bundled, which"
         f" {facts.out} says, it is submitted alone."
     )
+    if line is not None and line.chains:
+        sentence += _why_not_behind(facts, dag, lines, node)
     yield Notice("node.state", Weight.NOTE, sentence, (dag.names[node],))
+
+
+# Behind others of a bundle: a record says who is in it; who of them waits for whom, the DAG does.
+
+
+def _nodes_before(facts: Facts, run: NodeRun, bundle: BundleSeen) -> list[str]:
+    """The names of the nodes of a bundle that another waits for, which was given to that, too, and
+    runs behind them; none if it waits, or one of them does, for any that the bundle does not run.
+    """
+    dag, seen = facts.dag, {run.name: run}
+    if dag is None or not _waits_in(facts, run, bundle):
+        return []
+    todo = [run]
+    while todo:
+        for parent in _not_done(facts, dag, todo.pop()):
+            if parent.name not in seen and carrier_of(parent) is not bundle:
+                if not _waits_in(facts, parent, bundle):
+                    return []
+                seen[parent.name] = parent
+                todo.append(parent)
+    return [one.name for one in _not_done(facts, dag, run)]
+
+
+def _waits_in(facts: Facts, run: NodeRun, bundle: BundleSeen) -> bool:
+    is_given = facts.run.carried.get(run.name) is bundle
+    return is_given and run.status is NodeStatus.NOT_READY
+
+
+def _not_done(facts: Facts, dag: Dag, run: NodeRun) -> Iterator[NodeRun]:
+    number = dag.find(run.name)
+    for parent in dict.fromkeys(dag.parents(number)) if number is not None else ():
+        found = _run_of(facts, dag, parent)
+        if found.status is not NodeStatus.DONE:
+            yield found
+
+
+def _why_not_behind(facts: Facts, dag: Dag, lines: Mapping[int, BundleLine], node: int) -> str:
+    """Why a node whose turn has come did not run behind a node before it, in the bundle of that: a
+    sentence; '' if none of these was in a bundle, or it has run."""
+    own = _run_of(facts, dag, node)
+    if own.attempts:
+        return ""
+    for parent in dag.parents(node):
+        bundle = _last_bundle(facts, dag, parent)
+        if bundle is not None:
+            behind = f"behind {message(dag.names[parent])} in {bundle.name}"
+            if own.name in bundle.nodes:
+                return f" It was to run {behind}, which has not run it."
+            why = _why_not(dag, lines, parent, node) or _guess(facts, dag, parent, node)
+            return f" It did not run {behind}: {message(why)}."
+    return ""
+
+
+def _why_not(dag: Dag, lines: Mapping[int, BundleLine], parent: int, node: int) -> str:
+    alone = alone_in(dag, lines).get(node)
+    return why_apart(dag, node) or alone or why_unlike(dag, lines, parent, node)
+
+
+def _guess(facts: Facts, dag: Dag, parent: int, node: int) -> str:
+    bundles = {_last_bundle(facts, dag, one) for one in dag.parents(node)}
+    siblings = set(dag.children(parent)) - {node}
+    reasons = ["its job asks for something else", "there was no room for it"]
+    reasons.append(f"such nodes take longer than {duration(LONG_S)}")
+    reasons += ["others that it waits for ran elsewhere"] * (len(bundles) > 1)
+    reasons += ["free slots were to run it sooner"] * bool(siblings)
+    return ", or ".join(reasons)
+
+
+def _last_bundle(facts: Facts, dag: Dag, node: int) -> BundleSeen | None:
+    attempts = _run_of(facts, dag, node).attempts
+    return bundle_of(attempts[-1]) if attempts else None
+
+
+def _run_of(facts: Facts, dag: Dag, node: int) -> NodeRun:
+    name = logged_name(dag.names[node])
+    return facts.run.nodes.get(name) or NodeRun(name)

@@ -61,7 +61,8 @@ class BundleHelper(Helper):
     def orders(self, request: LookAt | Prepare | Collect | Forget | SlotsWanted) -> Sequence[Order]:
         """With all that the process has to know of nodes."""
         if isinstance(request, LookAt):
-            return [self._look(request.nodes)]
+            look = self._look((*request.followers, *request.nodes))
+            return [look._replace(followers=len(request.followers))]
         if isinstance(request, Prepare):
             return [self._prepare(request)]
         if isinstance(request, Collect):
@@ -93,6 +94,8 @@ class BundleHelper(Helper):
             request.release_s,
             before,
             after,
+            request.after,
+            request.chain_s,
         )
 
     def _collect(self, request: Collect) -> CollectOrder:
@@ -106,6 +109,7 @@ class BundleHelper(Helper):
             request.removed,
             request.why,
             list(self._run.stamps),
+            request.behind,
         )
 
     def give_up(self) -> None:
@@ -137,7 +141,8 @@ class BundleHelper(Helper):
         if isinstance(order, LookOrder):
             return LookedAt(self._looker.look_at(order))
         if isinstance(order, PrepareOrder):
-            return Prepared(order.number, prepared.prepare(order, self._looker))
+            job = prepared.prepare(order, self._looker)
+            return Prepared(order.number, job.text, without=job.without)
         if isinstance(order, CollectOrder):
             known = self._known.setdefault(order.number, collected.Known())
             if order.why:

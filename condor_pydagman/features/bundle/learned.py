@@ -44,6 +44,8 @@ class Learned:
         self.overhead_s = FIRST_OVERHEAD_S
         self._slots_at = 0.0
         self._times: dict[str, Times] = {}
+        # By kind: how many nodes were ready when a bundle was made last, and how many it had.
+        self._shares: dict[str, tuple[int, int]] = {}
         # By kind: when that was found, how many jobs were late, and how long a task takes at least.
         self._running: dict[str, tuple[float, int, float]] = {}
         self._alone: dict[int, tuple[str, float]] = {}  # kind of a node that runs, since when
@@ -93,6 +95,7 @@ class Learned:
         jobs: tuple[int, int],
         bundles: Iterable[Running],
         now: float,
+        length: int = 1,
     ) -> int:
         """How many of the nodes of a kind that are ready go into the next bundle; 0: none now.
 
@@ -100,6 +103,7 @@ class Learned:
             kind: and whether what its nodes come to is known while a bundle runs.
             jobs: how many jobs of the DAG run, and how many wait to.
             bundles: those of the kind that run.
+            length: for how many nodes each of them stands, with those that run behind it.
         """
         name, is_live = kind
         times = self._times.get(name, Times())
@@ -110,13 +114,27 @@ class Learned:
             running=jobs[0],
             idle=jobs[1],
             late=late,
-            task_s=times.task_s,
-            longest_s=max(times.longest_s, longest),
+            task_s=times.task_s * length,
+            longest_s=max(times.longest_s, longest) * length,
             ended=times.ended,
             job_s=self.overhead_s,
             is_live=is_live,
         )
-        return next(sizes(seen, limits), 0)
+        if limits.size:
+            limits = limits._replace(size=max(1, limits.size // length))
+        found = next(sizes(seen, limits), 0)
+        return found if times.ended or not found else self._equal_share(name, ready, found)
+
+    def _equal_share(self, kind: str, ready: int, found: int) -> int:
+        """As long as no times are known: nodes that are ready at once share out the slots alike,
+        though there are ever fewer of both."""
+        before, share = self._shares.get(kind, (0, 0))
+        self._shares[kind] = ready, found if ready >= before else share
+        return min(self._shares[kind][1], ready)
+
+    def task_s(self, kind: str) -> float:
+        """How long a node of a kind takes, in seconds, rather too high; 0: that is not known."""
+        return self._times.get(kind, Times()).task_s
 
     def release_s(self, kind: str) -> float:
         """How long a node of a kind may run until others are not to wait for it, in seconds."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.alone import alone_in
+from condor_pydagman.features.bundle.chains import waiting_inside, why_apart
 from condor_pydagman.features.bundle.commands import (
     BUNDLED,
     BY_OPTION,
@@ -30,6 +31,9 @@ from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.findings import FileKind, Findings, Severity, World
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.printable import does, number_of
+
+_NONE_WAITS = "none of its nodes waits for another of them"
+_FOR_CHAINS = "leave CHAINS out, or add the nodes that these wait for (docs/bundles.md)"
 
 
 def check(dag: Dag, findings: Findings) -> None:
@@ -129,20 +133,43 @@ def _check_knob(dag: Dag, world: World, findings: Findings) -> None:
 
 
 def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptions) -> None:
-    """Look for sizes that are too large; tell which nodes run alone, and why, once for a reason."""
+    """Look for sizes that are too large; tell which nodes run alone, or not behind others by
+    CHAINS, and why, once for a reason."""
     _check_knob(dag, world, findings)
-    alone: dict[str, list[int]] = {}
-    for node, why in _alone(dag, world):
-        alone.setdefault(why, []).append(node)
-    for why, nodes in alone.items():
-        message = f"{_nodes(dag, nodes)} can't be bundled: {why}"
-        place = dag.place(nodes[0])
-        findings.add("DAG423", message, place=place, node=dag.names[nodes[0]])
+    line_of = line_of_nodes(dag, range(len(dag)))
+    alone = dict(_alone(dag, world, line_of))
+    _tell_reasons(dag, "DAG423", "can't be bundled", alone.items(), findings)
+    _check_chains(dag, line_of, alone, findings)
 
 
-def _alone(dag: Dag, world: World) -> Iterator[tuple[int, str]]:
+def _check_chains(
+    dag: Dag, line_of: Mapping[int, BundleLine], alone: Collection[int], findings: Findings
+) -> None:
+    behind = list(waiting_inside(dag, line_of))
+    apart = ((node, why_apart(dag, node, named=False)) for node in behind if node not in alone)
+    _tell_reasons(dag, "DAG426", "can't run behind others in a bundle", apart, findings)
+    chained = {line_of[node].name for node in behind}
+    for name in {line.name: None for line in line_of.values() if line.chains}:
+        if name not in chained:
+            message = f"CHAINS of BUNDLE {name} has no effect: {_NONE_WAITS}"
+            findings.add("DAG425", message, words=("BUNDLE", name), hint=_FOR_CHAINS)
+
+
+def _tell_reasons(
+    dag: Dag, code: str, what: str, found: Iterable[tuple[int, str]], findings: Findings
+) -> None:
+    """Tell of nodes, with what they can't and why; without a reason they can."""
+    reasons: dict[str, list[int]] = {}
+    for node, why in found:
+        reasons.setdefault(why, []).append(node)
+    reasons.pop("", None)
+    for why, nodes in reasons.items():
+        message, place = f"{_nodes(dag, nodes)} {what}: {why}", dag.place(nodes[0])
+        findings.add(code, message, place=place, node=dag.names[nodes[0]])
+
+
+def _alone(dag: Dag, world: World, nodes: Mapping[int, BundleLine]) -> Iterator[tuple[int, str]]:
     known: dict[str, Description] = {}
-    nodes = line_of_nodes(dag, range(len(dag)))
     alone, firsts = alone_in(dag, nodes), FirstNodes(dag)
     for node in nodes:
         if node in alone:

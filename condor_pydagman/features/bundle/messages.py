@@ -11,9 +11,15 @@ HELPER = "bundle"
 
 
 class LookAt(NamedTuple):
-    """Find out which nodes can go together.  Answered by LookedAt."""
+    """Find out which nodes can go together.  Answered by LookedAt.
+
+    Attributes:
+        nodes: those that are ready.
+        followers: those that may run behind these: their inputs need not be there yet.
+    """
 
     nodes: tuple[SubmitNode, ...]
+    followers: tuple[SubmitNode, ...] = ()
 
 
 class Look(NamedTuple):
@@ -42,6 +48,9 @@ class Prepare(NamedTuple):
         parallel: how many run side by side.
         time_limits: seconds that each may run, 0 for no limit.
         release_s: seconds that a node may run until others are not to wait for it; 0: any.
+        after: for each node, the places in `nodes`, from 1, of those that it runs behind; empty if
+            none does.
+        chain_s: seconds that a node may run until those are not to run behind it that were to.
     """
 
     number: int
@@ -49,14 +58,21 @@ class Prepare(NamedTuple):
     parallel: int
     time_limits: tuple[int, ...]
     release_s: float = 0.0
+    after: tuple[tuple[int, ...], ...] = ()
+    chain_s: float = 0.0
 
 
 class Prepared(NamedTuple):
-    """Answer to Prepare: the description, or why there is none."""
+    """Answer to Prepare: the description, or why there is none.
+
+    Attributes:
+        without: places of nodes that can't run behind others in this job after all.
+    """
 
     number: int
     text: str
     why: str = ""
+    without: Sequence[int] = ()
 
 
 class Collect(NamedTuple):
@@ -68,6 +84,8 @@ class Collect(NamedTuple):
         nodes, retries: those that are in it, and the number of the run of each.
         removed: somebody has removed it: nodes without a result count as removed.
         why: how it has ended, in words; '' if it runs.
+        behind: how many of the nodes, the last ones, were to run behind others of which it is not
+            known that they have ended.
     """
 
     number: int
@@ -76,6 +94,7 @@ class Collect(NamedTuple):
     retries: tuple[int, ...]
     removed: bool
     why: str
+    behind: int = 0
 
 
 class Collected(NamedTuple):

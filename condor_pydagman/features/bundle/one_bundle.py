@@ -3,6 +3,7 @@ be in one."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ class Bundle:
         number: of the bundle, from 1.
         kind: of its nodes; '' if it was made by an earlier DAGMan.
         members: its nodes, in order.
-        inside: how many of them have not come to anything.
+        inside: how many of them are in the queue as far as the DAG goes.
+        behind: those that are to run when others of them have ended.
         parallel: how many of them run side by side, and have places in their category; if it was
             made by an earlier DAGMan, the most that may do so.
         cluster: of its job, 0 while there is none as far as is known.
@@ -39,27 +41,19 @@ class Bundle:
         missing: since when the schedd has not had its job, seconds since the epoch.
         again_at: when its results are to be brought home again, which failed.
         placed: nodes that have places in their category.
-        next_placed: place in `members` of the first that may get one.
+        unplaced: nodes that get one next, or have left.
         is_live: whether what its nodes have come to may be known while its job runs: not of one
             that an earlier version has made for a run with file transfer.
         not_home: how many of its nodes have ended whose files come home with the job.
         worked_s: seconds that those of its nodes took of which that was known then.
+        text: the description of its job, which is submitted when a record has been read back.
     """
 
     __slots__ = (
-        *("again_at", "asked", "begun", "cluster", "ended", "ended_at", "given_up", "held"),
-        *(
-            "hold",
-            "inside",
-            "is_live",
-            "kind",
-            "members",
-            "missing",
-            "next_placed",
-            "not_home",
-            "number",
-        ),
-        *("parallel", "placed", "removed", "runs", "unknown", "worked_s"),
+        *("again_at", "asked", "begun", "behind", "cluster", "ended", "ended_at", "given_up"),
+        *("held", "hold", "inside", "is_live", "kind", "members", "missing", "not_home"),
+        *("number", "parallel", "placed", "removed", "runs", "text", "unknown", "unplaced"),
+        "worked_s",
     )
 
     def __init__(self, number: int, kind: str = "") -> None:
@@ -67,6 +61,7 @@ class Bundle:
         self.kind = kind
         self.members: list[int] = []
         self.inside = 0
+        self.behind: set[int] = set()
         self.parallel = 1
         self.cluster = 0
         self.runs = self.held = False
@@ -79,10 +74,16 @@ class Bundle:
         self.missing: float | None = None
         self.again_at = 0.0
         self.placed: set[int] = set()
-        self.next_placed = 0
+        self.unplaced: deque[int] = deque()
         self.is_live = True
         self.not_home = 0
         self.worked_s = 0.0
+        self.text = ""
+
+    @property
+    def to_come(self) -> int:
+        """How many of its nodes run, or are to, as far as is known."""
+        return self.inside + len(self.behind) - self.not_home
 
 
 def number_of(node: str) -> int:

@@ -17,6 +17,8 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
    DAG waits for.  If that holds with those that are idle, too, all of them go at once.
 4. Starting R tasks of t seconds in bundles of n takes R/n starts, at r a second, and the last
    bundle n*t.  The sum is least for n = sqrt(R / (r*t)).  No bundle is larger.
+   If each of the slots has work for eight bundles, and what tasks come to is known while a bundle
+   runs, a bundle takes at least forty times what its job costs its slot.
 5. If S slots are known, no bundle takes longer than 2*S/r, twice the time in which the schedd
    starts one for each slot, and a hundred times what a job costs its slot: more wins nothing.
 6. If S slots are known, a bundle has at most the part R/(2*S) of what is left, so that they get
@@ -60,6 +62,8 @@ LIVE_PART = 4  # tasks that each slot must have, at least, for larger ones while
 RELEASE_S = 1.0  # that a task runs, at least, before those behind it are given back
 LATE_S = 0.1  # by which a job must be late at least. Events come that late
 LONG = 0.25  # part of the time in which all can be started that makes a task too long for packing
+WORTH = 40.0  # times what a job costs its slot that a bundle takes, if each slot has several
+SEVERAL = 8  # such bundles
 LOST = 0.01  # part of a bundle's time that may be lost by its being a job
 IDLE_S = 0.25  # for which jobs are kept ready to be started. An event is answered in less
 PROBING_IDLE_S = 1.0  # the same, as long as times are not known
@@ -177,8 +181,17 @@ def _part(seen: Seen, left: int, made: int, known: bool) -> int:
 
 
 def _is_long(seen: Seen, jobs: int) -> bool:
-    """Whether some tasks take so long that starting so many jobs is not what the DAG waits for."""
-    return seen.longest_s > LONG * jobs / seen.starts_per_s
+    """Whether some tasks take so long that starting so many jobs is not what the DAG waits for, nor
+    what its slots are lost to."""
+    return seen.longest_s > max(LONG * jobs / seen.starts_per_s, _worth_s(seen, seen.longest_s))
+
+
+def _worth_s(seen: Seen, task_s: float) -> float:
+    """How long a bundle takes beside which it is little that its job costs its slot, if each slot
+    has work for several such bundles; 0: it has not."""
+    if not (seen.is_live and seen.slots):
+        return 0.0
+    return min(seen.job_s * WORTH, seen.ready * task_s / (SEVERAL * seen.slots))
 
 
 def _most_idle(seen: Seen, known: bool) -> int:
@@ -206,7 +219,8 @@ def _bounds(seen: Seen, limits: Limits, known: bool) -> tuple[int, int]:
         return 1, max(1, min(probe, PROBE_SIZE)) if not seen.late else 1
     if _is_long(seen, seen.ready):
         return 1, 1
-    most_s = min(MAX_SECONDS, MAX_SIZE * task_s, sqrt(all_started_s * task_s))
+    best_s = max(sqrt(all_started_s * task_s), _worth_s(seen, task_s))
+    most_s = min(MAX_SECONDS, MAX_SIZE * task_s, best_s)
     least_s = 0.0
     if seen.slots:
         each_started_s = seen.slots / seen.starts_per_s

@@ -31,6 +31,8 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.report import Shown
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.bundle_jobs import AGAIN_S, BUNDLE, RESULTS, BundleJobs
+from condor_pydagman.features.bundle.chains import LONG_S
+from condor_pydagman.features.bundle.members import INSIDE, Members
 from condor_pydagman.features.bundle.messages import (
     HELPER,
     Collect,
@@ -60,8 +62,6 @@ LIVE_S = 0.5  # seconds between two looks at what bundles that run have come to
 LIVE_BUNDLES = 20  # for so many; of more less often
 EMPTY_S = 10.0  # for which the job of a bundle may be in the queue that has nothing more to do
 END_S = 20.0  # for which the end of the run waits for results, half of it for ends of jobs
-
-_INSIDE = (State.SUBMITTING, State.SUBMITTED)  # states of nodes in bundles
 
 
 class Bundles(Feature):
@@ -93,16 +93,14 @@ class Bundles(Feature):
         self.jobs = BundleJobs(run)
         self.waiting = Waiting(run, self.jobs)
         self.bundles = self.jobs.bundles
-        self._bundle_of: dict[int, Bundle] = {}  # by node
+        self.members = Members(run)
         # Nodes of which the log has the task's begin: by cluster and third number, and back.
         self._by_task: dict[tuple[int, int], int] = {}
         self._task_of: dict[int, tuple[int, int]] = {}
         self._returns: dict[int, int] = {}
-        self._empty: dict[int, float] = {}  # bundles whose nodes have all ended, and since when
         self._live_at = 0.0  # when bundles that run are looked at again
         self._ends_by: float | None = None  # when the run ends, whatever is known of results
         self._read_late: set[int] = set()  # bundles that were read since the run is to end
-        self._shared = 0  # nodes in the places of others
 
     # The turn of a node.
 
@@ -120,8 +118,20 @@ class Bundles(Feature):
             self.waiting.drop(node)
         if old == State.SUBMITTED != new and node in self._task_of:
             del self._by_task[self._task_of.pop(node)]
-        if node in self._bundle_of and new not in _INSIDE:
-            self._leave(node)
+        if node in self.members.bundle_of and new not in INSIDE:
+            self.members.leave(node, is_done=new == State.DONE)
+        elif self.members.behind and (new != State.READY or old != State.WAITING):
+            self._comes_apart(node, old)
+
+    def _comes_apart(self, node: int, old: int) -> None:
+        """What the node was is no more: it does not run behind others, or others behind it."""
+        self.members.leave_behind([node])
+        if old == State.DONE:
+            self.members.leave_behind(self.run.dag.children(node))
+
+    def holds_back(self, node: int) -> bool:
+        """It runs behind others of its bundle, which are done."""
+        return self.members.joins(node)
 
     def before_starts(self) -> None:
         """Make bundles of nodes that wait; those that are to run alone are submitted next."""
@@ -161,7 +171,7 @@ class Bundles(Feature):
         bundle = self.jobs.add(self.jobs.last + 1, kind)
         bundle.parallel = parallel
         for node in nodes:
-            self._put_in(bundle, node)
+            self._add(bundle, node)
         names = (logged_name(self.run.dag.names[node]) for node in nodes)
         parts = list(parts_of(names, MAX_NAMES))
         records = [
@@ -172,42 +182,12 @@ class Bundles(Feature):
         ]
         self.run.write(BUNDLE, bundle.number, *records)
 
-    def _put_in(self, bundle: Bundle, node: int) -> None:
-        """The node leaves the queues, and is in the bundle."""
-        run = self.run
-        self.waiting.drop(node)
-        run.ready.discard(node)
-        run.save_points.discard(node)
-        run.nodes.move(node, Cause.SUBMIT_STARTED, run.now)
-        bundle.members.append(node)
-        bundle.inside += 1
-        self._shared += bundle.inside > 1
-        self._bundle_of[node] = bundle
-        if len(bundle.placed) < bundle.parallel:
-            self._place_another(bundle)
-
-    def _leave(self, node: int) -> None:
-        """The node is in its bundle no more: another one has its place in the category, if it had
-        one."""
-        bundle = self._bundle_of.pop(node)
-        self._shared -= bundle.inside > 1
-        bundle.inside -= 1
-        if not bundle.inside:
-            self._empty[bundle.number] = self.run.now
-        if node in bundle.placed:
-            bundle.placed.discard(node)
-            self._place_another(bundle)
-
-    def _place_another(self, bundle: Bundle) -> None:
-        """The next of its nodes that is inside and has no place gets one."""
-        members = bundle.members
-        while bundle.next_placed < len(members):
-            node = members[bundle.next_placed]
-            bundle.next_placed += 1
-            if self._bundle_of.get(node) is bundle:
-                bundle.placed.add(node)
-                self.run.categories.enter(node)
-                return
+    def _add(self, bundle: Bundle, node: int) -> None:
+        if self.run.nodes.states[node] == State.READY:
+            self.waiting.drop(node)
+            self.members.add(bundle, node)
+        elif self.run.nodes.states[node] == State.WAITING and not self.run.nodes.may_start(node):
+            self.members.add_behind(bundle, node)
 
     def on_bundled(self, _: int, event: LogEvent) -> None:
         """Who is in a bundle, or some of them, has been read; its record says how many parts
@@ -221,12 +201,11 @@ class Bundles(Feature):
             bundle.parallel = self._most_parallel(event.text)
         for name in event.text.split(" "):
             node = run.dag.find(name)
-            if node is None or node in self._bundle_of:
+            if node is None or node in self.members:
                 continue  # it is in this one, or a record is a double
             lifecycle.start_retry_now(run, node)
             lifecycle.restore_dropped(run, node, Cause.NEEDS_SUBMIT)
-            if run.nodes.states[node] == State.READY:
-                self._put_in(bundle, node)
+            self._add(bundle, node)
         if run.written.of(BUNDLE) and event.retry == 0 and run.written.drop(BUNDLE, number):
             self._prepare(bundle)
 
@@ -242,7 +221,10 @@ class Bundles(Feature):
         nodes = tuple(submission.submit_action(self.run, node) for node in bundle.members)
         limits = tuple(map(self._time_limit, bundle.members))
         release_s = self.waiting.release_s(bundle)
-        prepare = Prepare(bundle.number, nodes, bundle.parallel, limits, release_s)
+        after = tuple(self.members.parents_inside(bundle)) if bundle.behind else ()
+        prepare = Prepare(
+            *(bundle.number, nodes, bundle.parallel, limits, release_s, after), LONG_S
+        )
         self.run.emit(do.Ask(HELPER, prepare))
 
     def _time_limit(self, node: int) -> int:
@@ -263,9 +245,30 @@ class Bundles(Feature):
         elif any(map(run.is_closed_to, bundle.members)):
             self.jobs.write_end(bundle, "not all of its nodes are to be started")
         else:
-            names, number = _named(run, bundle), len(bundle.members)
-            run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
-            run.emit(do.SubmitJob(HELPER, bundle.number, answer.text))
+            bundle.text = answer.text
+            without = [bundle.members[place - 1] for place in answer.without]
+            if without:
+                self._leave_out(bundle, without)
+            else:
+                self._submit(bundle)
+
+    def _leave_out(self, bundle: Bundle, nodes: Sequence[int]) -> None:
+        """Nodes can't run behind others after all: the job is submitted when the log has it."""
+        names = (logged_name(self.run.dag.names[node]) for node in nodes)
+        parts = list(parts_of(names, MAX_NAMES))
+        records = [
+            do.AppendJournalRecord(
+                JournalRecord.UNBUNDLED, NO_NODE, len(parts) - place, bundle.number, text=text
+            )
+            for place, text in enumerate(parts)
+        ]
+        self.run.write(RESULTS, bundle.number, *records)
+
+    def _submit(self, bundle: Bundle) -> None:
+        names, number = _named(self.run, bundle), bundle.inside + len(bundle.behind)
+        self.run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
+        self.run.emit(do.SubmitJob(HELPER, bundle.number, bundle.text))
+        bundle.text = ""
 
     def on_submitted(self, answer: JobSubmitted) -> None:
         """The schedd has its job, has not, or that is not known."""
@@ -330,7 +333,7 @@ class Bundles(Feature):
 
     def tells_end(self, node: int) -> bool:
         """It is in a bundle the results of which are being read, or were when a log was cut."""
-        return node in self._bundle_of
+        return node in self.members.bundle_of
 
     def has_left(self, job: QueuedJob) -> bool:
         """Whether the end of a bundle's job has been read, which is in the queue yet."""
@@ -341,7 +344,7 @@ class Bundles(Feature):
     def enforce(self) -> None:
         """Bring home what bundles have come to whose job has left the queue."""
         self.jobs.remove_again()
-        for number, since in self._empty.items():
+        for number, since in self.members.empty.items():
             if since + EMPTY_S <= self.run.now and not self.bundles[number].ended:
                 self.jobs.give_up(self.bundles[number])
         for bundle in self.jobs.over.values():
@@ -357,7 +360,7 @@ class Bundles(Feature):
     def under_way(self) -> bool:
         """Whether the job of a bundle whose nodes have all ended, as was read while it ran, is to
         leave the queue in a moment."""
-        return any(since + EMPTY_S > self.run.now for since in self._empty.values())
+        return any(since + EMPTY_S > self.run.now for since in self.members.empty.values())
 
     def _look_at_running(self) -> None:
         """Learn what nodes have come to whose bundle has not ended."""
@@ -407,7 +410,8 @@ class Bundles(Feature):
     def enforce_deadline(self) -> float | None:
         """When that is tried again which could not be done."""
         waiting = [one.again_at for one in self.jobs.over.values() if not one.asked]
-        waiting += [at for since in self._empty.values() if (at := since + EMPTY_S) > self.run.now]
+        empty = self.members.empty.values()
+        waiting += [at for since in empty if (at := since + EMPTY_S) > self.run.now]
         if self._live_at > self.run.now:
             waiting.append(self._live_at)
         if self._ends_by is not None:
@@ -417,9 +421,12 @@ class Bundles(Feature):
 
     def _collect(self, bundle: Bundle) -> None:
         bundle.asked = True
-        inside = tuple(node for node in bundle.members if self._bundle_of.get(node) is bundle)
-        members = inside, tuple(self.run.nodes.retries.get(node, 0) for node in inside)
-        collect = Collect(bundle.number, bundle.cluster, *members, bundle.removed, bundle.ended)
+        behind = [node for node in bundle.members if node in bundle.behind]
+        nodes = (*self.members.inside(bundle), *behind)
+        members = nodes, tuple(self.run.nodes.retries.get(node, 0) for node in nodes)
+        collect = Collect(
+            *(bundle.number, bundle.cluster, *members, bundle.removed, bundle.ended), len(behind)
+        )
         self.run.emit(do.Ask(HELPER, collect))
 
     def on_collected(self, answer: Collected) -> None:
@@ -478,10 +485,7 @@ class Bundles(Feature):
             return
         why, _sep, names = event.text.partition("\n")
         suspects = set(map(run.dag.find, names.split(" ")))
-        inside = [node for node in bundle.members if self._bundle_of.get(node) is bundle]
-        for node in inside:
-            self._leave(node)
-        self._empty.pop(event.value, None)
+        inside = self.members.ended(bundle)
         left = [node for node in reversed(inside) if self._is_without_result(node)]
         for node in left:
             if bundle.cluster:
@@ -496,17 +500,21 @@ class Bundles(Feature):
         run, bundle = self.run, self.bundles.get(event.value)
         if bundle is None:
             return
-        if event.retry == 1 and run.written.drop(RESULTS, event.value):
-            bundle.asked = False
         found = [run.dag.find(name) for name in event.text.split(" ")]
-        inside = [node for node in found if node is not None]
-        inside = [node for node in inside if self._bundle_of.get(node) is bundle]
+        nodes = [node for node in found if node is not None]
+        self.members.leave_behind(nodes, bundle)
+        inside = [node for node in nodes if self.members.bundle_of.get(node) is bundle]
         for node in filter(self._is_without_result, inside):
-            self._leave(node)
+            self.members.leave(node)
             self._make_ready(node)
         if inside:
             others = number_of(len(inside), "other node")
             run.say(f"Bundle {event.value}: a node takes long, and {others} need not wait for it")
+        if event.retry == 1 and run.written.drop(RESULTS, event.value):
+            if bundle.text:
+                self._submit(bundle)
+            else:
+                bundle.asked = False
 
     def on_forgotten(self, answer: Forgotten) -> None:
         """Its files are gone."""
@@ -536,7 +544,7 @@ class Bundles(Feature):
     def job_event(self, node: int, event: LogEvent, change: Change) -> None:
         """Of nodes that run alone; events have whole seconds, and those of bundles tell more."""
         kind = self.waiting.kinds.get(node)
-        if kind is None or node in self._bundle_of:
+        if kind is None or node in self.members.bundle_of:
             return
         now = self.run.happened(event.time)
         if change is Change.RUNS:
@@ -556,7 +564,7 @@ class Bundles(Feature):
 
     def places_shared(self) -> int:
         """All nodes of a bundle but one."""
-        return self._shared
+        return self.members.shared
 
     def begins_anew(self, node: int) -> None:
         """It may go together with others again."""
@@ -566,6 +574,7 @@ class Bundles(Feature):
     def set_by_person(self, node: int) -> None:
         """It may go together with other nodes than before."""
         self.waiting.look_again(node)
+        self.waiting.kinds.pop(node, None)
 
     def retried(self, node: int) -> None:
         """Its next run may have another description."""
@@ -581,15 +590,25 @@ class Bundles(Feature):
         self.waiting.forget(node)
 
     def obstacle_to_steer(self, node: int) -> str:
-        """It can't be told apart from the others of its bundle while that is in the queue."""
-        bundle = self._bundle_of.get(node)
-        if bundle is None:
+        """It can't be told apart from the others of its bundle while that is in the queue, nor may
+        what those behind it go by change."""
+        members = self.members
+        bundle = members.bundle_of.get(node) or members.behind.get(node)
+        if bundle is not None:
+            return f"it is in bundle {bundle.number} with {_others(bundle)}: ask when that ends"
+        below = self.run.dag.children(node) if members.behind else ()
+        child = next((one for one in below if one in members.behind), None)
+        if child is None:
             return ""
-        return f"it is in bundle {bundle.number} with {_others(bundle)}: ask when that ends"
+        number, name = members.behind[child].number, self.run.dag.names[child]
+        return f"node {name}, which waits for it, is in bundle {number}: ask when that ends"
 
     def details(self, node: int) -> str:
         """Which bundle it is in, or that it waits for others."""
-        bundle = self._bundle_of.get(node)
+        bundle = self.members.behind.get(node)
+        if bundle is not None:
+            return f"runs behind the nodes before it in bundle {bundle.number}"
+        bundle = self.members.bundle_of.get(node)
         if bundle is not None:
             does = "runs" if bundle.runs else "is queued"
             job = f" (job {bundle.cluster}.0)" if bundle.cluster else ""
@@ -599,23 +618,13 @@ class Bundles(Feature):
 
     def validate(self) -> None:
         """Nodes of bundles are in the queue; those that wait for others are ready."""
-        states = self.run.nodes.states
-        shared = 0
-        for bundle in self.bundles.values():
-            inside = sum(self._bundle_of.get(node) is bundle for node in bundle.members)
-            assert inside == bundle.inside, bundle.number
-            shared += max(0, inside - 1)
-        for number in self._empty:
-            assert not self.bundles[number].inside, number
-        assert shared == self._shared, (shared, self._shared)
-        for node in self._bundle_of:
-            assert states[node] in _INSIDE, node
+        self.members.validate(self.bundles.values())
         self.waiting.validate()
         self.jobs.validate()
 
 
 def _others(bundle: Bundle) -> str:
-    return number_of(bundle.inside - 1, "other node")
+    return number_of(bundle.inside + len(bundle.behind) - 1, "other node")
 
 
 def _named(run: RunState, bundle: Bundle) -> str:

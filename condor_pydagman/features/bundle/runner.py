@@ -1,24 +1,34 @@
 #!/bin/sh
 """:"
+load='
+import sys
+del sys.argv[0]
+lines = [*open(sys.argv[0], encoding="utf-8")]
+parts = [0, *(n for n, line in enumerate(lines) if line.startswith("class ")), len(lines)]
+for n, end in zip(parts, parts[1:]):
+    exec(compile(chr(10) * n + "".join(lines[n:end]), sys.argv[0], "exec"))
+'
 for python in /usr/bin/python3 /usr/libexec/platform-python; do
-    [ -x "$python" ] && exec "$python" -I -S "$0" "$@"
+    [ -x "$python" ] && exec "$python" -I -S -c "$load" "$0" "$@"
 done
-python=$(command -v python3) && exec "$python" -I -S "$0" "$@"
+python=$(command -v python3) && exec "$python" -I -S -c "$load" "$0" "$@"
 echo "The runner of a bundle needs Python 3.6 or newer; there is no python3 on this machine." >&2
 mkdir -p out 2>/dev/null; : >> results  # they are to come home, or the job goes on hold
 exit 127
 
 The program in the job of a bundle: it runs the tasks of a list, and writes what became of each.
 
-    runner.py tasks
+    runner tasks
 
 It is one file that uses the standard library only, and runs under any Python from 3.6 on, older
 than what the rest of this package needs: it runs on machines that nobody prepared.  The lines above
 are for /bin/sh, which finds a Python: the system's first, since what is on PATH may be a wrapper,
-or lie on a slow file system.  If there is none, the exit code is 127.
+or lie on a slow file system.  If there is none, the exit code is 127.  Python compiles one class
+after the other, which takes a megabyte less than all at once.
 
 It is called in the job's working directory, with the list of tasks (lines of JSON).  `parallel`
-tasks run at a time, begun in the order of the list.  Each has a process group, directory,
+tasks run at a time, begun in the order of the list; one that is to run `after` others begins when
+all of these have succeeded, in this run or an earlier one.  Each has a process group, directory,
 environment and standard streams of its own, and the default dispositions of signals.  What is left
 of its group when it ends is killed.  A task that runs for longer than its `timeout` gets SIGTERM,
 and SIGKILL two seconds later.
@@ -32,9 +42,14 @@ least what the runner itself has: the kernel counts the process that became the 
 many files and directories there are in `out/<n>/`.
 
 If there is `release` in the first line of the list, and all that run have run for so many seconds,
-"released" names the tasks that have not begun: this job does not run them, now or later, so that
-they need not wait for those that run.  A job that has released some, and starts again where its
-results are not known, must not run them: a transferred one that may release runs nothing then.
+"released" names the tasks that could begin, and those behind them: this job does not run them, now
+or later, so that they need not wait for those that run.  What is to run after a task that runs
+would wait for it anyhow: it is released when that has run for `chain` seconds.  Released is as well
+what is to run after a task that has not succeeded, or was released.  Succeeded has one that ended
+with code 0, in time, with all its outputs.
+
+A job that has released tasks since others take long, and starts again where its results are not
+known, must not run them: a transferred one that may release runs nothing then.
 
 With `stream` in the first line all lines go to standard output as well, which HTCondor can bring
 home while the job runs.  Nothing waits for that: what is not taken is offered again.
@@ -45,6 +60,10 @@ to its inputs, or a copy of one that is named as an output, too.  What it leaves
 `out/<n>/`, by the same relative name, and `work/<n>/` is removed.  Outputs that are not there, or
 that HTCondor can't transfer (sockets, pipes, links to directories), are named as missing.
 
+An input has one source, or several of which the first counts that is there.  `out/3/x` is what task
+3 has left, which is copied, and `out/3-5/x` what the last of three has left.  If there is none, or
+several tasks have left parts of a directory, the task is released.
+
 SIGTERM (also SIGINT, SIGHUP) ends the run: all tasks get SIGTERM, and SIGKILL two seconds later.
 Those that had ended before have their results; those that had to be stopped have none, and run
 again when the runner is called again.
@@ -54,10 +73,10 @@ it is a program of the same user.  An input that it changes is changed for all t
 named as an output; by default it comes home as one.  A process that a task has put into a group of
 its own lives until the job ends.
 
-Exit codes: 0 if all tasks have ended, whatever their codes; 2 if the arguments are wrong; 20 if the
-list can't be read or is damaged; 21 if results or outputs can't be stored; 22 if a signal has ended
-the run; 23 if this machine lacks what the runner needs, such as room for another process; 24 if the
-results of an earlier run are needed and not here.
+Exit codes: 0 if all tasks have ended, whatever their codes, or were released; 2 if the arguments
+are wrong; 20 if the list can't be read or is damaged; 21 if results or outputs can't be stored; 22
+if a signal has ended the run; 23 if this machine lacks what the runner needs, such as room for
+another process; 24 if the results of an earlier run are needed and not here.
 """
 
 import errno
@@ -70,7 +89,7 @@ import time
 
 TYPE_CHECKING = False  # the standard library's `typing` takes memory, and annotations are strings
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 WRONG_CALL = 2
@@ -102,6 +121,7 @@ WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 PLACES = (b"_CONDOR_SCRATCH_DIR", b"TMPDIR", b"TMP", b"TEMP")
 JOBS_DIRECTORY = b"_CONDOR_JOB_IWD"
 STREAMS = (b"_stdout", b"_stderr")
+OUT = b"out/"
 NO_PROGRAM, NOT_STARTED = 127, 126  # codes of tasks, as shells have them
 
 
@@ -120,30 +140,27 @@ class Failure(Exception):
 class Task:
     """A task of the list; names and words are bytes.
 
+    Attributes:
+        after: tasks that must have succeeded before it begins.
+        links: its inputs: by name, where each of them is.
+        choices: its inputs that may be in several places, the best first.
+        copies: its inputs that are copies of what others have left: by name, what tells a copy
+            that has been changed.
+
     Raises:
         ValueError, TypeError, KeyError, AttributeError, RecursionError: the line is damaged.
     """
 
     __slots__ = (
-        "arguments",
-        "directory",
-        "environment",
-        "error",
-        "input",
-        "links",
-        "number",
-        "output",
-        "outputs",
-        "program",
-        "sandboxed",
-        "timeout_s",
+        *("after", "arguments", "choices", "copies", "directory", "environment", "error", "input"),
+        *("links", "number", "output", "outputs", "program", "sandboxed", "timeout_s"),
     )
 
     def __init__(self, line: bytes) -> None:
         of = json.loads(line.decode())
         self.number: int = whole(of["n"])
+        self.after = [whole(one) for one in listed(of.get("after", []))]
         self.program = encoded(of["program"])
-        self.sandboxed = encoded(of["sandboxed"])
         self.arguments = [encoded(word) for word in listed(of["arguments"])]
         own = of["environment"]
         self.environment = {variable(encoded(name)): encoded(own[name]) for name in own}
@@ -151,14 +168,30 @@ class Task:
         self.input = encoded(of["input"])
         self.output = encoded(of["output"])
         self.error = encoded(of["error"])
-        self.links = {
-            below(encoded(name)): encoded(source) for source, name in listed(of["inputs"])
-        }
+        self.links: dict[bytes, bytes] = {}
+        self.choices: dict[bytes, list[bytes]] = {}
+        self.copies: dict[bytes, tuple[int, ...]] = {}
+        for source, name in listed(of["inputs"]):
+            self._take(below(encoded(name)), source)
+        self.sandboxed = of["sandboxed"] != ""
         if self.sandboxed:
-            self.links[os.path.basename(self.program)] = self.sandboxed
+            self._take(os.path.basename(self.program), of["sandboxed"])
         outputs = of["outputs"]
         self.outputs = None if outputs is None else [encoded(name) for name in listed(outputs)]
         self.timeout_s: float = of["timeout"] + 0.0
+
+    def _take(self, name: bytes, source: "Any") -> None:
+        """An input; the last of those that have the same name counts."""
+        self.links.pop(name, None)
+        self.choices.pop(name, None)
+        if isinstance(source, list):
+            self.choices[name] = [checked(encoded(one)) for one in source]
+        else:
+            self.links[name] = below(encoded(source))
+
+    def runs(self, name: bytes) -> bool:
+        """Whether an input is its program."""
+        return self.sandboxed and name == os.path.basename(self.program)
 
     def has_one_stream(self) -> bool:
         """Whether its output and error are one file."""
@@ -226,14 +259,31 @@ def below(name: bytes) -> bytes:
     return name
 
 
+def checked(source: bytes) -> bytes:
+    """Where an input may be, below the job's directory; else ValueError."""
+    places(below(source))
+    return source
+
+
+def places(source: bytes) -> "list[bytes]":
+    """What a source stands for, the last task first: ValueError if that is nothing."""
+    tasks, _, name = source[len(OUT) :].partition(b"/")
+    first, _, last = tasks.partition(b"-")
+    if not (source.startswith(OUT) and last):
+        return [source]
+    return [b"%s%d/%s" % (OUT, one, name) for one in range(int(last), int(first) - 1, -1)]
+
+
 class Bundle:
-    """The list of tasks.
+    """The list of tasks, whose numbers rise.
 
     Attributes:
         parallel: how many run at a time.
         release_s: how long tasks run until those that wait are released; 0: they never are.
+        chain_s: how long one runs until those behind it are released; 0: they never are.
         streams: whether results go to standard output as well.
-        lines: of the tasks, by number, in the order of the list.
+        lines: of the tasks, by number.
+        after: by number of a task, those after which it runs, if there are any.
 
     Raises:
         Failure: it can't be read, or is damaged.
@@ -241,9 +291,11 @@ class Bundle:
 
     def __init__(self, path: str) -> None:
         self.parallel = 0
-        self.release_s = 0.0
+        self.release_s = self.chain_s = 0.0
         self.streams = False
         self.lines: dict[int, bytes] = {}
+        self.after: dict[int, list[int]] = {}
+        self._last = 0
         at = 0
         try:
             with open(path, "rb") as file:
@@ -265,10 +317,16 @@ class Bundle:
         if not self.parallel:
             self._take_head(line)
             return
-        number = Task(line).number
-        if number in self.lines:
-            raise ValueError(f"there are two tasks {number}")
-        self.lines[number] = line
+        task = Task(line)
+        if task.number <= self._last:
+            raise ValueError(f"task {task.number} comes after task {self._last}")
+        for one in task.after:
+            if one not in self.lines:
+                raise ValueError(f"no task {one} comes before task {task.number}")
+        if task.after:
+            self.after[task.number] = task.after
+        self.lines[task.number] = line
+        self._last = task.number
 
     def _take_head(self, line: bytes) -> None:
         head = json.loads(line.decode())
@@ -276,7 +334,62 @@ class Bundle:
             raise ValueError(f"this runner does not know format {head['format']!r}")
         self.parallel = whole(head["parallel"])
         self.release_s = head.get("release", 0) + 0.0
+        self.chain_s = head.get("chain", 0) + 0.0
         self.streams = head.get("stream") is True
+
+
+class Turns:
+    """Which tasks may begin, and which of them wait for others.
+
+    Attributes:
+        ready: the tasks that may begin, the first of them last.
+        futile: those that wait for one that will not succeed, and are not to be run.
+    """
+
+    def __init__(self, bundle: Bundle, over: "set[int]", succeeded: "set[int]") -> None:
+        self.ready = [one for one in bundle.lines if not (one in over or one in bundle.after)]
+        self.ready.reverse()
+        self._behind: dict[int, list[int]] = {}
+        self._lacks: dict[int, set[int]] = {}  # by task that waits, those that have not succeeded
+        for number in [one for one in bundle.after if one not in over]:
+            self._lacks[number] = set(bundle.after[number]) - succeeded
+            for one in self._lacks[number]:
+                self._behind.setdefault(one, []).append(number)
+            self._begins_if_it_may(number)
+        self.futile = self.without(over - succeeded)
+
+    def _begins_if_it_may(self, number: int) -> None:
+        if not self._lacks[number]:
+            del self._lacks[number]
+            self.ready.append(number)
+            self.ready.sort(reverse=True)
+
+    def succeeded(self, number: int) -> None:
+        """A task has: others may begin."""
+        for one in self._behind.pop(number, ()):
+            if one in self._lacks:
+                self._lacks[one].discard(number)
+                self._begins_if_it_may(one)
+
+    def is_awaited(self, number: int) -> bool:
+        """Whether there are tasks that wait for it."""
+        return any(one in self._lacks for one in self._behind.get(number, ()))
+
+    def without(self, numbers: "Iterable[int]") -> "list[int]":
+        """Take out what waits for tasks, and what waits for that; returns it."""
+        taken, todo = [], list(numbers)
+        while todo:
+            for one in self._behind.pop(todo.pop(), ()):
+                if self._lacks.pop(one, None) is not None:
+                    taken.append(one)
+                    todo.append(one)
+        return taken
+
+    def without_ready(self) -> "list[int]":
+        """Take out those that may begin, and what waits for them; returns it."""
+        found = [*self.ready, *self.without(self.ready)]
+        self.ready.clear()
+        return found
 
 
 class Patience:
@@ -334,6 +447,7 @@ class Results:
     Attributes:
         stream: where its lines go as well, if they are wanted there.
         last_run: the number of the last run that has written any, once `over` has read them.
+        succeeded: of the tasks that are `over`, those that have succeeded.
     """
 
     def __init__(self, stream: "Stream | None") -> None:
@@ -344,6 +458,7 @@ class Results:
         """
         self.stream = stream
         self.last_run = -1
+        self.succeeded: set[int] = set()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             self._file = os.open(RESULTS, flags, 0o666)
@@ -358,14 +473,17 @@ class Results:
     def over(self) -> "set[int]":
         """The tasks that have ended in earlier runs, or were released by the run that was the last:
         what one that still runs elsewhere ends or releases behind it counts for nobody."""
-        found = set()
+        found: set[int] = set()
         whole_line = True
         with open(self._file, "rb", closefd=False) as file:
             for line in iter(lambda: file.readline(MAX_RESULT_BYTES), b""):
                 if self.stream is not None:
                     self.stream.write(line)
                 if whole_line and line.startswith(b'{"ended": '):
-                    found.add(_ended_by(line, self.last_run))
+                    number, is_good = _end_in(line, self.last_run)
+                    if is_good and number not in found:
+                        self.succeeded.add(number)
+                    found.add(number)
                 elif whole_line and line.startswith(b'{"run": '):
                     self.last_run = _run_of(line)
                 elif whole_line and line.startswith(b'{"released": '):
@@ -419,15 +537,23 @@ class Results:
             raise Failure(NO_ROOM, f"results can't be written: {error}") from None
 
 
-def _ended_by(line: bytes, run: int) -> int:
-    """The task that has ended, as a line of that run or a later one says; 0 if it is no such
-    line."""
+def _end_in(line: bytes, run: int) -> "tuple[int, bool]":
+    """The task that has ended, as a line of that run or a later one says, 0 if it is no such line;
+    and whether it has succeeded."""
     try:
         record = json.loads(line.decode())
         known = all(type(record[name]) is int for name in ("ended", "run", "code", "signal"))
     except (ValueError, KeyError, RecursionError):
-        return 0
-    return record["ended"] if known and record["run"] >= run else 0
+        return 0, False
+    if not known or record["run"] < run:
+        return 0, False
+    return record["ended"], is_success(record)
+
+
+def is_success(record: "dict[str, Any]") -> bool:
+    """Whether a task that has ended has succeeded, by what its line says."""
+    flaws = ("code", "signal", "timed_out", "missing", "error")
+    return not any(record.get(name) for name in flaws)
 
 
 def _run_of(line: bytes) -> int:
@@ -638,6 +764,19 @@ class Sandbox:
             error = output
         return os.path.basename(task.input), output, error
 
+    def chooses(self, task: Task) -> bool:
+        """Find its inputs that may be in several places; returns whether all are there."""
+        for name, sources in task.choices.items():
+            there = (place for source in sources for place in places(source) if self._has(place))
+            found = next(there, None)
+            if found is None or (self._has(found + b"/.") and next(there, None) is not None):
+                return False  # of a directory others have left parts as well
+            task.links[name] = found
+        return True
+
+    def _has(self, place: bytes) -> bool:
+        return os.path.exists(os.path.join(self.path, place))
+
     def prepare(self, task: Task) -> None:
         """Make its directory, with its inputs; nothing is left of an earlier attempt."""
         work, out = self.work(task), self.out(task)
@@ -651,14 +790,19 @@ class Sandbox:
         for name, source in task.links.items():
             if b"/" in name:
                 os.makedirs(os.path.join(work, os.path.dirname(name)), exist_ok=True)
+            path, target = os.path.join(self.path, source), os.path.join(work, name)
+            if source.startswith(OUT):  # what a task has left stays as it is
+                copy(path, target)
+                task.copies[name] = self._state(target, runs=task.runs(name))
+                continue
             if source not in self._states:
-                self._states[source] = self._state(source, runs=source == task.sandboxed)
+                self._states[source] = self._state(path, runs=task.runs(name))
             bring = copy if task.changes(name) else link
-            bring(os.path.join(self.path, source), os.path.join(work, name))
+            bring(path, target)
 
-    def _state(self, source: bytes, runs: bool) -> "tuple[int, ...]":
+    @staticmethod
+    def _state(path: bytes, runs: bool) -> "tuple[int, ...]":
         """`state_of` a file; one that is a program can be run from now on."""
-        path = os.path.join(self.path, source)
         try:
             found = os.stat(path)
             if runs and not found.st_mode & 0o100:
@@ -738,7 +882,10 @@ class Sandbox:
             return entry.is_file()
         if entry.is_symlink() or not entry.is_file():
             return False
-        before, state = self._states[source], state_of(entry.stat())
+        state = state_of(entry.stat())
+        if name in task.copies:
+            return state != task.copies[name]
+        before = self._states[source]
         if state != before and state[:1] == before[:1]:  # changed for all; this is what it is now
             made_fit(entry.path, self.path)
             copy(entry.path, entry.path + b".own")
@@ -759,8 +906,7 @@ class Runner:
         self.bundle = bundle
         self.results = Results(Stream() if bundle.streams else None)
         over = self.results.over()
-        self.waiting = [line for number, line in bundle.lines.items() if number not in over]
-        self.waiting.reverse()
+        self.turns = Turns(bundle, over, self.results.succeeded)
         self.running: dict[int, Running] = {}  # by process
         self.announced = 0  # the task of which "started" was written last
         self.patience = Patience()
@@ -783,7 +929,8 @@ class Runner:
             raise Failure(LOST, "what ended before the job was started again is not known here")
         self.results.write(run=self.number, host=os.uname().nodename, time=time.time())
         try:
-            while self.waiting or self.running:
+            self.write_released(self.turns.futile)
+            while self.turns.ready or self.running:
                 self.wait(self.limit() if self.start_some() else PAUSE_S)
             self.results.write(handled=len(self.bundle.lines), time=time.time())
         finally:
@@ -792,10 +939,12 @@ class Runner:
 
     def start_some(self) -> bool:
         """Start as many as may run now; False if one can't be started yet."""
-        while self.waiting and len(self.running) < self.bundle.parallel:
-            if not self.start(Task(self.waiting[-1])):
+        ready = self.turns.ready
+        while ready and len(self.running) < self.bundle.parallel:
+            number = ready.pop()
+            if not self.start(Task(self.bundle.lines[number])):
+                ready.append(number)
                 return False
-            self.waiting.pop()
         return True
 
     def start(self, task: Task) -> bool:
@@ -806,6 +955,9 @@ class Runner:
         Raises:
             Failure: the machine could not for a while, and no task runs that would end.
         """
+        if self.sandbox and not self.sandbox.chooses(task):
+            self.write_released([task.number, *self.turns.without([task.number])])
+            return True
         one = Running(task)
         if task.number != self.announced:
             self.results.write(started=task.number, run=self.number, time=one.begun)
@@ -858,8 +1010,7 @@ class Runner:
         """Seconds until a task has run for too long, others are released, or results are offered
         again."""
         limits = [one.deadline for one in self.running.values() if one.deadline]
-        if self.waiting and self.bundle.release_s:
-            limits.append(max(one.since for one in self.running.values()) + self.bundle.release_s)
+        limits += [at for at, _ in self.releases()]
         if self.results.stream is not None and not self.results.stream.flush():
             limits.append(time.monotonic() + PAUSE_S)
         return max(0.0, min(limits) - time.monotonic()) if limits else MAX_WAIT_S
@@ -873,7 +1024,7 @@ class Runner:
         Raises:
             Failure: the run is to end.
         """
-        if not self.running and not self.waiting:
+        if not self.running and not self.turns.ready:
             return
         taken = signal.sigtimedwait(AWAITED, limit_s)
         stops = taken is not None and taken.si_signo in STOPS
@@ -883,7 +1034,7 @@ class Runner:
                 lost = True
             else:
                 self.write_ended(one, status, usage)
-        if lost or (stops and (self.running or self.waiting)):
+        if lost or (stops and (self.running or self.turns.ready)):
             raise stopped()
         now = time.monotonic()
         for process, one in self.running.items():
@@ -893,15 +1044,25 @@ class Runner:
                 one.timed_out = True
         self.release(now)
 
+    def releases(self) -> "Iterator[tuple[float, int]]":
+        """When those are released that may begin (0), and those that wait for a task that runs."""
+        running, bundle = self.running.values(), self.bundle
+        if self.turns.ready and bundle.release_s and len(running) == bundle.parallel:
+            yield max(one.since for one in running) + bundle.release_s, 0
+        for one in running if bundle.chain_s else ():
+            if self.turns.is_awaited(one.task.number):
+                yield one.since + bundle.chain_s, one.task.number
+
     def release(self, now: float) -> None:
         """Release the tasks that wait, if those that run have run for long."""
-        wait_s = self.bundle.release_s
-        if not (wait_s and self.waiting and len(self.running) == self.bundle.parallel):
-            return
-        if all(one.since + wait_s <= now for one in self.running.values()):
-            waiting = [Task(line).number for line in reversed(self.waiting)]
-            self.results.write(released=waiting, run=self.number, time=time.time())
-            self.waiting.clear()
+        due = [number for at, number in self.releases() if at <= now]
+        found = self.turns.without_ready() if 0 in due else []
+        self.write_released(found + self.turns.without(due))
+
+    def write_released(self, numbers: "list[int]") -> None:
+        """Write which tasks this job does not run."""
+        if numbers:
+            self.results.write(released=sorted(numbers), run=self.number, time=time.time())
 
     def reaped(self) -> "Iterator[tuple[Running, int, Any]]":
         """The tasks that have ended, with their exit status and usage.
@@ -950,25 +1111,19 @@ class Runner:
         self._write_end(one, code, 0, (0.0, 0.0, 0), error=words)
 
     def _write_end(self, one: Running, code: int, by: int, usage: "Any", **more: "Any") -> None:
-        ended = one.begun + time.monotonic() - one.since
-        user, system, rss = usage[:3]
+        number, ended = one.task.number, one.begun + time.monotonic() - one.since
         missing = self.collected(one.task)
         if self.sandbox:
             more["left"] = self.sandbox.left(one.task)
-        self.results.write(
-            ended=one.task.number,
-            run=self.number,
-            time=ended,
-            begun=one.begun,
-            code=code,
-            signal=by,
-            user=user,
-            system=system,
-            rss=rss,
-            timed_out=one.timed_out,
-            missing=missing,
-            **more,
-        )
+        when = {"run": self.number, "time": ended, "begun": one.begun}
+        how = {"code": code, "signal": by, "timed_out": one.timed_out, "missing": missing}
+        used = dict(zip(("user", "system", "rss"), usage))
+        record = {"ended": number, **when, **how, **used, **more}
+        self.results.write(**record)
+        if is_success(record):
+            self.turns.succeeded(number)
+        else:
+            self.write_released(self.turns.without([number]))
 
     def collected(self, task: Task) -> "list[str]":
         """Bring in what a task has left; returns what is missing."""
@@ -1032,7 +1187,7 @@ def main(words: "list[str]") -> int:
     """Run the tasks of a list; returns the exit code."""
     try:
         if len(words) != 1:
-            raise Failure(WRONG_CALL, "usage: runner.py LIST_OF_TASKS")
+            raise Failure(WRONG_CALL, "usage: runner LIST_OF_TASKS")
         if not hasattr(signal, "sigtimedwait"):
             raise Failure(UNFIT, "this system has no sigtimedwait()")
         signal.pthread_sigmask(signal.SIG_BLOCK, AWAITED)

@@ -16,32 +16,19 @@ from condor_pydagman.engine.queues import ReadyQueue
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.features.bundle.awaited import Awaited
 from condor_pydagman.features.bundle.bundle_jobs import BundleJobs
+from condor_pydagman.features.bundle.chains import Room, next_together
 from condor_pydagman.features.bundle.commands import BundleLine, line_of_nodes
+from condor_pydagman.features.bundle.followers import Followers, Key
 from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
 from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
-from condor_pydagman.features.bundle.plan import Limits
+from condor_pydagman.features.bundle.plan import MAX_SECONDS, MAX_SIZE, Limits
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of
 
 MAX_LOOKED_AT = 500  # nodes that one request has
 MIN_SIZE = 2  # nodes of a bundle
 MAX_REFUSALS = 3  # bundles of a kind that can't be submitted, before its nodes run alone
-
-
-class Key(NamedTuple):
-    """What nodes have in common that can go together.
-
-    Attributes:
-        priority: their own, without what is added for the whole DAG.
-        kind: as what makes bundles has found it.
-    """
-
-    priority: int
-    line: BundleLine
-    kind: str
-    category: str
 
 
 class Waiting:
@@ -54,6 +41,7 @@ class Waiting:
         looked_at: nodes of which that is being found out.
         kinds: by node, its kind, as it was found last.
         alone: nodes that run alone.
+        followers: nodes that may run behind others in a bundle.
         live: kinds of which it is known while a bundle runs what its nodes have come to.
         learned: how long nodes take, and how many jobs the pool can run.
     """
@@ -71,6 +59,7 @@ class Waiting:
         self._awaited: dict[Key, Awaited] = {}
         self.learned = Learned()
         self.live: set[str] = set()
+        self.followers = Followers(run, self)
         self._refusals: dict[str, int] = {}
         self._said: set[str] = set()
 
@@ -101,17 +90,19 @@ class Waiting:
             return False
         if node in run.retrying.on_hold or node in run.submission.attempts:
             return False
-        why = self._why_alone(node)
+        why = self.why_alone(node)
         if why:
             self._say_alone(node, why)
             return False
-        self.unseen.add(node, self._priority(node))
+        self.unseen.add(node, self.priority(node))
         return True
 
-    def _priority(self, node: int) -> int:
+    def priority(self, node: int) -> int:
+        """That of the node, without what is added for the whole DAG."""
         return self.run.priority(node) - self.run.dag_priority
 
-    def _why_alone(self, node: int) -> str:
+    def why_alone(self, node: int) -> str:
+        """Why the node runs alone whatever its description says; '' if it does not."""
         run, of = self.run, self.run.features.get
         limits, timeouts = of("shared_limits"), of("timeout")
         return why_alone(
@@ -148,6 +139,8 @@ class Waiting:
         """Nodes of that kind which wait may not be of one kind any more."""
         for node in [one for one, key in self._key.items() if key.kind == kind]:
             self.look_again(node)
+        for node in [one for one, of in self.kinds.items() if of == kind]:
+            del self.kinds[node]
 
     def forget(self, node: int) -> None:
         """Nothing is known of the node any more."""
@@ -162,14 +155,19 @@ class Waiting:
             return
         some = iter(self.unseen.pop, None)
         self.looked_at.update(dict.fromkeys(islice(some, MAX_LOOKED_AT)))
-        nodes = tuple(submission.submit_action(self.run, node) for node in self.looked_at)
-        self.run.emit(do.Ask(HELPER, LookAt(nodes)))
+        followers = self.followers.to_look_at(self.looked_at)
+        nodes, behind = (
+            tuple(submission.submit_action(self.run, node) for node in some)
+            for some in (self.looked_at, followers)
+        )
+        self.run.emit(do.Ask(HELPER, LookAt(nodes, behind)))
 
     def seen(self, answer: LookedAt) -> None:
         """The kinds of nodes are known."""
         alone: list[int] = []
         for node, kind, why, is_live in answer.found:
             if node not in self.looked_at:
+                self.followers.seen(node, kind)
                 continue
             del self.looked_at[node]
             if why or self._refusals.get(kind, 0) >= MAX_REFUSALS:
@@ -179,7 +177,7 @@ class Waiting:
             self.kinds[node] = kind
             if is_live:
                 self.live.add(kind)
-            key = Key(self._priority(node), self.line_of[node], kind, self.run.category(node))
+            key = Key(self.priority(node), self.line_of[node], kind, self.run.category(node))
             self._awaited.setdefault(key, Awaited()).add(self.run.dag, node)
             self._key[node] = key
             self.by_key.setdefault(key, {})[node] = self.run.now
@@ -224,17 +222,33 @@ class Waiting:
             if is_looking and self.learned.wants_more(key.kind, len(waiting)):
                 continue
             while waiting and not submission.throttled(run):
-                number = self._size(key, waiting)
-                nodes = list(islice(waiting, number))
-                parallel = min(number, self.most_parallel(key.line, key.category))
-                if not number or run.categories.free(nodes[0]) < parallel:
+                nodes = self._next_nodes(key, waiting)
+                parallel = min(len(nodes), self.most_parallel(key.line, key.category))
+                if not nodes or run.categories.free(nodes[0]) < parallel:
                     break
                 yield key.kind, nodes, parallel
+
+    def _next_nodes(self, key: Key, waiting: dict[int, float]) -> list[int]:
+        """The nodes of the next bundle, with those that run behind them; none: none yet."""
+        limits = limits_of(self.run.dag, key.line, key.category, self.run.config.max_bundle_size)
+        if not key.line.chains:
+            return list(islice(waiting, self._size(key, waiting, limits)))
+        room = room_of(limits, self.run.config.max_bundle_size, self.learned.task_s(key.kind))
+        heads = len(waiting) + len(self._jobs.running) + len(self._jobs.idle)
+        slots = 0 if limits.size or limits.seconds else self.learned.slots or 0
+
+        def followed(number: int, room: Room) -> list[int]:
+            return self.followers.with_heads(key, room, islice(waiting, number))
+
+        def size(length: int) -> int:
+            return self._size(key, waiting, limits, length)
+
+        return next_together(room, heads, slots, followed, size)
 
     def _most_urgent(self) -> int | None:
         """The highest priority of nodes whose turn comes before it is known if they wait."""
         first = (self.run.ready.first(), self.unseen.first(), next(iter(self.looked_at), None))
-        return max((self._priority(one) for one in first if one is not None), default=None)
+        return max((self.priority(one) for one in first if one is not None), default=None)
 
     def most_parallel(self, line: BundleLine, category: str) -> int:
         """How many nodes of a line run side by side in one bundle, as far as the limit of the
@@ -248,10 +262,13 @@ class Waiting:
             self._say_once(text, text)
         return side_by_side(self.run.dag, line, category)
 
-    def _size(self, key: Key, waiting: dict[int, float]) -> int:
-        """How many of those that wait make the next bundle; 0: none yet."""
+    def _size(self, key: Key, waiting: dict[int, float], limits: Limits, length: int = 1) -> int:
+        """How many of those that wait make the next bundle; 0: none yet.
+
+        Args:
+            length: how many nodes that are of one of them, with those that run behind it.
+        """
         run, line, most = self.run, key.line, self.run.config.max_bundle_size
-        limits = limits_of(run.dag, line, key.category, most)
         if line.wait and len(waiting) < (limits.size or most) and run.now < _until(line, waiting):
             return 0
         table, bundles = run.job_table, self._jobs
@@ -262,7 +279,7 @@ class Waiting:
         running = (
             Running(
                 run.now - one.begun - one.worked_s / one.parallel,
-                one.inside - one.not_home,
+                one.to_come,
                 one.parallel,
             )
             for one in bundles.running.values()
@@ -271,8 +288,8 @@ class Waiting:
         # Nobody waits for what large bundles have come to.
         is_shared_out = key.kind in self.live or not self._awaited[key].any_before(len(waiting))
         kind = key.kind, is_shared_out
-        found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now)
-        return min(found, most)
+        found = self.learned.size(kind, limits, len(waiting), jobs, running, run.now, length)
+        return min(found, max(1, most // length))
 
     def release_s(self, bundle: Bundle) -> float:
         """How long a node of a bundle may run until the others are not to wait for it, in seconds;
@@ -312,6 +329,16 @@ def limits_of(dag: Dag, line: BundleLine, category: str, most: int) -> Limits:
     """What its author says of bundles; the access point allows so many nodes at most."""
     size, parallel = min(line.size, most), side_by_side(dag, line, category)
     return Limits(size, line.max_seconds, parallel)
+
+
+def room_of(limits: Limits, most: int, task_s: float = 0.0) -> Room:
+    """How many nodes may be in a bundle with those that run behind others; the access point allows
+    so many at most, and each takes so many seconds (0: that is not known)."""
+    most = limits.size or min(MAX_SIZE, most)
+    if task_s:
+        most_s = limits.seconds or MAX_SECONDS
+        most = max(1, min(most, int(most_s * limits.parallel / task_s)))
+    return Room(most, limits.parallel, task_s)
 
 
 def _urgency(of: tuple[Key, dict[int, float]]) -> int:

@@ -42,6 +42,7 @@ class BundledDag(make.EngineHarness):
         alone: by name of a node, why it can't be bundled.
         kinds: by name of a node, its kind; by itself 'k'.
         fails: why no bundle can be prepared, '' if one can.
+        without: places of nodes that can't run behind others after all.
         is_live: whether a test tells what is known of bundles that run; else that is nothing.
     """
 
@@ -49,6 +50,7 @@ class BundledDag(make.EngineHarness):
     kinds: Mapping[str, str] = {}
     fails = ""
     is_live = False
+    without: Sequence[int] = ()
 
     @property
     def bundles(self) -> Bundles:
@@ -70,9 +72,11 @@ class BundledDag(make.EngineHarness):
 
     def _answers(self, request: Any) -> list[Any]:
         if isinstance(request, LookAt):
-            return [LookedAt([self._look(one.node) for one in request.nodes])]
+            nodes = (*request.followers, *request.nodes)
+            return [LookedAt([self._look(one.node) for one in nodes])]
         if isinstance(request, Prepare):
-            return [Prepared(request.number, f"job {request.number}", self.fails)]
+            job = f"job {request.number}"
+            return [Prepared(request.number, job, self.fails, self.without)]
         if isinstance(request, Collect) and not (request.why or self.is_live):
             return [Collected(request.number, "", is_live=False)]
         if isinstance(request, SlotsWanted):

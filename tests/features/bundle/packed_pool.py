@@ -10,8 +10,11 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
+from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room
 from condor_pydagman.features.bundle.plan import (
     LATE,
+    MAX_SECONDS,
+    MAX_SIZE,
     RELEASE_S,
     Limits,
     Seen,
@@ -47,6 +50,8 @@ class Pool(NamedTuple):
         live_s: after which it is known of a task of a bundle that it has ended, at most, and that
             those behind it are given back; 0: when the bundle has ended.
         comes_home: what a task has made comes with its job, and its children wait for that.
+        chains: whether tasks run behind others in a bundle.
+        start_s: from a job's submission to its start, at least.
     """
 
     slots: int
@@ -62,6 +67,8 @@ class Pool(NamedTuple):
     react_s: float = 0.02
     live_s: float = 0.0
     comes_home: bool = False
+    chains: bool = False
+    start_s: float = 0.0
 
 
 class Job:
@@ -74,6 +81,19 @@ class Job:
         self.begun = self.end = 0.0
         self.done = self.told = 0
         self.release_s = release_s
+
+
+class _Graph:
+    """As of `chains.Graph`."""
+
+    def __init__(self, children: Sequence[Sequence[int]], parents: Sequence[Sequence[int]]) -> None:
+        self._children, self._parents = children, parents
+
+    def children(self, node: int) -> Sequence[int]:
+        return self._children[node]
+
+    def parents(self, node: int) -> Sequence[int]:
+        return self._parents[node]
 
 
 class Run:
@@ -89,6 +109,13 @@ class Run:
             for child in children:
                 self.waiting[child] += 1
         self.ready = deque(n for n, parents in enumerate(self.waiting) if not parents)
+        self.parents: list[list[int]] = [[] for _ in work.seconds]
+        for parent, children in enumerate(work.children):
+            for child in children:
+                self.parents[child].append(parent)
+        self.graph = _Graph(work.children, self.parents)
+        self.done: set[int] = set()
+        self.behind: set[int] = set()  # tasks in bundles that have not come up
         self.left = len(work.seconds)
         self.slots = pool.slots
         self.queue: deque[Job] = deque()
@@ -124,9 +151,45 @@ class Run:
         if self.limits is None:
             while self.ready:
                 self.submit([self.ready.popleft()])
+        elif self.pool.chains:
+            self.plan_chains(self.limits)
         elif self.ready and self.idle < max(self.slots, len(self.running), 500):
             for size in self.rule(self.seen(), self.limits):
                 self.submit([self.ready.popleft() for _ in range(size)])
+
+    def plan_chains(self, limits: Limits) -> None:
+        """The same, one bundle after the other, with those that run behind others."""
+        if not self.ready or self.idle >= max(self.slots, len(self.running), 500):
+            return
+        room = self.room()
+        length = len(self.followed([self.ready[0]], room))
+        slots = self.slots if self.pool.known == "all" else 0
+        room = room.cut(len(self.ready) + len(self.running) + self.idle, length, slots)
+        length = min(length, room.steps or length)
+        seen = self.seen()
+        seen = seen._replace(task_s=seen.task_s * length, longest_s=seen.longest_s * length)
+        for size in self.rule(seen, limits):
+            heads = [self.ready.popleft() for _ in range(min(size, len(self.ready)))]
+            nodes = self.followed(heads[: max(1, MAX_SIZE // length)], room)
+            self.ready.extendleft(reversed([node for node in heads if node not in nodes]))
+            self.behind.update(nodes)
+            self.behind.difference_update(heads)
+            self.submit(nodes)
+
+    def room(self) -> Room:
+        task_s = self.times.task_s
+        most = min(MAX_SIZE, max(1, int(MAX_SECONDS / task_s))) if task_s else MAX_SIZE
+        return Room(most, 1, task_s)
+
+    def followed(self, heads: list[int], room: Room) -> list[int]:
+        """Tasks that are ready, and those that run behind them."""
+        if room.task_s > LONG_S:
+            return heads
+        chains = Chains(self.graph, room, self.may_join, self.done.__contains__)
+        return chains.with_followers(heads)
+
+    def may_join(self, node: int) -> bool:
+        return self.waiting[node] > 0 and node not in self.behind
 
     def seen(self) -> Seen:
         """What DAGMan knows now."""
@@ -159,7 +222,8 @@ class Run:
         self.jobs += 1
         self.submit_free = max(self.submit_free, self.now) + 1 / self.pool.submits_per_s
         release_s = max(RELEASE_S, LATE * self.times.task_s) if self.pool.live_s else 0.0
-        self.later(self.submit_free, self.queue.append, Job(nodes, release_s))
+        in_queue = self.submit_free + self.pool.start_s
+        self.later(in_queue, self.queue.append, Job(nodes, release_s))
 
     def start(self) -> None:
         """What the schedd does now."""
@@ -209,11 +273,24 @@ class Run:
         if not self.pool.comes_home:
             self.finish(job.nodes[told:ended])
         if left > job.release_s and ended < len(takes) - 1:
-            self.ready.extend(job.nodes[ended + 1 :])
-            del job.nodes[ended + 1 :]
-            job.end = self.now - left + takes[ended]
-            self.later(job.end, self.end, job)
+            self.give_back(job, ended, left)
         self.later(self.now + self.pool.live_s, self.look, job)
+
+    def give_back(self, job: Job, ended: int, ran: float) -> None:
+        """A task takes long: what does not wait for it, and after a while all, is given back."""
+        above = {job.nodes[ended]}
+        kept = job.nodes[: ended + 1]
+        for node in job.nodes[ended + 1 :]:
+            if ran <= LONG_S and not above.isdisjoint(self.parents[node]):
+                above.add(node)
+                kept.append(node)
+            else:
+                self.behind.discard(node)
+                self.ready.extend([node] if not self.waiting[node] else [])
+        if len(kept) < len(job.nodes):
+            job.nodes = kept
+            job.end = self.now - ran + sum(self.takes(job)[ended:])
+            self.later(job.end, self.end, job)
 
     def takes(self, job: Job) -> list[float]:
         each = self.pool.runner_s if len(job.nodes) > 1 else 0.0
@@ -246,9 +323,11 @@ class Run:
         """Nodes are done."""
         for node in nodes:
             self.left -= 1
+            self.done.add(node)
+            self.behind.discard(node)
             for child in self.work.children[node]:
                 self.waiting[child] -= 1
-                if not self.waiting[child]:
+                if not self.waiting[child] and child not in self.behind:
                     self.ready.append(child)
 
     def change(self, number: int) -> None:

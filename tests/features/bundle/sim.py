@@ -85,6 +85,7 @@ class FakeBundle:
         self.nodes = request.nodes
         self.time_limits = request.time_limits
         self.release_s = request.release_s
+        self.after = dict(enumerate(request.after, 1))
         self.names = names
         self.era = era
         self.ended: dict[int, dict[str, Any]] = {}
@@ -99,7 +100,29 @@ class FakeBundle:
     def left(self) -> list[int]:
         """Tasks that run or are still to run."""
         numbers = range(1, len(self.names) + 1)
-        return [one for one in numbers if one not in self.ended and one not in self.released]
+        found: list[int] = []
+        for one in numbers:
+            before = self.after.get(one, ())
+            may_run = all(two in found or self.is_done(two) for two in before)
+            if one not in self.ended and one not in self.released and may_run:
+                found.append(one)
+        return found
+
+    def is_behind(self, name: str, parent: str) -> bool:
+        """Whether a node runs in it behind another one."""
+        if name not in self.names:
+            return False
+        before = self.after.get(self.names.index(name) + 1, ())
+        return parent in [self.names[one - 1] for one in before]
+
+    def is_done(self, number: int) -> bool:
+        """Whether a task has ended well."""
+        end = self.ended.get(number)
+        return end is not None and end["code"] == 0 and not end["timed_out"]
+
+    def may_start(self, number: int) -> bool:
+        """Whether those before it have ended well."""
+        return all(map(self.is_done, self.after.get(number, ())))
 
 
 class FakeBundles:
@@ -130,7 +153,8 @@ class FakeBundles:
     def _answer(self, request: Any) -> Any:
         part = Bundled.of(self._world)
         if isinstance(request, LookAt):
-            return LookedAt([part.look(self._process.dag, one) for one in request.nodes])
+            nodes = (*request.followers, *request.nodes)
+            return LookedAt([part.look(self._process.dag, one) for one in nodes])
         if isinstance(request, Prepare):
             return part.make(self._process.dag, request, self._fails())
         if isinstance(request, Collect):
@@ -172,19 +196,22 @@ class Bundled(Part):
         rng = Random(f"bundled {world.seed}")
         self._rng = Random(f"run bundled {world.seed}")
         self._shared = rng.random() < 0.5
-        self._alone = rng.choice((0.0, 0.1, 0.3))
-        self._kinds = rng.choice((1, 1, 2))
+        self._alone = rng.choice((0.0, 0.0, 0.1, 0.3))
+        self._kinds = rng.choice((1, 1, 1, 2))
         self._made: dict[int, FakeBundle] = {}  # of this era
         self._all: list[FakeBundle] = []
         self._by_cluster: dict[int, FakeBundle] = {}
         self._decided: dict[int, Throttles] = {}  # the limits under which a bundle was made
         self._retries: dict[str, int] = {}
         self._given_back = 0
+        self._taken: FakeBundle | None = None  # of which the schedd takes the job
         self.made = 0
 
     @classmethod
     def add(cls, dag: Dag, rng: Random) -> None:
         lines = BundlesOfDag.put(dag).uses
+        if rng.random() < 0.3:
+            lines.append(BundleLine("chains", 100, 0, rng.choice((1, 2)), 0, True, NodeSet()))
         nodes = [node for node in range(len(dag)) if dag.kinds[node] == NodeKind.JOB]
         sets = [NodeSet(), NodeSet("a"), NodeSet("b")]
         if nodes:
@@ -194,8 +221,10 @@ class Bundled(Part):
             of = NodeSet() if rng.random() < 0.6 else rng.choice(sets)
             size = rng.choice((0, 2, 3, 5, 100))
             wait = rng.choice((0, 0, 0, 20, 100))
-            parallel = rng.choice((1, 1, 2, 3))
-            lines.append(BundleLine(f"b{number}", size, rng.choice((0, 100)), parallel, wait, of))
+            parallel, chains = rng.choice((1, 1, 2, 3)), rng.random() < 0.5
+            lines.append(
+                BundleLine(f"b{number}", size, rng.choice((0, 100)), parallel, wait, chains, of)
+            )
 
     @classmethod
     def config(cls, config: Config, seed: int) -> Config:
@@ -268,10 +297,10 @@ class Bundled(Part):
         jobs = max(decided.jobs, now.jobs) if decided.jobs and now.jobs else 0
         return found.nodes, decided._replace(jobs=jobs)
 
-    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Sequence[Cluster]:
+    def job_taken(self, cluster: Cluster, action: do.SubmitJob) -> Iterator[Cluster]:
         found = self._asked(action)
         if found is None:
-            return ()
+            return
         self.made += 1
         found.cluster = cluster
         self._by_cluster[cluster.number] = found
@@ -283,7 +312,9 @@ class Bundled(Part):
             )
             for place, (name, one) in enumerate(zip(found.names, found.nodes))
         ]
-        return found.tasks
+        self._taken = found
+        yield from found.tasks
+        self._taken = None
 
     def job_runs(self, job: Job) -> None:
         found = self._by_cluster.get(job.cluster.number)
@@ -306,7 +337,7 @@ class Bundled(Part):
         for number in bundle.left():
             if len(bundle.running) >= bundle.parallel:
                 break
-            if number in bundle.running:
+            if number in bundle.running or not bundle.may_start(number):
                 continue
             if world.now < world.faults.until and rng.random() < DIES:
                 world.schedd.jobs.end(job, rng.choice(_RUNNER_CODES))
@@ -344,7 +375,8 @@ class Bundled(Part):
             ):
                 return
             if all(since + bundle.release_s <= world.now for since in bundle.running.values()):
-                bundle.released.update(set(bundle.left()) - bundle.running.keys())
+                bundle.released.update(filter(bundle.may_start, bundle.left()))
+                bundle.released -= bundle.running.keys()
                 self._count(bundle)
 
         if bundle.release_s:
@@ -459,6 +491,10 @@ class Bundled(Part):
 
     # What other oracles ask.
 
+    def allows(self, run: RunState, parent: int, child: int) -> bool:
+        names, taken = run.dag.names, self._taken
+        return taken is not None and taken.is_behind(names[child], names[parent])
+
     def waiting(self, run: RunState) -> Collection[int]:
         feature = run.features.get("bundle")
         if feature is None:
@@ -473,7 +509,7 @@ class Bundled(Part):
         feature = other.features.get("bundle")
         if feature is None:
             return False
-        return want is have is State.SUBMITTING and node in feature._bundle_of
+        return want is have is State.SUBMITTING and node in feature.members.bundle_of
 
 
 def _told(
@@ -487,7 +523,8 @@ def _told(
     text: list[str] = []
     took: list[float] = []
     retries = dict(zip(order.names, order.retries))
-    names = list(order.names) if bundle is None else list(bundle.names)
+    names = [] if bundle is None else list(bundle.names)
+    names += [name for name in order.names if name not in names]
     numbers = {name: names.index(name) + 1 for name in order.names}
     for name, number in numbers.items():
         end = results.ended.get(number)

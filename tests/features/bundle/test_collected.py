@@ -65,12 +65,18 @@ class Home:
             path.write_text(f"{number} {name}")
 
     def collect(
-        self, *, removed: bool = False, names: Sequence[str] = NAMES, why: str = "it has ended"
+        self,
+        *,
+        removed: bool = False,
+        names: Sequence[str] = NAMES,
+        why: str = "it has ended",
+        waiting: int = 0,
     ) -> list[LogEvent]:
         """The events, in the form in which DAGMan reads them."""
         directory = str(self.bundle.parent)
-        nodes = names, (0, 2, 0)[: len(names)]
-        order = CollectOrder(7, 5, directory, *nodes, removed, why, (False, False, True))
+        nodes = names, (0, 2, *[0] * len(names))[: len(names)]
+        how = removed, why, (False, False, True), waiting
+        order = CollectOrder(7, 5, directory, *nodes, *how)
         text, self.took = collect(order, self.known)
         data = text.encode()
         events, end = CommonEvents(lambda stamp: 0.0).read(data, 0, 1000)
@@ -87,7 +93,7 @@ class Home:
         order = CollectOrder(7, 5, str(self.bundle.parent), *nodes, False, "", (False, False, True))
         return collect_live(order, self.known)
 
-    def values(self, **how: bool) -> dict[int, int]:
+    def values(self, **how: Any) -> dict[int, int]:
         """By number of a task, how it has ended."""
         events = self.collect(**how)
         ends = [event for event in events if event.kind == EventKind.JOB_TERMINATED]
@@ -255,7 +261,7 @@ def make_raiser(number: int) -> Callable[..., None]:
 def test_nodes_that_the_dag_has_lost_change_no_others_results(home: Home) -> None:
     home.results(started(1), ended(1, 4), started(2), ended(2, 3), started(3))
     *events, end = home.collect(names=("C", "B"), removed=True)
-    assert [event.node for event in events if event.kind == EventKind.SUBMIT] == ["C", "B"]
+    assert [event.node for event in events if event.kind == EventKind.SUBMIT] == ["B", "C"]
     assert [(one.subproc, one.value) for one in events if one.kind == EventKind.JOB_TERMINATED] == [
         (2, 3)
     ]
@@ -622,3 +628,152 @@ def test_nothing_is_known_of_a_job_that_an_earlier_version_made(home: Home) -> N
     home.results(BEGUN, ended(1))
     order = CollectOrder(7, 5, str(home.bundle.parent), NAMES, (0,) * 3, False, "", (False,) * 3)
     assert collect_live(order, collected.Known()) == Collected(7, "", is_live=False)
+
+
+# Tasks that have run after others.
+
+
+@pytest.fixture
+def chain(home: Home) -> Home:
+    """B runs after A, and C after B."""
+    home.tasks(
+        [
+            home.task(1, "A", remaps={"x": "no/such/x"}),
+            home.task(2, "B", after=[1]),
+            home.task(3, "C", after=[2]),
+        ]
+    )
+    return home
+
+
+def test_each_result_counts_if_all_have_succeeded(chain: Home) -> None:
+    chain.results(BEGUN, started(1), ended(1), started(2), ended(2), started(3), ended(3, 5))
+    assert chain.values() == {1: 0, 2: 0, 3: 5}
+    assert chain.took == [3.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        ([ended(1, 3)], {1: 3}),
+        ([ended(1, -9)], {1: -9}),
+        ([ended(1, missing=["x"])], {1: 1}),
+        ([ended(1, code=True)], {1: 1}),
+        ([ended(1, timed_out=True)], {}),
+        ([started(1)], {}),
+        ([ended(1), ended(1)], {}),
+        ([ended(1, left=1)], {}),
+        ([ended(1, 3), {**ended(1), "run": 2}], {1: 3}),
+    ],
+)
+def test_what_has_run_after_a_failure_has_not_run(
+    chain: Home, lines: list[Any], values: dict[int, int]
+) -> None:
+    """It is no suspect, either: the runner did not know better, or its lines were changed."""
+    chain.results(BEGUN, *lines, started(2), ended(2), started(3), ended(3))
+    for _ in range(2):
+        assert chain.values() == values
+        assert not {"B", "C"} & {*chain.collect()[-1].text.partition("\n")[2].split()}
+        assert len(chain.took) == (1 if 1 in values or lines[0].get("timed_out") else 0)
+
+
+def test_an_output_that_has_no_place_is_no_success(chain: Home) -> None:
+    """What has run after it was right to use the output; its node would not have run."""
+    chain.left(1, "x")
+    chain.left(2, "y")
+    chain.results(BEGUN, ended(1, left=1), ended(2, left=1))
+    for _ in range(2):
+        assert chain.values() == {1: 1}
+        assert not (chain.nodes / "y").exists()
+    (chain.nodes / "no/such").mkdir(parents=True)
+    assert chain.values() == {1: 0, 2: 0}
+    assert (chain.nodes / "y").exists()
+
+
+@pytest.mark.parametrize(("end", "good"), [(ended(1), True), (ended(1, 1), False)])
+def test_events_that_were_written_before_are_not_forgotten(
+    chain: Home, end: dict[str, Any], good: bool
+) -> None:
+    chain.results(BEGUN, end, ended(2))
+    assert chain.values(names=("B", "C"), waiting=2) == ({2: 0} if good else {})
+
+
+def test_files_tell_whether_a_task_was_brought_home_before(chain: Home) -> None:
+    """The end of DAGMan may have come between the events of two nodes."""
+    lines = BEGUN, ended(1, left=2), ended(2, left=0)
+    chain.left(1, "x", "d/y")
+    (chain.nodes / "d").mkdir()
+    chain.results(*lines)
+    assert chain.values() == {1: 1}
+    assert chain.values(names=("B", "C")) == {}
+    (chain.nodes / "no/such").mkdir(parents=True)
+    assert chain.values(names=("B", "C")) == {}  # as its event tells
+    assert chain.values() == {1: 0, 2: 0}
+    assert (chain.bundle / "taken/1/d").exists()  # merged into one that was there
+    assert chain.values(names=("B", "C")) == {2: 0}
+
+
+def test_events_come_in_the_order_of_the_tasks(chain: Home) -> None:
+    chain.results(BEGUN, ended(2), ended(1), ended(3))
+    events = chain.collect(names=("C", "A", "B"))
+    assert [one.subproc for one in events if one.kind == EventKind.SUBMIT] == [1, 2, 3]
+
+
+def test_two_chains_that_meet(home: Home) -> None:
+    home.tasks([home.task(1, "A"), home.task(2, "B"), home.task(3, "C", after=[1, 2])])
+    home.results(BEGUN, ended(1), ended(2), ended(3))
+    assert home.values() == {1: 0, 2: 0, 3: 0}
+    home.results(BEGUN, ended(1), ended(2, 3), ended(3))
+    assert home.values() == {1: 0, 2: 3}
+
+
+def test_nodes_that_were_to_run_after_others_have_no_part_in_a_removal(chain: Home) -> None:
+    chain.results(BEGUN, started(1), ended(1), started(2))
+    for waiting, gone in ((2, []), (1, [2]), (0, [2, 3])):
+        events = chain.collect(removed=True, waiting=waiting)
+        assert [one.subproc for one in events if one.kind == EventKind.JOB_ABORTED] == gone
+        assert events[-1].text == "it has ended\nB"
+    chain.results(BEGUN, ended(1), ended(2))
+    assert chain.values(removed=True, waiting=2) == {1: 0, 2: 0}
+    chain.results(BEGUN, ended(1, 3), ended(2))
+    assert chain.values(removed=True, waiting=2) == {1: 3}
+
+
+def test_chains_while_the_job_runs(chain: Home) -> None:
+    chain.results(BEGUN, started(1), ended(1), started(2), ended(2))
+    answer = chain.live()
+    assert [one.subproc for one in read(answer.events)[:-1]] == [1] * 3 + [2] * 3
+    release = {"released": [3], "run": 1, "time": TIME}
+    chain.results(BEGUN, ended(1), ended(2, 4), release)
+    answer = chain.live(("B", "C"))
+    *events, record = read(answer.events)
+    assert [one.value for one in events if one.kind == EventKind.JOB_TERMINATED] == [4]
+    assert (record.retry, record.text) == (1, "C")
+
+
+def test_the_times_of_chains_are_known_before_their_files_are_at_home(chain: Home) -> None:
+    chain.results(BEGUN, ended(1), ended(2), to="live")
+    assert chain.live(streams=True) == Collected(7, "", [3.0, 3.0], not_home=2)
+
+
+@pytest.mark.parametrize("after", [[2], [3], [0], [-1], ["1"], [True], [[]], 1, "1", None, {}])
+def test_an_order_that_makes_no_sense(home: Home, after: Any) -> None:
+    home.tasks([home.task(1, "A"), home.task(2, "B", after=after)])
+    home.results(BEGUN, ended(1), ended(2))
+    assert home.values(names=("A", "B")) == {1: 0}
+
+
+def test_a_task_that_a_damaged_one_precedes(home: Home) -> None:
+    home.tasks([{**home.task(1, "A"), "output": 7}, home.task(2, "B", after=[1])])
+    home.results(BEGUN, ended(1), ended(2))
+    assert home.values(names=("A", "B")) == {}
+
+
+def test_a_chain_of_thousands(home: Home) -> None:
+    names = [f"N{number}" for number in range(1, 3001)]
+    lines = [home.task(number, name) for number, name in enumerate(names, 1)]
+    for number, line in enumerate(lines[1:], 1):
+        line["after"] = [number]
+    home.tasks(lines)
+    home.results(BEGUN, *(ended(number) for number in range(1, 3001)))
+    assert len(home.values(names=names[-300:], waiting=300)) == 300

@@ -25,8 +25,9 @@ from tests.unit.language.one_line import good, wrong
         ("bundle b size 7 category c", Bundle(1, "b", 7, members=CATEGORY, names=("c",))),
         (
             "BUNDLE b WAIT 1m PARALLEL 2 MAX_SECONDS 9 NODES A B",
-            Bundle(1, "b", 0, 9, 2, 60, NODES, ("A", "B")),
+            Bundle(1, "b", 0, 9, 2, 60, members=NODES, names=("A", "B")),
         ),
+        ("BUNDLE b CHAINS ALL_NODES", Bundle(1, "b", chains=True, members=ALL_NODES)),
     ],
 )
 def test_good_lines(text: str, command: Bundle) -> None:

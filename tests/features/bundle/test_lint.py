@@ -143,3 +143,65 @@ def test_the_option_bundle_is_checked_as_a_line() -> None:
     assert "DAG423" not in [one.code for one in lint(["t.dag"], world, BuildOptions()).kept]
     found = lint(["t.dag"], world, BuildOptions(), (commands,)).kept
     assert "node D can't be bundled: it is a NOOP node" in [one.message for one in found]
+
+
+def test_a_limit_counts_that_names_a_node_of_no_bundle_first() -> None:
+    text = f"{ABC}SHARED_LIMIT tape NODES A B\nBUNDLE b NODES B C\n"
+    assert of_code(text, "DAG423") == ["node B can't be bundled: it has a SHARED_LIMIT"]
+
+
+# CHAINS.
+
+AB = "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n"
+
+
+def of_code(dag: str, code: str = "DAG426") -> list[str]:
+    world = PaperWorld({"t.dag": dag, "a.sub": SUBMIT, "/place/plain": ""})
+    return [one.message for one in lint(["t.dag"], world, BuildOptions()).kept if one.code == code]
+
+
+CANT = "can't run behind others in a bundle: "
+
+
+def test_nodes_that_can_run_behind_others_are_no_finding() -> None:
+    for code in ("DAG425", "DAG426"):
+        assert not of_code(f"{AB}BUNDLE b CHAINS ALL_NODES\n", code)
+        assert not of_code(f"{AB}SCRIPT PRE B plain\nBUNDLE b ALL_NODES\n", code)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("SCRIPT PRE B plain", "it has a PRE script"),
+        ("SCRIPT POST A plain", "a node before it has a POST script"),
+        ("PUBLISH A FILE y", "a node before it has a PUBLISH"),
+    ],
+)
+def test_why_nodes_cannot_run_behind_others(line: str, why: str) -> None:
+    assert of_code(f"{AB}{line}\nBUNDLE b CHAINS ALL_NODES\n") == [f"node B {CANT}{why}"]
+
+
+def test_the_same_in_many_chains_is_told_once() -> None:
+    chains = f"{AB}JOB C a.sub\nJOB D a.sub\nPARENT C CHILD D\n"
+    scripts = "SCRIPT POST A plain\nSCRIPT POST C plain\n"
+    (found,) = of_code(f"{chains}{scripts}BUNDLE b CHAINS ALL_NODES\n")
+    assert found == f"node B and 1 other node {CANT}a node before it has a POST script"
+
+
+def test_of_nodes_that_run_alone_no_more_is_told() -> None:
+    text = f"{AB}SHARED_LIMIT tape NODES B\nSCRIPT PRE B plain\nBUNDLE b CHAINS ALL_NODES\n"
+    assert not of_code(text)
+
+
+@pytest.mark.parametrize(
+    "lines", ["BUNDLE b CHAINS NODES A", "BUNDLE a NODES A|BUNDLE b CHAINS ALL_NODES"]
+)
+def test_chains_of_nodes_none_of_which_waits_for_another(lines: str) -> None:
+    text = f"{AB}SCRIPT PRE B plain\n{lines}\n".replace("|", "\n")
+    assert not of_code(text)
+    none = "none of its nodes waits for another of them"
+    assert of_code(text, "DAG425") == [f"CHAINS of BUNDLE b has no effect: {none}"]
+
+
+def test_of_chains_of_a_line_without_nodes_no_more_is_told() -> None:
+    assert not of_code(f"{AB}BUNDLE a ALL_NODES\nBUNDLE b CHAINS ALL_NODES\n", "DAG425")

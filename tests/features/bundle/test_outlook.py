@@ -15,6 +15,7 @@ from condor_pydagman.daemon.helpers import Ahead
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.features.bundle.adapters import outlook, slots
 from condor_pydagman.features.bundle.adapters.outlook import Alone, Together
+from condor_pydagman.features.bundle.chains_ahead import FREE_SLOTS, OTHER_KIND, Chained
 from condor_pydagman.features.bundle.helper import foresee
 from condor_pydagman.graph.build import build
 from condor_pydagman.graph.building import BuildOptions
@@ -79,6 +80,7 @@ def test_a_size_is_cut_to_what_is_allowed_and_asks_no_pool(
     text = f"{bag(10)}BUNDLE b SIZE 4 ALL_NODES\n"
     assert kinds(text)[0].sizes == (4, 4, 2)
     assert kinds(text, 3)[0].sizes == (3, 3, 3, 1)
+    assert told(text, 3)[1].endswith(": first 3 bundles of 3 nodes")
     assert told(text) == [
         "BUNDLE b: 10 nodes of 1 kind can go together",
         "    10 nodes like A0 (a.sub): first 3 bundles of up to 4 nodes",
@@ -192,3 +194,90 @@ def test_dagmans_own_dry_run_says_the_same() -> None:
     out: Any = SimpleNamespace(say=said.append)
     foresee(dag, Ahead(DagPaths("t.dag"), DagmanOptions(), Config(), out))
     assert said == list(outlook.told(outlook.outlook(dag, Config().max_bundle_size)))
+
+
+# CHAINS.
+
+
+def pipelines(count: int, length: int = 3, submit: str = "a.sub") -> str:
+    """Chains A0, B0, C0, ...; A1, B1, C1, ..."""
+    letters = "ABCDEFG"[:length]
+    jobs = "".join(bag(count, letter, submit) for letter in letters)
+    pairs = zip(letters, letters[1:])
+    edges = (f"PARENT {a}{n} CHILD {b}{n}\n" for a, b in pairs for n in range(count))
+    return jobs + "".join(edges)
+
+
+def test_chains_are_counted_and_shared_out() -> None:
+    (kind,) = kinds(f"{pipelines(500)}BUNDLE b CHAINS ALL_NODES\n")
+    assert kind.chains == Chained(500, 3, 1000)
+    assert (kind.nodes, kind.at_once, kind.at_start) == (1500, 1500, True)
+    assert set(kind.sizes) <= {177, 189}
+    assert told(f"{pipelines(4)}BUNDLE b SIZE 6 CHAINS ALL_NODES\n")[1:] == [
+        "    12 nodes like A0 (a.sub), 8 of them behind others: 4 chains of 3: first 2 bundles of 6"
+        " nodes"
+    ]
+
+
+def test_a_line_without_chains_has_none() -> None:
+    (line,) = looked(f"{pipelines(4)}BUNDLE b ALL_NODES\n").lines
+    assert (line.kinds[0].chains, line.apart) == (Chained(), ())
+
+
+@pytest.mark.parametrize(
+    ("more", "first", "number", "why"),
+    [
+        ("SCRIPT PRE B0 s\nSCRIPT PRE B1 s\n", "B0", 2, "it has a PRE script"),
+        ("SCRIPT POST B1 s\n", "C1", 1, "a node before it has a POST script"),
+        ("PRIORITY C2 5\nPRIORITY C3 5\n", "C2", 2, "a node before it has another PRIORITY"),
+        (
+            "CATEGORY A0 x\nCATEGORY A1 x\n",
+            "B0",
+            2,
+            "a node before it is of another category, or of none",
+        ),
+        (
+            'VARS B2 My.X="1"\nVARS B3 My.X="1"\nVARS C2 My.X="1"\nVARS C3 My.X="1"\n',
+            "B2",
+            2,
+            OTHER_KIND,
+        ),
+        ("JOB X a.sub\nJOB Y a.sub\nPARENT A0 CHILD X Y\n", "B0", 3, FREE_SLOTS),
+    ],
+)
+def test_why_nodes_do_not_run_behind_others(more: str, first: str, number: int, why: str) -> None:
+    (line,) = looked(f"{pipelines(4)}{more}BUNDLE b CHAINS ALL_NODES\n").lines
+    assert line.apart == (Alone(first, number, why),)
+
+
+def test_why_nodes_do_not_run_behind_others_in_words() -> None:
+    text = f"{pipelines(4)}SCRIPT PRE B0 s\nSCRIPT PRE B1 s\nSCRIPT POST B2 s\n"
+    found = told(f"{text}BUNDLE b SIZE 9 CHAINS ALL_NODES\n")
+    assert found[1:] == [
+        "    12 nodes like A0 (a.sub), 5 of them behind others: 4 chains of up to 3: first 1 bundle"
+        " of 7 nodes for the 7 that come first",
+        "    B0 and 1 other node do not run behind those before them: it has a PRE script",
+        "    C2 does not run behind those before it: a node before it has a POST script",
+    ]
+
+
+def test_nodes_that_wait_for_those_that_are_done_wait_for_none() -> None:
+    text = f"{pipelines(2)}DONE A0\nDONE A1\nBUNDLE b SIZE 4 CHAINS ALL_NODES\n"
+    (kind,) = kinds(text)
+    assert (kind.chains, kind.sizes) == (Chained(2, 2, 2), (4,))
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+@pytest.mark.parametrize("extra", ["", "; A1 -> F G; F G -> B1", "; A1 A2 -> M; M -> B1"])
+@pytest.mark.parametrize("options", ["", "SIZE 30", "PARALLEL 4"])
+def test_a_run_with_chains_begins_as_was_foreseen(options: str, extra: str, is_live: bool) -> None:
+    Path("n.sub").write_text(SUBMIT.format("NO" if is_live else "YES"))
+    count = 100
+    names = " ".join(f"{letter}{n}" for letter in "ABC" for n in range(count))
+    names += " F G M" if extra else ""
+    edges = "".join(f"; A{n} -> B{n}; B{n} -> C{n}" for n in range(count))
+    line = f"BUNDLE b {options} CHAINS ALL_NODES"
+    harness = begun(f"{names}{edges}{extra}\n{line}", is_live=is_live)
+    harness.settle()
+    (found,) = outlook.outlook(harness.dag, MOST).lines[0].kinds
+    assert [one for one in found.sizes if one > 1] == list(map(len, bundled(harness)))

@@ -52,7 +52,7 @@ class Dag:
         look, directory = LookOrder(nodes, self.texts), str(self.path / "x.dag.bundles")
         added = "dag_node_name = A\nMy.DAGManNodeRetry = 5", 'My.DAGParentNodeNames = "Z"\n+x = 1'
         order = PrepareOrder(3, directory, look, parallel, limits, 7.5, *added)
-        return prepare(order, self.looker)
+        return prepare(order, self.looker).text
 
     @property
     def home(self) -> Path:

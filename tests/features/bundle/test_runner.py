@@ -364,7 +364,7 @@ def test_results_with_nonsense(job: BundleJob, line: str) -> None:
         ("HEAD", "cut"),
         ("HEAD\nTASK", "cut"),
         ("HEAD\n\n", "line 2"),
-        ("HEAD\nTASK\nTASK\n", "line 3 .* two tasks 1"),
+        ("HEAD\nTASK\nTASK\n", "line 3 .* task 1 comes after task 1"),
         ("TASK\n", "line 1 .* no 'format'"),
         ('{"format": 2, "parallel": 1}\n', "format 2"),
         ('{"format": 1, "parallel": 0}\n', "0 is no positive"),

@@ -58,7 +58,8 @@ def test_a_python_on_path_is_found(tmp_path: Path, by: list[str]) -> None:
     python = python_at(tmp_path / "bin dir")
     done = call([*by, str(runner), "tasks"], tmp_path, f"/no/such:{python}")
     assert (done.returncode, done.stderr) == (0, "")
-    assert (python / "called").read_text() == f"-I -S {runner} tasks\n"
+    called = (python / "called").read_text()
+    assert (called[:9], called.splitlines()[-1]) == ("-I -S -c ", f" {runner} tasks")
     assert '"handled": 0' in (tmp_path / "results").read_text()
 
 
@@ -88,7 +89,7 @@ def test_a_machine_without_what_it_needs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("python", PYTHONS)
 def test_every_python(tmp_path: Path, python: str, transferred: bool) -> None:
     job = BundleJob(tmp_path / "job", transferred=transferred, parallel=2)
-    job.command = (python, "-I", "-S", str(RUNNER))
+    job.command = (str(runner_at(tmp_path / "runner", python)),)
     (job.path / "1").write_text("data")
     job.add("echo Größe > new; cat", inputs=[["1", "in"]], input=os.devnull, output="o")
     job.add("kill -9 $$", outputs=["none"])

@@ -235,6 +235,15 @@ def test_a_node_whose_output_is_missing_says_which(logs: BundleLogs) -> None:
     assert "its output x.txt is missing: exit code 1" in report(logs)
 
 
+def test_a_ready_node_that_its_line_does_not_name_first_waits_by_that_line(
+    logs: BundleLogs,
+) -> None:
+    dag = FOUR.replace("ALL_NODES", "NODES A B")
+    known = Facts("t.dag", DagState.RUNNING, logs.now, logs.follow(dag), dag=plan_of(dag).dag)
+    (found,) = explain_node(known, "B").findings
+    assert "It is to run with others in one job (BUNDLE b)" in found.sentence
+
+
 # Reports and events.
 
 
@@ -329,3 +338,135 @@ def test_nodes_of_a_dag_that_nobody_has_read_are_of_one_job(logs: BundleLogs) ->
     (attempt,) = run.nodes["A"].attempts
     assert attempt.carrier is BundlesSeen.of(run).bundles[7]
     assert Tally(run).run.carriers.keys() == {"bundle 7"}
+
+
+# CHAINS.
+
+LINE = "BUNDLE b CHAINS ALL_NODES\n"
+OTHERWISE = (
+    "its job asks for something else, or there was no room for it, or such nodes take longer than"
+    " 20 s"
+)
+_POST = "POST Script terminated.\n\t(1) Normal termination (return value 0)\n    DAG Node: A\n"
+CHAIN = FOUR.replace("BUNDLE b ALL_NODES\n", "PARENT A CHILD B\nPARENT B D CHILD C\n")
+
+
+def chain(logs: BundleLogs, more: str = "") -> Facts:
+    dag = CHAIN + more + LINE
+    return Facts("t.dag", DagState.RUNNING, logs.now, logs.follow(dag), dag=plan_of(dag).dag)
+
+
+def said_in_chain(logs: BundleLogs, name: str, more: str = "") -> list[str]:
+    found = explain_node(chain(logs, more), name).findings
+    return [one.sentence for one in found if one.cause == "node.state"]
+
+
+def test_nodes_behind_others_do_not_stand_in_the_queue(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    tally = logs.tally(CHAIN + LINE)
+    assert overview(tally, {}, running=True)["bundles"]["nodes"] == 2
+    counts = glance("t.dag", Dagman("running"), tally, logs.now, exact=True).counts
+    assert (counts["running"], counts["waiting"]) == (2, 2)
+    logs.task("A", 1)
+    run = logs.follow(CHAIN + LINE)
+    assert [shown_state(run.nodes[name]) for name in "ABCD"] == [
+        *(Shown.DONE, Shown.RUNNING, Shown.WAITING, Shown.RUNNING)
+    ]
+
+
+def test_of_a_dag_that_nobody_has_read_no_more_run_than_dagman_says(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    run = logs.follow()
+    run.counts = 4, 0, 0, 2, 0, 0, 2, 0, 0
+    counts = glance("", Dagman("running"), Tally(run), logs.now, exact=False).counts
+    assert (counts["running"], counts["idle"], counts["waiting"]) == (2, 0, 2)
+
+
+def test_a_held_bundle_is_no_problem_of_nodes_behind_others(logs: BundleLogs) -> None:
+    logs.made()
+    logs.hold(211)
+    (found,) = (one for one in explain_dag(chain(logs)).findings if one.cause == "job.held")
+    assert found.nodes == ("A", "D")
+
+
+def test_a_node_that_is_to_run_behind_others_says_so(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    logs.now += 3
+    behind = "It is to run behind {} in bundle 7 (job 211.0), which runs on slot1_2@one, for 3 s."
+    assert said_in_chain(logs, "B") == [behind.format("A")]
+    assert said_in_chain(logs, "C") == [behind.format("B and D")]
+    logs.task("D", 4)
+    assert said_in_chain(logs, "C") == [behind.format("B").replace("3 s", "5 s")]
+
+
+def test_behind_a_node_that_runs_elsewhere_none_runs_in_the_bundle(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    logs.task("A", 1, value=1)
+    logs.submit("A", 212)
+    for name in "BC":
+        assert said_in_chain(logs, name, "RETRY A 1\n") == []
+
+
+def test_a_node_that_was_given_back_runs_behind_none(logs: BundleLogs) -> None:
+    logs.made()
+    logs.runs()
+    logs.given_back("B C")
+    assert said_in_chain(logs, "B") == said_in_chain(logs, "C") == []
+    logs.task("A", 1)
+    (said,) = said_in_chain(logs, "B")
+    assert said.endswith(" It was to run behind A in bundle 7, which has not run it.")
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("SAVE_POINT_FILE B\n", "it has a SAVE_POINT_FILE"),
+        ("SCRIPT POST A x\n", "node A before it has a POST script"),
+        ("PRIORITY B 1\n", "node A before it has another PRIORITY."),
+        ("SHARED_LIMIT x NODES A B\n", "it has a SHARED_LIMIT."),
+        ("", f"{OTHERWISE}."),
+        (
+            "PARENT A CHILD C\nPARENT D CHILD B\n",
+            f"{OTHERWISE}, or free slots were to run it sooner.",
+        ),
+    ],
+)
+def test_why_a_node_did_not_run_behind_the_one_before_it(
+    logs: BundleLogs, more: str, why: str
+) -> None:
+    logs.made("A D")
+    logs.runs()
+    logs.task("A", 1)
+    logs.task("D", 2)
+    if "POST" in more:
+        logs.event(16, _POST, "211.000.001")
+    (said,) = said_in_chain(logs, "B", more)
+    assert f" It did not run behind A in bundle 7: {why}" in said
+
+
+def test_a_report_of_a_chain_has_the_times_of_its_nodes(logs: BundleLogs) -> None:
+    logs.made("A B C")
+    logs.runs()
+    logs.task("A", 1)
+    logs.task("B", 2)
+    logs.task("C", 3)
+    logs.terminate(211)
+    logs.over()
+    run = logs.follow(CHAIN.replace("PARENT B D", "PARENT B") + LINE)
+    parts = {
+        name: [(kind, end - begin) for kind, begin, end in job_parts(one, logs.now)]
+        for name in "ABC"
+        for one in run.nodes[name].attempts
+    }
+    ran = ("run", 2.0)
+    assert parts == {
+        "A": [("idle", 4.0), ran],
+        "B": [("idle", 0.0), ran],
+        "C": [("idle", 0.0), ran],
+    }
+    (section,) = sections(run, logs.now)
+    assert section.rows[0][:6] == ("7", "3", "4.0 s", "6.0 s", "6.0 s", "100 %")

@@ -4,6 +4,9 @@ makes the events of the nodes.
 It can be done again at any time until the directory is deleted, and comes to the same: a file that
 has been put in its place is not in `out/` any more.  The files are those of programs that may have
 written anything into them: what makes no sense is passed over.
+
+A task that has run after others has a result only if these have succeeded by what their events
+say.  Otherwise it was run too early, or with files that are not what its node would have found.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from typing import Any, BinaryIO
 
 from condor_pydagman.adapters import files
 from condor_pydagman.engine.actions import AppendJournalRecord
+from condor_pydagman.features.bundle.adapters.made import STREAMS
 from condor_pydagman.features.bundle.adapters.prepared import ERRORS, LIVE, OUT, RESULTS, TASKS
 from condor_pydagman.features.bundle.messages import Collected
 from condor_pydagman.features.bundle.one_bundle import MAX_NAMES, parts_of
@@ -33,7 +37,6 @@ _MAX_CODE = 1 << 31
 _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
 MAX_WHY = 200  # characters, so that a record has room for names
 _NESTED = (ValueError, RecursionError)  # what json says of nonsense
-STREAMS = ("_stdout", "_stderr")
 TAKEN = "taken"  # beside `out/`, where no job can write
 _END = "...\n"
 State = tuple[int, ...]  # of a file
@@ -54,6 +57,8 @@ class CollectOrder(NamedTuple):
         removed: nodes without a result count as removed.
         why: how it has ended; '' if its job runs.
         stamps: how times are written.
+        waiting: how many of the nodes, the last ones, were to run after others of which no end has
+            been written: if they have not run, the end of the bundle is none of theirs.
     """
 
     number: int
@@ -64,6 +69,7 @@ class CollectOrder(NamedTuple):
     removed: bool
     why: str
     stamps: Sequence[bool]
+    waiting: int = 0
 
 
 class _Results(NamedTuple):
@@ -156,6 +162,7 @@ class _Home:
 
     Attributes:
         has_files: whether files have come home.
+        succeeded: tasks that have, as far as `ended` has come.
     """
 
     def __init__(self, order: CollectOrder, results: str) -> None:
@@ -168,6 +175,7 @@ class _Home:
         self.results = _read(os.path.join(self.directory, results), self.tasks, most)
         self.numbers = _numbers(order.names, self.tasks)
         self.form = StampForm(*order.stamps)
+        self.succeeded: set[int] = set()
         self.has_files = any(
             os.path.lexists(os.path.join(self.directory, one)) for one in (OUT, TAKEN)
         )
@@ -180,24 +188,50 @@ class _Home:
     def ended(self, *, removed: bool) -> tuple[list[str], dict[int, float], set[int]]:
         """Events of nodes that have ended, how long their tasks took, and the tasks that were
         robbed; with `removed`, the others have ended, too."""
-        order, results = self.order, self.results
+        order = self.order
         text: list[str] = []
         took: dict[int, float] = {}
         robbed: set[int] = set()
         retries = dict(zip(order.names, order.retries))
-        for name, number in self.numbers.items():
-            end = results.ended.get(number)
+        behind = set(order.names[len(order.names) - order.waiting :])
+        for number, name, end in self._ends():
             left = None if end is None else self._left(number, end)
             if end is not None and left is not None:
                 missing = _bring(left, self.tasks[number]) if left else ""
+                self._succeeds(number, end, missing)
                 took[number] = _took(end)
                 limit = _whole(self.tasks[number].get("timeout")), retries[name]
-                text.append(_events(order, number, name, end, results, self.form, missing, *limit))
-            elif removed:
+                told = self.results, self.form, missing, *limit
+                text.append(_events(order, number, name, end, *told))
+            elif removed and name not in behind:
                 text.append(_removed(order, number, name, self.form))
             elif end is not None:
                 robbed.add(number)
         return text, took, robbed
+
+    def _ends(self) -> Iterator[tuple[int, str, Mapping[str, Any] | None]]:
+        """Nodes in the order of their tasks, with the number and the end of the task, if that
+        counts: those that it has run after must have succeeded."""
+        names = {number: name for name, number in self.numbers.items()}
+        is_chained = any(task.get("after") for task in self.tasks.values())
+        for number in sorted({*names, *(self.results.ended if is_chained else ())}):
+            end = self.results.ended.get(number)
+            if end is not None and not self.succeeded.issuperset(_after(self.tasks[number])):
+                end = None
+            if number in names:
+                yield number, names[number], end
+            elif end is not None:
+                self._recall(number, end)
+
+    def _recall(self, number: int, end: Mapping[str, Any]) -> None:
+        """A task has ended of which the events have been written."""
+        left = self._left(number, end)
+        if left is not None:
+            self._succeeds(number, end, _not_brought(left, self.tasks[number]) if left else "")
+
+    def _succeeds(self, number: int, end: Mapping[str, Any], missing: str) -> None:
+        if end.get("timed_out") is not True and _value(end, missing) == 0:
+            self.succeeded.add(number)
 
     def _left(self, number: int, end: Mapping[str, Any]) -> str | None:
         left = _whole(end.get("left"))
@@ -355,7 +389,15 @@ def _is_task(line: Mapping[str, Any]) -> bool:
         texts += [*remaps, *remaps.values()]
     if outputs is not None:
         texts += outputs if isinstance(outputs, list) else [None]
-    return _whole(line.get("n")) > 0 and isinstance(remaps, dict) and all(map(_is_text, texts))
+    number = _whole(line.get("n"))
+    is_placed = number > 0 and all(0 < one < number for one in _after(line))
+    return is_placed and isinstance(remaps, dict) and all(map(_is_text, texts))
+
+
+def _after(line: Mapping[str, Any]) -> list[int]:
+    """The tasks that one runs after; something that can't be if that makes no sense."""
+    after = line.get("after", [])
+    return list(map(_whole, after)) if isinstance(after, list) else [-1]
 
 
 def _is_text(value: object) -> bool:
@@ -377,6 +419,19 @@ def _bring(left: str, task: Mapping[str, Any]) -> str:
                 raise
             why = why or f"{place}: {error.strerror}"
     return why
+
+
+def _not_brought(left: str, task: Mapping[str, Any]) -> str:
+    """What was not put where it belongs when that was done; '' if that is nothing."""
+    paths = (source for source, _ in _left(left, task) if _has_file(source))
+    return next(map(os.path.basename, paths), "")
+
+
+def _has_file(path: str) -> bool:
+    """Whether something is there but directories, which stay if others of that name were there."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        return any(map(_has_file, (entry.path for entry in os.scandir(path))))
+    return True
 
 
 def _left(directory: str, task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -447,9 +502,9 @@ def _why(
     what = ""
     if isinstance(end.get("error"), str):
         what = f"it can't be started: {end['error']}"
-    elif _value(end) == 0 and missing:
+    elif _code(end) == 0 and missing:
         what = f"its output can't be stored: {missing}"
-    elif _value(end) == 0 and end.get("missing"):
+    elif _code(end) == 0 and end.get("missing"):
         what = _lacking(end["missing"])
     if not what:
         return ""
@@ -512,18 +567,26 @@ def _host(text: str) -> str:
 
 
 def _how(end: Mapping[str, Any], missing: str) -> str:
+    value = _value(end, missing)
+    return own_events.ending(value) + "\t(0) No core file\n" * (value < 0)
+
+
+def _value(end: Mapping[str, Any], missing: str) -> int:
+    """What the event of a node says: `_code`, or that an output is missing.
+
+    Args:
+        missing: an output that could not be put where it belongs.
+    """
+    code = _code(end)
+    return _MISSING if code == 0 and (missing or end.get("missing")) else code
+
+
+def _code(end: Mapping[str, Any]) -> int:
+    """The exit code of a task, or the number of the signal that has ended it, negative."""
     code, signal = _whole(end.get("code")), _whole(end.get("signal"))
     if signal > 0:
-        return f"{own_events.ending(-signal)}\t(0) No core file\n"
-    value = code if code >= 0 else _MISSING
-    if (missing or end.get("missing")) and value == 0:
-        value = _MISSING
-    return own_events.ending(value)
-
-
-def _value(end: Mapping[str, Any]) -> int:
-    """With what a task has ended: exit code, or not 0 if a signal has ended it."""
-    return _whole(end.get("code")) if _whole(end.get("signal")) <= 0 else -1
+        return -signal
+    return code if code >= 0 else _MISSING
 
 
 def _whole(value: object) -> int:

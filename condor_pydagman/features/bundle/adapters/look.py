@@ -48,10 +48,16 @@ class NodeOrder(NamedTuple):
 
 
 class LookOrder(NamedTuple):
-    """Look at nodes; `texts` are the descriptions in the DAG file that they name."""
+    """Look at nodes.
+
+    Attributes:
+        texts: the descriptions in the DAG file that they name.
+        followers: how many of the nodes, the first ones, may run behind others.
+    """
 
     nodes: Sequence[NodeOrder]
     texts: Mapping[str, str]
+    followers: int = 0
 
 
 def _check_inputs(task: Task) -> None:
@@ -80,7 +86,10 @@ class Looker:
 
     def look_at(self, order: LookOrder, *, ready: bool = True) -> list[Look]:
         """What is found of each node; if it is not `ready`, its inputs may not be there yet."""
-        return [self._look(node, order.texts, ready) for node in order.nodes]
+        return [
+            self._look(node, order.texts, ready and place >= order.followers)
+            for place, node in enumerate(order.nodes)
+        ]
 
     def _look(self, node: NodeOrder, texts: Mapping[str, str], ready: bool) -> Look:
         try:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from condor_pydagman.features.bundle.adapters import slots
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder, added_commands
 from condor_pydagman.features.bundle.adapters.node_orders import order_of, texts_of
 from condor_pydagman.features.bundle.alone import alone_in
 from condor_pydagman.features.bundle.awaited import Awaited
+from condor_pydagman.features.bundle.chains import Room, next_together, waiting_inside
+from condor_pydagman.features.bundle.chains_ahead import Chained, ChainsAhead
 from condor_pydagman.features.bundle.commands import (
     BY_OPTION,
     BundleLine,
@@ -24,7 +27,7 @@ from condor_pydagman.features.bundle.commands import (
 from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.plan import Limits
-from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of
+from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.steps import steps
 from condor_pydagman.named_tuple import NamedTuple
@@ -43,9 +46,10 @@ class Together(NamedTuple):
         description: its submit description.
         nodes: how many there are.
         at_once: how many of them are the first, if the nodes of each step of the DAG are ready at
-            once.
+            once; with those that run behind them.
         at_start: whether these are ready when the DAG begins.
         sizes: of the bundles that they begin with; 1 is a node that runs alone.
+        chains: those of them that run behind others.
     """
 
     first: str
@@ -54,10 +58,12 @@ class Together(NamedTuple):
     at_once: int
     at_start: bool
     sizes: tuple[int, ...]
+    chains: Chained = Chained()
 
 
 class Alone(NamedTuple):
-    """Nodes that run alone for the same reason: the name of the first, and how many."""
+    """Nodes that run alone, or not behind others, for the same reason: the name of the first, and
+    how many."""
 
     first: str
     nodes: int
@@ -65,11 +71,17 @@ class Alone(NamedTuple):
 
 
 class LineOutlook(NamedTuple):
-    """What would be packed of the nodes that a BUNDLE line means."""
+    """What would be packed of the nodes that a BUNDLE line means.
+
+    Attributes:
+        alone: nodes that run alone.
+        apart: others that would run behind those that they wait for, by CHAINS, and do not.
+    """
 
     name: str
     kinds: tuple[Together, ...] = ()
     alone: tuple[Alone, ...] = ()
+    apart: tuple[Alone, ...] = ()
 
 
 class BundleOutlook(NamedTuple):
@@ -110,6 +122,7 @@ class _Packing:
             for node, line in line_of_nodes(dag, range(len(dag))).items()
             if not dag.flags[node] & DONE
         }
+        self._waits_inside = set(waiting_inside(dag, self._line_of))
         self._first = set(self._starting_first())
         self._alone = alone_in(dag, self._line_of)
         self._live: set[str] = set()
@@ -154,43 +167,68 @@ class _Packing:
         return BundleOutlook(tuple(lines), self._slots, self._most)
 
     def _line(self, name: str) -> LineOutlook:
-        kinds = [self._together(*key) for key in self._groups if key[0].name == name]
-        reasons: dict[str, list[int]] = {}
-        for node, why in sorted(self._alone.items()):
-            if self._line_of[node].name == name:
-                reasons.setdefault(why, []).append(node)
-        names = self._dag.names
-        alone = [Alone(names[nodes[0]], len(nodes), why) for why, nodes in reasons.items()]
-        return LineOutlook(name, tuple(kinds), tuple(alone))
+        found = [self._together(*key) for key in self._groups if key[0].name == name]
+        kinds = tuple(one for one, _ in found)
+        apart = [pair for _, some in found for pair in some]
+        alone = [pair for pair in self._alone.items() if self._line_of[pair[0]].name == name]
+        return LineOutlook(name, kinds, self._by_reason(alone), self._by_reason(apart))
 
-    def _together(self, line: BundleLine, kind: str, category: str) -> Together:
+    def _by_reason(self, found: Iterable[tuple[int, str]]) -> tuple[Alone, ...]:
+        reasons: dict[str, list[int]] = {}
+        for node, why in sorted(found):
+            reasons.setdefault(why, []).append(node)
+        names = self._dag.names
+        return tuple(Alone(names[nodes[0]], len(nodes), why) for why, nodes in reasons.items())
+
+    def _together(
+        self, line: BundleLine, kind: str, category: str
+    ) -> tuple[Together, list[tuple[int, str]]]:
+        """Nodes of one kind; and those of them that don't run behind others, and why."""
         dag, nodes = self._dag, sorted(self._groups[line, kind, category])
         step = min(self._steps[node] for node in nodes)
         first = [node for node in nodes if self._steps[node] == step]
         limits = limits_of(dag, line, category, self._most)
-        return Together(
+        in_order = sorted(nodes, key=self._steps.__getitem__)
+        ahead = ChainsAhead(dag, in_order, line, limits.parallel)
+        all_first = ahead.with_followers(first, Room(len(nodes), limits.parallel))
+        together = Together(
             dag.names[nodes[0]],
             dag.submits[nodes[0]],
             len(nodes),
-            len(first),
+            len(all_first),
             self._first.issuperset(first),
-            tuple(self._sizes(kind, limits, first)),
+            tuple(self._sizes(kind, limits, first, ahead)),
+            ahead.chained(),
         )
+        waiting = self._waits_inside.intersection(nodes)
+        return together, list(ahead.not_behind(waiting, self._line_of))
 
-    def _sizes(self, kind: str, limits: Limits, ready: Sequence[int]) -> Iterator[int]:
+    def _sizes(
+        self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
+    ) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
         learned, left, made, awaited = Learned(), deque(ready), 0, Awaited()
         learned.saw_slots(self._slots or 0)
         for node in ready:
             awaited.add(self._dag, node)
-        while left:
+        slots = 0 if limits.size or limits.seconds else self._slots or 0
+
+        def followed(number: int, room: Room) -> list[int]:
+            return list(ahead.with_followers(list(islice(left, number)), room))
+
+        def size(length: int) -> int:
             how = kind, kind in self._live or not awaited.any_before(len(left))
-            size = learned.size(how, limits, len(left), (0, made), (), 0.0)
-            if not size:
+            found = learned.size(how, limits, len(left), (0, made), (), 0.0, length)
+            return min(found, max(1, self._most // length))
+
+        while left:
+            room = room_of(limits, self._most)
+            nodes = set(next_together(room, len(left) + made, slots, followed, size))
+            if not nodes:
                 return
-            yield min(size, self._most)
+            yield len(nodes)
             made += 1
-            for _ in range(min(size, self._most)):
+            while left and left[0] in nodes:
                 awaited.drop(left.popleft())
 
 
@@ -224,6 +262,7 @@ def _line_told(line: LineOutlook) -> Iterator[str]:
     yield f"{name}: {', '.join(parts) or 'no node is left to run'}"
     yield from _some([_together_told(one) for one in line.kinds], "kinds")
     yield from _some([_alone_told(one) for one in line.alone], "reasons")
+    yield from _some([_apart_told(one) for one in line.apart], "reasons")
 
 
 def _some(lines: Sequence[str], what: str) -> Iterator[str]:
@@ -235,28 +274,49 @@ def _some(lines: Sequence[str], what: str) -> Iterator[str]:
 def _together_told(one: Together) -> str:
     what = f"{number_of(one.nodes, 'node')} like {printable(one.first)}"
     description = printable(one.description)
-    return f"{what} ({description}): {_begin(one)}"
+    return f"{what} ({description}){_chains_told(one.chains)}: {_begin(one)}"
+
+
+def _chains_told(chains: Chained) -> str:
+    if not chains.number:
+        return ""
+    are_equal = chains.number * chains.longest == chains.number + chains.behind
+    number, up_to = number_of(chains.number, "chain"), "" if are_equal else "up to "
+    return f", {chains.behind:,} of them behind others: {number} of {up_to}{chains.longest:,}"
 
 
 def _begin(one: Together) -> str:
-    most = max(one.sizes, default=0)
-    if most < MIN_SIZE:
+    sizes = [size for size in one.sizes if size >= MIN_SIZE]
+    if not sizes:
         return "first one to a job, until it is known how long they take"
-    up_to = "" if min(one.sizes) == most else "up to "
+    up_to = "" if min(sizes) == max(sizes) else "up to "
     more = ", then more" if sum(one.sizes) < one.at_once else ""
-    bundles = f"{number_of(len(one.sizes), 'bundle')} of {up_to}{most} nodes"
+    bundles = f"{number_of(len(sizes), 'bundle')} of {up_to}{max(sizes)} nodes"
     return f"first {bundles}{more}{_provided(one)}"
 
 
 def _provided(one: Together) -> str:
     """What the sizes are based on."""
     all_of_them = one.at_once == one.nodes
+    if one.chains.number:
+        some = "" if all_of_them else f" for the {one.at_once:,} that come first"
+        return some + ("" if one.at_start else ", if the first of them are ready at once")
     if one.at_start:
         return "" if all_of_them else f" for the {one.at_once:,} that are ready at the start"
     return f", if {'all' if all_of_them else f'{one.at_once:,} of them'} are ready at once"
 
 
 def _alone_told(one: Alone) -> str:
+    run = "runs" if one.nodes == 1 else "run"
+    return f"{_nodes_told(one)} {run} alone: {printable(one.why)}"
+
+
+def _apart_told(one: Alone) -> str:
+    do_not = "does not run" if one.nodes == 1 else "do not run"
+    them = "it" if one.nodes == 1 else "them"
+    return f"{_nodes_told(one)} {do_not} behind those before {them}: {printable(one.why)}"
+
+
+def _nodes_told(one: Alone) -> str:
     others = f" and {number_of(one.nodes - 1, 'other node')}" if one.nodes > 1 else ""
-    run = "run" if others else "runs"
-    return f"{printable(one.first)}{others} {run} alone: {printable(one.why)}"
+    return f"{printable(one.first)}{others}"

@@ -23,6 +23,7 @@ from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle import runner
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
+from condor_pydagman.features.bundle.adapters.made import Makers, Sources
 from condor_pydagman.features.bundle.job_lines import DEFAULTS, for_several
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
@@ -45,8 +46,10 @@ class PrepareOrder(NamedTuple):
         look: its nodes.
         parallel: how many run side by side.
         time_limits: seconds that each may run, 0 for no limit.
-        release_s: see `messages.Prepare`.
-        before, after: what DAGMan adds to the description of the first of them.
+        release_s, chain_s: see `messages.Prepare`.
+        lines_before, lines_after: what DAGMan adds to the description of the first of them.
+        after: for each node, the places, from 1, of those before it that it runs after; empty if no
+            node runs after others.
     """
 
     number: int
@@ -55,12 +58,26 @@ class PrepareOrder(NamedTuple):
     parallel: int
     time_limits: Sequence[int]
     release_s: float
-    before: str
-    after: str
+    lines_before: str
+    lines_after: str
+    after: Sequence[Sequence[int]] = ()
+    chain_s: float = 0.0
 
 
-def prepare(order: PrepareOrder, looker: Looker) -> str:
-    """Write the files; returns the description of the job.
+class Job(NamedTuple):
+    """The job of a bundle.
+
+    Attributes:
+        text: its description.
+        without: the places, from 1, of nodes that it does not run: an input would not be there.
+    """
+
+    text: str
+    without: Sequence[int] = ()
+
+
+def prepare(order: PrepareOrder, looker: Looker) -> Job:
+    """Write the files of the job.
 
     Raises:
         CannotBundle: a node can't be bundled any more.
@@ -75,24 +92,11 @@ def prepare(order: PrepareOrder, looker: Looker) -> str:
     _make_directory(home)
     program = os.path.join(order.directory, RUNNER)
     _put_runner(program)
-    inputs = _Inputs(home)
-    names = [logged_name(node.name) for node in order.look.nodes]
-    given = zip(names, tasks, order.time_limits)
-    lines = [_line(place, *one, inputs) for place, one in enumerate(given)]
-    is_transferred = tasks[0].transfers_files
-    head = {
-        "format": FORMAT,
-        "bundle": order.number,
-        "parallel": order.parallel,
-        "home": home,
-        "release": order.release_s,
-        "stream": is_transferred,
-    }
-    text = "".join(json.dumps(one) + "\n" for one in [head, *lines])
+    tasks_of = _List(order, tasks, home)
+    text = "".join(json.dumps(one) + "\n" for one in [tasks_of.head(), *tasks_of.lines])
     files.replace(os.path.join(home, TASKS), [text], durable=False)
     body = looker.read(order.look.nodes[0], order.look.texts)[1]
-    streams = _transfers(inputs.paths) if is_transferred else ["output = runner.out"]
-    return _description(order, tasks[0], body, home, program, streams)
+    return Job(_description(order, tasks[0], body, program, tasks_of), tasks_of.without)
 
 
 def _make_directory(home: str) -> None:
@@ -138,28 +142,94 @@ class _Inputs:
         return [f"{IN}/{number}" for number in self._numbers.values()]
 
 
-def _line(place: int, name: str, task: Task, limit: int, inputs: _Inputs) -> dict[str, object]:
+class _List:
+    """The list of tasks.
+
+    Attributes:
+        home: the directory of the bundle.
+        inputs: what is transferred to the job.
+        is_transferred: whether anything is.
+        lines: of the tasks.
+        without: numbers of the tasks that are not in it.
+    """
+
+    def __init__(self, order: PrepareOrder, tasks: Sequence[Task], home: str) -> None:
+        self._order, self.home, self.inputs = order, home, _Inputs(home)
+        self.is_transferred = tasks[0].transfers_files
+        self.lines: list[dict[str, object]] = []
+        self.without: list[int] = []
+        self._makers = Makers()
+        for number, task in enumerate(tasks, 1):
+            after = order.after[number - 1] if order.after else ()
+            self._makers.add(number, task, after if self.is_transferred else ())
+            sources = self._sources(number, task)
+            if None in sources or any(one in self.without for one in after):
+                self.without.append(number)
+            else:
+                self._add(number, task, after, [one for one in sources if one is not None])
+
+    def _sources(self, number: int, task: Task) -> list[Sources | None]:
+        """Where its inputs are, and behind them its program."""
+        return [self._makers.sources(number, path) for path in _inputs_of(task)]
+
+    def _add(self, number: int, task: Task, after: Sequence[int], found: list[Sources]) -> None:
+        paths = _inputs_of(task)
+        sources = [self._source(*one) for one in zip(paths, found)]
+        sandboxed = sources.pop() if task.transfers_program else ""
+        names = [os.path.basename(path) for path in paths]
+        name = logged_name(self._order.look.nodes[number - 1].name)
+        line = _line(number, name, task, self._order.time_limits[number - 1])
+        line |= {"sandboxed": sandboxed, "inputs": list(zip(sources, names))}
+        self.lines.append({**line, "after": list(after)} if after else line)
+
+    def _source(self, path: str, found: Sources) -> str | list[str]:
+        """As the list has it."""
+        at_path = [self.inputs.number(path)] if found.at_path else []
+        return [*found.made, *at_path] if found.made else at_path[0]
+
+    def head(self) -> dict[str, object]:
+        """The first line."""
+        order = self._order
+        head = {
+            "format": FORMAT,
+            "bundle": order.number,
+            "parallel": order.parallel,
+            "home": self.home,
+            "release": order.release_s,
+            "stream": self.is_transferred,
+        }
+        return {**head, "chain": order.chain_s} if any(order.after) else head
+
+    def names(self) -> list[str]:
+        """Of the nodes that are in it."""
+        nodes = enumerate(self._order.look.nodes, 1)
+        return [node.name for number, node in nodes if number not in self.without]
+
+
+def _inputs_of(task: Task) -> list[str]:
+    """Paths of the files that a task gets, and behind them that of its program if it is one."""
     named = [*task.inputs, *filter(None, [task.input])]
-    pairs = [
-        (inputs.number(os.path.join(task.directory, name)), os.path.basename(name))
-        for name in named
-    ]
-    sandboxed = inputs.number(task.program) if task.transfers_program else ""
+    paths = [os.path.join(task.directory, name) for name in named]
+    return paths + [task.program] * task.transfers_program
+
+
+def _line(number: int, name: str, task: Task, limit: int) -> dict[str, object]:
+    """The line of a task, without where its inputs are."""
     outputs = task.outputs
     if outputs is not None:  # streams come home in any case
         outputs = [name for name in outputs if name not in (task.output, task.error)]
     return {
-        "n": place + 1,
+        "n": number,
         "name": name,
         "program": task.program,
-        "sandboxed": sandboxed,
+        "sandboxed": "",
         "arguments": list(task.arguments),
         "environment": dict(task.environment),
         "directory": task.directory,
         "input": task.input,
         "output": task.output,
         "error": task.error,
-        "inputs": pairs,
+        "inputs": [],
         "outputs": outputs,
         "remaps": dict(task.remaps),
         "timeout": limit,
@@ -178,20 +248,18 @@ def _transfers(inputs: Sequence[str]) -> list[str]:
     ]
 
 
-def _description(
-    order: PrepareOrder, task: Task, body: str, home: str, program: str, streams: Sequence[str]
-) -> str:
+def _description(order: PrepareOrder, task: Task, body: str, program: str, tasks: _List) -> str:
     ((lines, _),) = split(body).parts
-    own = "\n".join([order.before, lines, order.after])
+    own = "\n".join([order.lines_before, lines, order.lines_after])
     kept = without_task(own, statements(own.split("\n")))
-    names = [node.name for node in order.look.nodes]
+    names = tasks.names()
     about = f"{len(names)} nodes: {' '.join(names[:MAX_DESCRIPTION_CHARS])}"
     added = [
         f"executable = {literal(program)}",
         f"arguments = {TASKS}",
-        f"initialdir = {literal(home)}",
+        f"initialdir = {literal(tasks.home)}",
         f"error = {ERRORS}",
-        *streams,
+        *(_transfers(tasks.inputs.paths) if tasks.is_transferred else ["output = runner.out"]),
         f"dag_node_name = {NAME}{order.number}",
         f"submit_event_notes = DAG Node: {NAME}{order.number}",
         f"description = {literal(about[:MAX_DESCRIPTION_CHARS])}",

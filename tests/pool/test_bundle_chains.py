@@ -1,0 +1,227 @@
+"""Chains in bundles on a real pool: nodes that run behind others of their bundle.
+
+Each task adds a line to what the one before has made, and writes into the ledger when it begins and
+ends.  Every scene is played in both kinds of run: without and with file transfer.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+
+import pytest
+
+from condor_pydagman.pool import processes
+from tests.pool import dags
+from tests.pool.dagmans import send
+from tests.pool.scenes import Played, Scene, Stage
+from tests.pool.test_bundle_jobs import SHARED, TRANSFERRED, Bundled
+
+pytestmark = pytest.mark.pool
+
+STAGE = Stage()
+
+TASK = """\
+#== task.sh
+#!/bin/sh
+# task.sh NAME RETRY HOME BEFORE...
+echo "$1 $2 start $(date +%s.%N) $$ $PPID" >> "$3/ledger"
+code=0 name=$1 retry=$2 home=$3
+shift 3
+if test -e "$home/$name.does"; then set -- "$@"; . "$home/$name.does"; fi
+cat /dev/null "$@" > "made.$name" && echo "$name $retry" >> "made.$name" || code=9
+echo "$name $retry said"
+echo "$name $retry end $(date +%s.%N)" >> "$home/ledger"
+exit $code
+#== task.sub
+executable = task.sh
+arguments = "$(JOB) $(RETRY) HOME $(made)"
+output = $(JOB).said
+should_transfer_files = TRANSFER
+queue
+#== knobs
+DAGMAN_CHECK_QUEUE_INTERVAL = 5
+"""
+
+FILES = """
+transfer_input_files = $(files)
+transfer_output_files = made.$(JOB)
+queue"""
+# Waits for a file `go.NAME`; is true the first time.
+WAITS = 'until test -e "$home/go.$name"; do sleep 0.2; done\n'
+ONCE = 'mkdir "$home/first.$name" 2>/dev/null &&'
+
+
+class Chained(Bundled):
+    """A scene with one line of nodes, each of which waits for some before it."""
+
+    def submit_chain(self, parents: dict[str, str], more: str = "", **does: str) -> None:
+        """Submit a DAG of these nodes, by name those that each waits for; `does`: what their tasks
+        do."""
+        self.names = list(parents)
+        for name, what in does.items():
+            (self.scene.work / f"{name}.does").write_text(what)
+        lines = ["CONFIG knobs", "BUNDLE b CHAINS ALL_NODES"]
+        for name, before in parents.items():
+            made = [f"made.{one}" for one in before.split()]
+            words = f'made="{" ".join(made)}" files="{", ".join(made)}"'
+            lines += [f"JOB {name} task.sub", f"VARS {name} {words}"]
+            lines += [f"PARENT {before} CHILD {name}"] if before else []
+        task = TASK.replace("HOME", str(self.scene.work)).replace("TRANSFER", self.kind)
+        if self.transfers:
+            task = task.replace("\nqueue", FILES)
+        self.scene.submit("\n".join([*lines, more, task]))
+
+    def made(self, **lines: str) -> None:
+        """What nodes have made, with that of those before them, is at home."""
+        for name, wanted in lines.items():
+            found = self.scene.text(f"made.{name}").splitlines()
+            assert found == [f"{one} {retry}" for one, retry in _pairs(wanted)], (name, found)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """`A B1` stands for run 0 of A and run 1 of B."""
+    return [(one[0], one[1:] or "0") for one in text.split()]
+
+
+CHAIN = {"A": "", "B": "A", "C": "B", "D": "C"}
+
+Act = Callable[[Chained], None]
+
+
+def both(act: Act) -> Act:
+    """Decorator: a scene in both kinds of run."""
+    for kind, name in ((SHARED, "shared"), (TRANSFERRED, "transferred")):
+        _add(act, kind, f"{act.__name__}_{name}")
+    return act
+
+
+def _add(act: Act, kind: str, name: str) -> None:
+    def play(scene: Scene) -> None:
+        act(Chained(scene, kind))
+
+    play.__name__ = name
+    STAGE.scene(play)
+
+
+@both
+def a_chain_runs_in_one_job(b: Chained) -> None:
+    b.submit_chain(CHAIN)
+    b.ends()
+    b.ran()
+    b.made(D="A B C D")
+    b.scene.says("Submitting bundle 1 of 4 nodes: A, B, C, ...")
+    assert "bundle 2" not in b.scene.text("t.dag.dagman.out")
+
+
+@both
+def chains_that_meet(b: Chained) -> None:
+    b.submit_chain({"A": "", "B": "", "C": "A B", "D": "C"})
+    b.ends()
+    b.ran()
+    b.made(D="A B C D")
+
+
+@both
+def a_step_fails_once(b: Chained) -> None:
+    b.submit_chain(CHAIN, "RETRY B 1", B=f"{ONCE} code=3\n")
+    b.ends()
+    assert dags.starts(b.scene.work) == {"A 0": 1, "B 0": 1, "B 1": 1, "C 0": 1, "D 0": 1}
+    b.made(D="A B1 C D")
+
+
+@both
+def a_step_fails_for_good(b: Chained) -> None:
+    b.submit_chain(CHAIN, B="code=3\n")
+    b.ends(1)
+    b.began(C=0, D=0)
+    assert b.scene.rescue() == ["A"]
+
+
+@both
+def the_runner_is_killed(b: Chained) -> None:
+    b.submit_chain(CHAIN, C=WAITS)
+    b.started("C")
+    send(b.is_running("C")[1], signal.SIGKILL)
+    b.scene.until(lambda: dags.starts(b.scene.work)["C 0"] == 2, "C again")
+    b.scene.touch("go.C")
+    b.ends()
+    b.began(C=2)
+    b.made(D="A B C D")
+
+
+@both
+def the_starter_is_killed(b: Chained) -> None:
+    b.submit_chain(CHAIN, C=WAITS)
+    b.started("C")
+    send(processes.stat_of(b.is_running("C")[1]).parent, signal.SIGKILL)
+    b.scene.until(lambda: dags.starts(b.scene.work)["C 0"] == 2, "C again")
+    b.scene.touch("go.C")
+    b.ends()
+    b.began(A=b.is_lost(), B=b.is_lost(), C=2)
+    b.made(D="A B C D")
+
+
+@both
+def the_job_is_vacated(b: Chained) -> None:
+    b.submit_chain(CHAIN, C=WAITS)
+    b.started("C")
+    b.scene.run("condor_vacate_job", f"{b.job}.0")
+    b.scene.until(lambda: dags.starts(b.scene.work)["C 0"] == 2, "C again")
+    b.scene.touch("go.C")
+    b.ends()
+    b.began(C=2)
+    b.made(D="A B C D")
+
+
+@both
+def a_person_removes_the_job(b: Chained) -> None:
+    b.submit_chain(CHAIN, B=WAITS)
+    b.started("B")
+    b.scene.run("condor_rm", str(b.job))
+    b.ends(1)
+    b.began(C=0, D=0)
+    assert b.scene.rescue() == ([] if b.transfers else ["A"])
+
+
+@both
+def a_person_removes_the_dag(b: Chained) -> None:
+    b.submit_chain(CHAIN, C=WAITS)
+    b.started("C")
+    b.scene.remove()
+    b.scene.gone()
+    assert sorted(b.scene.rescue()) == ([] if b.transfers else ["A", "B"])
+    b.scene.touch("go.C")
+    b.scene.submit_again()
+    b.ends()
+    b.began(A=b.is_lost(), B=b.is_lost(), C=2)
+    b.made(D="A B C D")
+
+
+@both
+def dagman_is_killed_while_it_runs(b: Chained) -> None:
+    b.submit_chain(CHAIN, C=WAITS)
+    b.started("C")
+    b.explained("It is to run behind C in bundle 1 (job", ", which runs on", node="D")
+    b.scene.kill()
+    b.scene.says("done with RECOVERY mode")
+    b.scene.touch("go.C")
+    b.ends()
+    b.ran()
+    b.made(D="A B C D")
+
+
+@both
+def dagman_is_killed_and_the_job_ends_meanwhile(b: Chained) -> None:
+    b.submit_chain(CHAIN, C=WAITS)
+    b.started("C")
+    b.scene.kill()
+    b.scene.touch("go.C")
+    b.ends()
+    b.ran()
+    b.made(D="A B C D")
+
+
+@pytest.mark.parametrize("name", STAGE.scenes)
+def test_scenes(played: Played, name: str) -> None:
+    played.check(name)
