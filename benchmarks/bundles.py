@@ -26,11 +26,7 @@ from benchmarks.place import Failed, Place
 TRUE = "executable = /bin/true\ntransfer_executable = false\n"
 SLEEP = "executable = /bin/sleep\ntransfer_executable = false\narguments = {seconds:g}\n"
 NO_FILES = "should_transfer_files = NO\n"
-FILES = (
-    "executable = task.sh\ntransfer_input_files = data.txt\nshould_transfer_files = YES\n"
-    "transfer_output_files = made.$(JOB)\narguments = $(JOB)\n"
-)
-TASK = "#!/bin/sh\ncat data.txt > made.$1\n"
+FILES = "transfer_input_files = data.txt\noutput = made.$(JOB)\nshould_transfer_files = YES\n"
 PEERS = ("dask", "parsl-threads", "parsl-htex", "makeflow-local")
 HEAD = (
     "| what | tasks a second | median | times the ideal | jobs | DAGMan | its helpers | schedd |\n"
@@ -52,8 +48,8 @@ def cases(seconds: float) -> Iterator[Case]:
     yield Case("nodes alone, no file transfer", plain)
     yield Case("in bundles, no file transfer", plain, "BUNDLE b ALL_NODES\n")
     if not seconds:
-        yield Case("nodes alone, files transferred", FILES)
-        yield Case("in bundles, files transferred", FILES, "BUNDLE b ALL_NODES\n")
+        yield Case("nodes alone, files transferred", TRUE + FILES)
+        yield Case("in bundles, files transferred", TRUE + FILES, "BUNDLE b ALL_NODES\n")
 
 
 def run_case(place: Place, case: Case, nodes: int) -> Took:
@@ -61,9 +57,6 @@ def run_case(place: Place, case: Case, nodes: int) -> Took:
     directory = place.new_directory("bundles")
     dags.bag(nodes, case.job).write(directory)
     (directory / "data.txt").write_text("data\n", encoding="ascii")
-    task = directory / "task.sh"
-    task.write_text(TASK, encoding="ascii")
-    task.chmod(0o755)
     dag = directory / dags.NAME
     dag.write_text(case.line + dag.read_text(encoding="ascii"), encoding="ascii")
     return bundle_costs.run(place, directory, nodes)
