@@ -453,7 +453,8 @@ class Bundled(Part):
             return
         if any(line.wait for line in bundle_lines_of(run.dag)):
             return
-        inside = run.nodes.count_all(State.SUBMITTED) + len(run.submission.in_flight)
+        asked = run.nodes.count_all(State.SUBMITTED) + run.nodes.count_all(State.UNKNOWN)
+        inside = asked + len(run.submission.in_flight)
         blocked = run.pace.blocked_until(run.now, run.limits) > run.now
         held = any(part.holds_back(run) for part in self.world.parts)
         names = [run.dag.names[node] for node in waiting]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -75,5 +76,6 @@ def test_the_caller_may_end_as_soon_as_it_is_started(
         execve(*given)
 
     monkeypatch.setattr(os, "execve", slow)
-    detached_process.start("told", b"x")
+    with contextlib.suppress(BrokenPipeError):  # there is no such module: it may have ended
+        detached_process.start("told", b"x")
     assert runs.exists()
