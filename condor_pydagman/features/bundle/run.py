@@ -234,23 +234,19 @@ class Bundles(Feature):
 
     def on_prepared(self, answer: Prepared) -> None:
         """Its job can be submitted."""
-        run, bundle = self.run, self.bundles.get(answer.number)
+        bundle = self.bundles.get(answer.number)
         if bundle is None:
             return
         if answer.why:  # descriptions may have changed
             self.waiting.look_again_at(bundle.kind)
             self._refuse(bundle, answer.why, permanent=False)
-        elif run.is_over or run.starts_nothing:
-            self.jobs.write_end(bundle, "nothing is to be started")
-        elif any(map(run.is_closed_to, bundle.members)):
-            self.jobs.write_end(bundle, "not all of its nodes are to be started")
+            return
+        bundle.text = answer.text
+        without = [bundle.members[place - 1] for place in answer.without]
+        if without:
+            self._leave_out(bundle, without)
         else:
-            bundle.text = answer.text
-            without = [bundle.members[place - 1] for place in answer.without]
-            if without:
-                self._leave_out(bundle, without)
-            else:
-                self._submit(bundle)
+            self._submit(bundle)
 
     def _leave_out(self, bundle: Bundle, nodes: Sequence[int]) -> None:
         """Nodes can't run behind others after all: the job is submitted when the log has it."""
@@ -265,10 +261,17 @@ class Bundles(Feature):
         self.run.write(RESULTS, bundle.number, *records)
 
     def _submit(self, bundle: Bundle) -> None:
-        names, number = _named(self.run, bundle), bundle.inside + len(bundle.behind)
-        self.run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
-        self.run.emit(do.SubmitJob(HELPER, bundle.number, bundle.text))
+        """Submit its job, unless that is not to be done any more."""
+        run, text = self.run, bundle.text
         bundle.text = ""
+        if run.is_over or run.starts_nothing:
+            self.jobs.write_end(bundle, "nothing is to be started")
+        elif any(map(run.is_closed_to, bundle.members)):
+            self.jobs.write_end(bundle, "not all of its nodes are to be started")
+        else:
+            names, number = _named(run, bundle), bundle.inside + len(bundle.behind)
+            run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
+            run.emit(do.SubmitJob(HELPER, bundle.number, text))
 
     def on_submitted(self, answer: JobSubmitted) -> None:
         """The schedd has its job, has not, or that is not known."""

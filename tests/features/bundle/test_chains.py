@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from condor_pydagman.engine import actions as do
+from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.views import node_reports
@@ -199,6 +200,21 @@ def test_what_can_not_run_behind_others_after_all_is_left_out_first() -> None:
     assert states(harness, "AB", State.DONE)
     assert "C" in submitted(harness)
     harness.same_replay()
+
+
+@pytest.mark.parametrize("stop", [inputs.Halt("somebody says so"), inputs.DagRemoved()])
+def test_nothing_is_submitted_that_was_stopped_when_some_had_been_left_out(stop: Any) -> None:
+    harness = begun(CHAIN)
+    harness.without = [3]
+    (look,) = harness.asked(LookAt)
+    harness.tell(*harness._answers(look))
+    harness.read_back()
+    (prepare,) = harness.asked(Prepare)
+    left_out = harness.echo(harness.tell(*harness._answers(prepare)))
+    harness.tell(stop)
+    harness.tell(*left_out)
+    harness.settle()
+    assert not harness.ever(do.SubmitJob)
 
 
 def test_released_ones_wait_for_their_parents_elsewhere() -> None:

@@ -58,7 +58,7 @@ class CollectOrder(NamedTuple):
         why: how it has ended; '' if its job runs.
         stamps: how times are written.
         waiting: how many of the nodes, the last ones, were to run after others of which no end has
-            been written: if they have not run, the end of the bundle is none of theirs.
+            been written: if they have not begun, the end of the bundle is none of theirs.
     """
 
     number: int
@@ -203,7 +203,7 @@ class _Home:
                 limit = _whole(self.tasks[number].get("timeout")), retries[name]
                 told = self.results, self.form, missing, *limit
                 text.append(_events(order, number, name, end, *told))
-            elif removed and name not in behind:
+            elif removed and (name not in behind or self._has_begun(number)):
                 text.append(_removed(order, number, name, self.form))
             elif end is not None:
                 robbed.add(number)
@@ -222,6 +222,11 @@ class _Home:
                 yield number, names[number], end
             elif end is not None:
                 self._recall(number, end)
+
+    def _has_begun(self, number: int) -> bool:
+        """Whether a task was running whose turn had come, though the log may not have that yet."""
+        started = number in self.results.started
+        return started and self.succeeded.issuperset(_after(self.tasks[number]))
 
     def _recall(self, number: int, end: Mapping[str, Any]) -> None:
         """A task has ended of which the events have been written."""
