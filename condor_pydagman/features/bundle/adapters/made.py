@@ -105,6 +105,12 @@ class Makers:
         found = Sources(list(_shortened(made)), not is_sure and os.access(path, os.R_OK))
         return found if any(found) else None
 
+    def names(self, number: int, path: str) -> bool:
+        """Whether a task before that one names a file as what it leaves."""
+        places = [place for place, _ in self._places(path)]
+        left = [self._left[one] for one in self._numbers(number)]
+        return any(place in one.named or place in one.others for one in left for place in places)
+
     def _numbers(self, number: int) -> Iterator[int]:
         """Of all tasks that one runs after, the last first."""
         bits = self._before.get(number, 0)
