@@ -161,6 +161,21 @@ def a_step_writes_the_description_of_the_next(scene: Scene) -> None:
     assert scene.text("anew") == "B 0 said\n"
 
 
+@STAGE.scene
+def outputs_that_are_links(scene: Scene) -> None:
+    """HTCondor writes what they lead to."""
+    b = Chained(scene, TRANSFERRED)
+    for name in ("made.A", "made.B", "B.said"):
+        (scene.work / f"real.{name}").write_text("old")
+        (scene.work / name).symlink_to(f"real.{name}")
+    b.submit_chain({"A": "", "B": "A"})
+    b.ends()
+    b.ran()
+    assert (scene.work / "made.B").is_symlink()
+    assert scene.text("real.made.B") == "A 0\nB 0\n"
+    assert scene.text("real.B.said") == "B 0 said\n"
+
+
 @both
 def the_runner_is_killed(b: Chained) -> None:
     b.submit_chain(CHAIN, C=WAITS)

@@ -229,6 +229,22 @@ def test_an_output_that_has_no_place_fails_its_node_each_time(home: Home) -> Non
     assert home.values() == {1: 0, 2: 0}
 
 
+def test_files_are_written_through_links(home: Home) -> None:
+    """As by HTCondor: a link may lead to where there is room.  What is no file is not replaced."""
+    outputs = ["to_file", "to_nothing", "to_device", "to_directory"]
+    leads_to = ["file", "nothing", "/dev/null", "."]
+    (home.nodes / "file").write_text("old")
+    for name, target in zip(outputs, leads_to):
+        (home.nodes / name).symlink_to(target)
+    home.tasks([home.task(1, "A", outputs=outputs)])
+    home.left(1, *outputs)
+    home.results(BEGUN, ended(1, left=4))
+    assert home.values(names=("A",)) == {1: 0}
+    assert [(home.nodes / name).is_symlink() for name in outputs] == [True, True, False, False]
+    for name, place in zip(outputs, ["file", "nothing", "to_device", "to_directory"]):
+        assert (home.nodes / place).read_text() == f"1 {name}"
+
+
 def test_a_file_does_not_replace_a_directory(home: Home) -> None:
     home.left(1, "x")
     (home.nodes / "x").mkdir()

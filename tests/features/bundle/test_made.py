@@ -208,6 +208,14 @@ def test_paths_that_are_the_same_by_links(dag: Chains) -> None:
         assert dag.inputs(makes, wants(name)) == [["out/1/s"]], name
 
 
+def test_what_is_written_through_a_link_is_known_by_both_paths(dag: Chains) -> None:
+    (dag.path / "link").symlink_to("file")
+    for makes in ("output = link", "transfer_output_files = link"):
+        name = "_stdout" if makes.startswith("output") else "link"
+        assert dag.inputs(makes, wants("file, link")) == [[f"out/1/{name}"]] * 2
+    assert dag.inputs("transfer_output_files = file", wants("link")) == [["out/1/file"]]
+
+
 def test_without_file_transfer_each_file_is_where_it_belongs(dag: Chains) -> None:
     dag.head += "should_transfer_files = NO\n"
     job = dag.prepare("output = o", wants("o, none"))

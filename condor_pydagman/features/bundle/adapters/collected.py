@@ -486,12 +486,19 @@ def _move(source: str, place: str) -> None:
         for name in os.listdir(source):
             _move(os.path.join(source, name), os.path.join(place, name))
         return
+    place = _written_at(place)
     try:
         os.replace(source, place)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         shutil.move(source, place)
+
+
+def _written_at(place: str) -> str:
+    """Where HTCondor writes a file: what a link leads to, which stays one."""
+    path = os.path.realpath(place) if os.path.islink(place) else place
+    return path if os.path.isfile(path) or not os.path.lexists(path) else place
 
 
 def _events(

@@ -95,7 +95,8 @@ class Makers:
         places = self._places(path)
         made: list[tuple[int, str]] = []
         for one, left in before:
-            names = [name for place, above in places if (name := left.name_of(place, above))]
+            names = [left.named[place] for place, _ in places if place in left.named]
+            names += [name for place, above in places if (name := left.name_of(place, above))]
             made += [(one, name) for name in names[:1]]
         is_sure = any(place in left.named for _, left in before for place, _ in places)
         if not os.path.isfile(path):
@@ -135,8 +136,9 @@ class Makers:
         return _Left(named, {}, "", frozenset())
 
     def _place(self, task: Task, name: str) -> str:
-        """The path where something belongs."""
-        return self._known(os.path.join(task.directory, name))
+        """The path where something belongs: what a link leads to."""
+        path = os.path.join(task.directory, name)
+        return os.path.realpath(path) if os.path.islink(path) else self._known(path)
 
     def _known(self, path: str) -> str:
         """The path, without links to directories."""
