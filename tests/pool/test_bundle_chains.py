@@ -52,8 +52,17 @@ WAITS = 'until test -e "$home/go.$name"; do sleep 0.2; done\n'
 ONCE = 'mkdir "$home/first.$name" 2>/dev/null &&'
 
 
+WRITES = """\
+sed 's/^output.*/output = anew/' "$home/other.sub" > "$home/new.sub"
+mv "$home/new.sub" "$home/other.sub"
+"""
+
+
 class Chained(Bundled):
-    """A scene with one line of nodes, each of which waits for some before it."""
+    """A scene with one line of nodes, each of which waits for some before it; those in `other` have
+    a description in a file of their own."""
+
+    other = ""
 
     def submit_chain(self, parents: dict[str, str], more: str = "", **does: str) -> None:
         """Submit a DAG of these nodes, by name those that each waits for; `does`: what their tasks
@@ -65,12 +74,14 @@ class Chained(Bundled):
         for name, before in parents.items():
             made = [f"made.{one}" for one in before.split()]
             words = f'made="{" ".join(made)}" files="{", ".join(made)}"'
-            lines += [f"JOB {name} task.sub", f"VARS {name} {words}"]
+            submit = "other" if name in self.other else "task"
+            lines += [f"JOB {name} {submit}.sub", f"VARS {name} {words}"]
             lines += [f"PARENT {before} CHILD {name}"] if before else []
         task = TASK.replace("HOME", str(self.scene.work)).replace("TRANSFER", self.kind)
         if self.transfers:
             task = task.replace("\nqueue", FILES)
-        self.scene.submit("\n".join([*lines, more, task]))
+        other = task.partition("#== task.sub\n")[2].partition("#==")[0]
+        self.scene.submit("\n".join([*lines, more, f"{task}#== other.sub\n{other}"]))
 
     def made(self, **lines: str) -> None:
         """What nodes have made, with that of those before them, is at home."""
@@ -136,6 +147,33 @@ def a_step_fails_for_good(b: Chained) -> None:
     b.ends(1)
     b.began(C=0, D=0)
     assert b.scene.rescue() == ["A"]
+
+
+@STAGE.scene
+def a_step_writes_the_description_of_the_next(scene: Scene) -> None:
+    """It was there before: B has run by that, and C behind it, and both do so again."""
+    b = Chained(scene, SHARED)
+    b.other = "B"
+    b.submit_chain(CHAIN, A=WRITES)
+    b.ends()
+    b.began(B=2, C=2, D=2)
+    b.made(D="A B C D")
+    assert scene.text("anew") == "B 0 said\n"
+
+
+@STAGE.scene
+def outputs_that_are_links(scene: Scene) -> None:
+    """HTCondor writes what they lead to."""
+    b = Chained(scene, TRANSFERRED)
+    for name in ("made.A", "made.B", "B.said"):
+        (scene.work / f"real.{name}").write_text("old")
+        (scene.work / name).symlink_to(f"real.{name}")
+    b.submit_chain({"A": "", "B": "A"})
+    b.ends()
+    b.ran()
+    assert (scene.work / "made.B").is_symlink()
+    assert scene.text("real.made.B") == "A 0\nB 0\n"
+    assert scene.text("real.B.said") == "B 0 said\n"
 
 
 @both

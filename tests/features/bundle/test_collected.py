@@ -229,6 +229,22 @@ def test_an_output_that_has_no_place_fails_its_node_each_time(home: Home) -> Non
     assert home.values() == {1: 0, 2: 0}
 
 
+def test_files_are_written_through_links(home: Home) -> None:
+    """As by HTCondor: a link may lead to where there is room.  What is no file is not replaced."""
+    outputs = ["to_file", "to_nothing", "to_device", "to_directory"]
+    leads_to = ["file", "nothing", "/dev/null", "."]
+    (home.nodes / "file").write_text("old")
+    for name, target in zip(outputs, leads_to):
+        (home.nodes / name).symlink_to(target)
+    home.tasks([home.task(1, "A", outputs=outputs)])
+    home.left(1, *outputs)
+    home.results(BEGUN, ended(1, left=4))
+    assert home.values(names=("A",)) == {1: 0}
+    assert [(home.nodes / name).is_symlink() for name in outputs] == [True, True, False, False]
+    for name, place in zip(outputs, ["file", "nothing", "to_device", "to_directory"]):
+        assert (home.nodes / place).read_text() == f"1 {name}"
+
+
 def test_a_file_does_not_replace_a_directory(home: Home) -> None:
     home.left(1, "x")
     (home.nodes / "x").mkdir()
@@ -748,6 +764,40 @@ def test_what_has_begun_is_removed_though_the_log_has_it_wait(chain: Home) -> No
     assert [gone(chain, waiting) for waiting in (2, 1, 0)] == [[2], [2], [2, 3]]
     chain.results(BEGUN, started(1), ended(1, 3), started(2))
     assert gone(chain, 2) == []
+
+
+@pytest.mark.parametrize(
+    ("changed_at", "values"),
+    [(0, {1: 0, 2: 0, 3: 0}), (TIME - 5, {1: 0}), (TIME + 60, {1: 0, 2: 0, 3: 0})],
+)
+def test_what_has_run_by_a_description_that_was_written_anew_has_not_run(
+    home: Home, changed_at: float, values: dict[int, int]
+) -> None:
+    """By one before it; what happens later is as of a job that was submitted."""
+    file = home.nodes / "B.sub"
+    file.write_text("old")
+    state = file.stat()
+    description = [str(file), state.st_mtime_ns, state.st_size]
+    home.tasks(
+        [
+            home.task(1, "A"),
+            home.task(2, "B", after=[1], description=description),
+            home.task(3, "C", after=[2], description=None),
+        ]
+    )
+    home.results(BEGUN, ended(1), ended(2), ended(3))
+    if changed_at:
+        file.write_text("anew")
+        os.utime(file, (changed_at, changed_at))
+    assert home.values() == values
+    assert home.collect()[-1].text == "it has ended\n"
+
+
+@pytest.mark.parametrize("found", [7, [], [7], [[]], ["a\0", 1], ["no/such", 1, 2], {}])
+def test_a_description_that_makes_no_sense(home: Home, found: Any) -> None:
+    home.tasks([home.task(1, "A"), home.task(2, "B", after=[1], description=found)])
+    home.results(BEGUN, ended(1), ended(2))
+    assert home.values() == {1: 0, 2: 0}
 
 
 def test_chains_while_the_job_runs(chain: Home) -> None:

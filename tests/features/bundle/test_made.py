@@ -22,9 +22,14 @@ class Chains:
         self.head = "executable = /bin/true\ntransfer_executable = false\n"
 
     def prepare(
-        self, *texts: str, after: Sequence[Sequence[int]] | None = None, chain_s: float = 0.0
+        self,
+        *texts: str,
+        after: Sequence[Sequence[int]] | None = None,
+        chain_s: float = 0.0,
+        in_files: bool = False,
     ) -> Job:
-        """Without `after`, each runs after the one before it."""
+        """Without `after`, each runs after the one before it.  `in_files`: the descriptions are not
+        in the DAG file, but in files `d0`, `d1` and so on."""
         if after is None:
             after = [[], *([number] for number in range(1, len(texts)))]
         named = {f"d{number}": f"{self.head}{text}\nqueue\n" for number, text in enumerate(texts)}
@@ -32,7 +37,9 @@ class Chains:
             NodeOrder(number, f"N{number + 1}", 0, str(self.path), text, [], [], [0])
             for number, text in enumerate(named)
         ]
-        look, limits = LookOrder(nodes, named), [0] * len(nodes)
+        for name, text in named.items() if in_files else ():
+            (self.path / name).write_text(text)
+        look, limits = LookOrder(nodes, {} if in_files else named), [0] * len(nodes)
         directory = str(self.path / "bundles")
         order = PrepareOrder(3, directory, look, 1, limits, 7.5, "", "", after, chain_s)
         return prepare(order, Looker())
@@ -201,6 +208,14 @@ def test_paths_that_are_the_same_by_links(dag: Chains) -> None:
         assert dag.inputs(makes, wants(name)) == [["out/1/s"]], name
 
 
+def test_what_is_written_through_a_link_is_known_by_both_paths(dag: Chains) -> None:
+    (dag.path / "link").symlink_to("file")
+    for makes in ("output = link", "transfer_output_files = link"):
+        name = "_stdout" if makes.startswith("output") else "link"
+        assert dag.inputs(makes, wants("file, link")) == [[f"out/1/{name}"]] * 2
+    assert dag.inputs("transfer_output_files = file", wants("link")) == [["out/1/file"]]
+
+
 def test_without_file_transfer_each_file_is_where_it_belongs(dag: Chains) -> None:
     dag.head += "should_transfer_files = NO\n"
     job = dag.prepare("output = o", wants("o, none"))
@@ -212,3 +227,28 @@ def test_a_long_chain_has_a_short_list(dag: Chains) -> None:
     (dag.path / "s").touch()
     dag.prepare(*[f"{wants('s')}\ntransfer_output_files = s"] * 300)
     assert max(map(len, map(json.dumps, dag.lines()))) < 500
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [
+        "transfer_output_files = d2",
+        "transfer_output_files = x\ntransfer_output_remaps = x = sub/../d2",
+        "transfer_output_remaps = x = d2",
+        "output = d2",
+    ],
+)
+def test_a_description_that_another_makes(dag: Chains, makes: str) -> None:
+    """That of the third, which may be there from an earlier run."""
+    assert dag.prepare(makes, "", "", "", in_files=True).without == [3, 4]
+    assert not dag.prepare("", makes, "", after=[[], [], [1]], in_files=True).without
+
+
+def test_the_list_says_by_which_description_a_task_is_run_after_others(dag: Chains) -> None:
+    dag.prepare("", "", in_files=True)
+    _, first, second = dag.lines()
+    info = (dag.path / "d1").stat()
+    assert "description" not in first
+    assert second["description"] == [str(dag.path / "d1"), info.st_mtime_ns, info.st_size]
+    dag.prepare("", "")
+    assert dag.lines()[2]["description"] is None

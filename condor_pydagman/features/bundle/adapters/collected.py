@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import json
 import os
 import shutil
@@ -44,6 +45,7 @@ State = tuple[int, ...]  # of a file
 # a task writes its own into it.
 MAX_LINE, MAX_BYTES, MAX_LIVE = 1 << 20, 1 << 24, 1 << 22
 MAX_TASKS = 1 << 28
+_CLOCKS_DIFFER_S = 2.0  # at most, of machines that have written a file and run a task
 _MISSING = 1  # exit code of a task that has ended well, but for an output that is not there
 
 
@@ -176,6 +178,7 @@ class _Home:
         self.numbers = _numbers(order.names, self.tasks)
         self.form = StampForm(*order.stamps)
         self.succeeded: set[int] = set()
+        self._state_of = functools.lru_cache(_changed)  # many nodes may have one description
         self.has_files = any(
             os.path.lexists(os.path.join(self.directory, one)) for one in (OUT, TAKEN)
         )
@@ -216,12 +219,26 @@ class _Home:
         is_chained = any(task.get("after") for task in self.tasks.values())
         for number in sorted({*names, *(self.results.ended if is_chained else ())}):
             end = self.results.ended.get(number)
-            if end is not None and not self.succeeded.issuperset(_after(self.tasks[number])):
+            if end is not None and not self._counts(self.tasks[number], end):
                 end = None
             if number in names:
                 yield number, names[number], end
             elif end is not None:
                 self._recall(number, end)
+
+    def _counts(self, task: Mapping[str, Any], end: Mapping[str, Any]) -> bool:
+        """Whether a task has begun after all that it was to, as its node's description says."""
+        may_begin = self.succeeded.issuperset(_after(task))
+        return may_begin and not self._is_described_anew(task, _time(end.get("begun")))
+
+    def _is_described_anew(self, task: Mapping[str, Any], begun: float) -> bool:
+        """Whether the description of a node was written since it was read, and before its task has
+        begun: those that it runs after may have done so."""
+        read = task.get("description")
+        if not (isinstance(read, list) and read and _is_text(read[0])):
+            return False  # it stands in the DAG file
+        state, written = self._state_of(read[0])
+        return bool(state) and state != read[1:] and written <= begun + _CLOCKS_DIFFER_S
 
     def _has_begun(self, number: int) -> bool:
         """Whether a task was running whose turn had come, though the log may not have that yet."""
@@ -405,6 +422,16 @@ def _after(line: Mapping[str, Any]) -> list[int]:
     return list(map(_whole, after)) if isinstance(after, list) else [-1]
 
 
+def _changed(path: str) -> tuple[list[int], float]:
+    """What changes when a file is written, and when that was, in seconds since the epoch; empty if
+    there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return [], 0.0
+    return [found.st_mtime_ns, found.st_size], found.st_mtime
+
+
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and "\0" not in value
 
@@ -459,12 +486,19 @@ def _move(source: str, place: str) -> None:
         for name in os.listdir(source):
             _move(os.path.join(source, name), os.path.join(place, name))
         return
+    place = _written_at(place)
     try:
         os.replace(source, place)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
         shutil.move(source, place)
+
+
+def _written_at(place: str) -> str:
+    """Where HTCondor writes a file: what a link leads to, which stays one."""
+    path = os.path.realpath(place) if os.path.islink(place) else place
+    return path if os.path.isfile(path) or not os.path.lexists(path) else place
 
 
 def _events(

@@ -130,3 +130,9 @@ class Looker:
             text = files.read_text(path) if text is None else text
             known = self._known[path] = sign, described(text), text
         return known[1], known[2]
+
+    def file_of(self, node: NodeOrder, texts: Mapping[str, str]) -> tuple[str, int, int] | None:
+        """The file that the description of a node was read from, with its time of change, in
+        nanoseconds, and its size; None if it stands in the DAG file."""
+        path = os.path.join(node.directory, node.submit)
+        return None if node.submit in texts else (path, *self._known[path][0])

@@ -95,7 +95,8 @@ class Makers:
         places = self._places(path)
         made: list[tuple[int, str]] = []
         for one, left in before:
-            names = [name for place, above in places if (name := left.name_of(place, above))]
+            names = [left.named[place] for place, _ in places if place in left.named]
+            names += [name for place, above in places if (name := left.name_of(place, above))]
             made += [(one, name) for name in names[:1]]
         is_sure = any(place in left.named for _, left in before for place, _ in places)
         if not os.path.isfile(path):
@@ -104,6 +105,12 @@ class Makers:
                 return None
         found = Sources(list(_shortened(made)), not is_sure and os.access(path, os.R_OK))
         return found if any(found) else None
+
+    def names(self, number: int, path: str) -> bool:
+        """Whether a task before that one names a file as what it leaves."""
+        places = [place for place, _ in self._places(path)]
+        left = [self._left[one] for one in self._numbers(number)]
+        return any(place in one.named or place in one.others for one in left for place in places)
 
     def _numbers(self, number: int) -> Iterator[int]:
         """Of all tasks that one runs after, the last first."""
@@ -129,8 +136,9 @@ class Makers:
         return _Left(named, {}, "", frozenset())
 
     def _place(self, task: Task, name: str) -> str:
-        """The path where something belongs."""
-        return self._known(os.path.join(task.directory, name))
+        """The path where something belongs: what a link leads to."""
+        path = os.path.join(task.directory, name)
+        return os.path.realpath(path) if os.path.islink(path) else self._known(path)
 
     def _known(self, path: str) -> str:
         """The path, without links to directories."""

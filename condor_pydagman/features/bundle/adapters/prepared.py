@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from typing import Optional
 
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.macros import expanded
@@ -83,19 +84,22 @@ def prepare(order: PrepareOrder, looker: Looker) -> Job:
         CannotBundle: a node can't be bundled any more.
         OSError, FileError: a file can't be read or written.
     """
-    found = [looker.task_of(node, order.look.texts) for node in order.look.nodes]
-    if len({kind for kind, _ in found}) != 1:
+    texts = order.look.texts
+    found = [
+        (*looker.task_of(node, texts), looker.file_of(node, texts)) for node in order.look.nodes
+    ]
+    if len({kind for kind, _, _ in found}) != 1:
         raise FileError("the descriptions of its nodes have changed since they were looked at")
-    tasks = [task for _, task in found]
+    tasks, sources = [task for _, task, _ in found], [source for _, _, source in found]
     home = os.path.join(order.directory, str(order.number))
     files.make_directory(order.directory)  # which another user may have made
     _make_directory(home)
     program = os.path.join(order.directory, RUNNER)
     _put_runner(program)
-    tasks_of = _List(order, tasks, home)
+    tasks_of = _List(order, tasks, sources, home)
     text = "".join(json.dumps(one) + "\n" for one in [tasks_of.head(), *tasks_of.lines])
     files.replace(os.path.join(home, TASKS), [text], durable=False)
-    body = looker.read(order.look.nodes[0], order.look.texts)[1]
+    body = looker.read(order.look.nodes[0], texts)[1]
     return Job(_description(order, tasks[0], body, program, tasks_of), tasks_of.without)
 
 
@@ -142,8 +146,14 @@ class _Inputs:
         return [f"{IN}/{number}" for number in self._numbers.values()]
 
 
+DescriptionFile = Optional[tuple[str, int, int]]  # as of `Looker.file_of`
+
+
 class _List:
     """The list of tasks.
+
+    Args:
+        descriptions: files that those of the nodes were read from.
 
     Attributes:
         home: the directory of the bundle.
@@ -153,8 +163,15 @@ class _List:
         without: numbers of the tasks that are not in it.
     """
 
-    def __init__(self, order: PrepareOrder, tasks: Sequence[Task], home: str) -> None:
+    def __init__(
+        self,
+        order: PrepareOrder,
+        tasks: Sequence[Task],
+        descriptions: Sequence[DescriptionFile],
+        home: str,
+    ) -> None:
         self._order, self.home, self.inputs = order, home, _Inputs(home)
+        self._descriptions = descriptions
         self.is_transferred = tasks[0].transfers_files
         self.lines: list[dict[str, object]] = []
         self.without: list[int] = []
@@ -163,10 +180,16 @@ class _List:
             after = order.after[number - 1] if order.after else ()
             self._makers.add(number, task, after if self.is_transferred else ())
             sources = self._sources(number, task)
-            if None in sources or any(one in self.without for one in after):
+            if None in sources or self._is_too_early(number, after):
                 self.without.append(number)
             else:
                 self._add(number, task, after, [one for one in sources if one is not None])
+
+    def _is_too_early(self, number: int, after: Sequence[int]) -> bool:
+        """Whether one that it runs after is left out, or makes its description."""
+        description = self._descriptions[number - 1]
+        is_made = description is not None and self._makers.names(number, description[0])
+        return is_made or any(one in self.without for one in after)
 
     def _sources(self, number: int, task: Task) -> list[Sources | None]:
         """Where its inputs are, and behind them its program."""
@@ -180,7 +203,9 @@ class _List:
         name = logged_name(self._order.look.nodes[number - 1].name)
         line = _line(number, name, task, self._order.time_limits[number - 1])
         line |= {"sandboxed": sandboxed, "inputs": list(zip(sources, names))}
-        self.lines.append({**line, "after": list(after)} if after else line)
+        if after:  # it may write the description anew
+            line |= {"after": list(after), "description": self._descriptions[number - 1]}
+        self.lines.append(line)
 
     def _source(self, path: str, found: Sources) -> str | list[str]:
         """As the list has it."""
