@@ -24,8 +24,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from condor_pydagman.features.bundle.adapters.program import program as text
+
 SYSTEMS = "/usr/bin/python3 /usr/libexec/platform-python"  # where the runner looks for Python
-RUNNER = Path(__file__).parents[1] / "condor_pydagman/features/bundle/runner.py"
 PROGRAM = "/bin/touch"
 BARE = f"""
 import os, sys, time
@@ -163,7 +164,7 @@ def run(python: str, place: Path, tasks: list[dict[str, Any]], *, transfers: boo
     head = {"format": 1, "bundle": 1, "parallel": 1, "home": str(place)}
     (place / "tasks").write_text("".join(f"{json.dumps(one)}\n" for one in (head, *tasks)))
     program = place / "runner"
-    program.write_text(RUNNER.read_text().replace(SYSTEMS, python))
+    program.write_text(text().replace(SYSTEMS, python), encoding="utf-8")
     environment = os.environ | ({"_CONDOR_SCRATCH_DIR": str(place)} if transfers else {})
     runner = subprocess.Popen(["/bin/sh", program, "tasks"], cwd=place, env=environment)
     _, status, usage = os.wait4(runner.pid, 0)

@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from condor_pydagman.features.bundle import runner
+from condor_pydagman.features.bundle.adapters.program import program
 from tests.waiting import until
 
-RUNNER = Path(runner.__file__)
+_DIRECTORY = tempfile.TemporaryDirectory()
+RUNNER = Path(_DIRECTORY.name) / "runner"
+RUNNER.write_text(program(), encoding="utf-8")
+RUNNER.chmod(0o755)
 BY_ITSELF = (sys.executable, "-I", "-S", str(RUNNER))
 DEFAULTS: dict[str, Any] = {
     "program": "/bin/sh",

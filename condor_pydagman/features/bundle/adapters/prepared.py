@@ -22,9 +22,9 @@ from typing import Optional
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import FileError
-from condor_pydagman.features.bundle import runner
 from condor_pydagman.features.bundle.adapters.look import Looker, LookOrder
 from condor_pydagman.features.bundle.adapters.made import Makers, Sources
+from condor_pydagman.features.bundle.adapters.program import program as program_text
 from condor_pydagman.features.bundle.job_lines import DEFAULTS, for_several
 from condor_pydagman.features.bundle.one_bundle import NAME
 from condor_pydagman.features.bundle.tasks import Task, without_task
@@ -113,8 +113,7 @@ def _make_directory(home: str) -> None:
 
 def _put_runner(program: str) -> None:
     """The program beside the bundles is that of the DAGMan that has made the last of them."""
-    with open(runner.__file__, "rb") as file:
-        wanted = file.read()
+    wanted = program_text().encode()
     with contextlib.suppress(OSError), open(program, "rb") as file:
         if file.read() == wanted:
             return
