@@ -26,7 +26,7 @@ LONG_S = 20.0  # of a task: what takes that long gains nothing by running behind
 STEP_S = 0.5  # that a step takes longer in a job of its own, at least. Measured: 1.6 s
 LEAST_S = 1.0  # of a chain that is cut
 PARTS = 4  # of the work for a slot that a chain is at most, then
-MAX_PARENTS = 500  # of a node that joins: all are looked at for each of them
+MAX_EDGES = 500  # to or from a node, beyond which none joins: all are looked at again and again
 
 
 class Room(NamedTuple):
@@ -76,13 +76,17 @@ def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:
         return "it has a SAVE_POINT_FILE"
     if node in cached_of(dag):
         return "it has a CACHE, which is asked when its turn comes"
-    for parent in islice(dag.parents(node), MAX_PARENTS):
-        why = _why_not_behind(dag, parent, node, named=named)
-        if why:
-            return why
-    if dag.predecessor_count(node) > MAX_PARENTS:
-        return f"it waits for more than {MAX_PARENTS} nodes"
-    return ""
+    parents = few(dag.parents(node))
+    if not parents and dag.has_parents(node):
+        return f"it waits for more than {MAX_EDGES} nodes"
+    reasons = (_why_not_behind(dag, parent, node, named=named) for parent in parents)
+    return next(filter(None, reasons), "")
+
+
+def few(nodes: Iterable[int]) -> list[int]:
+    """The nodes, each once; none if there are more than a bundle has room for, by far."""
+    found = list(islice(nodes, MAX_EDGES + 1))
+    return list(dict.fromkeys(found)) if len(found) <= MAX_EDGES else []
 
 
 def _why_not_behind(dag: Dag, parent: int, node: int, *, named: bool) -> str:
@@ -179,7 +183,7 @@ class Chains:
 
     def _joining(self, parent: int) -> Iterator[int]:
         """Its children that could join now."""
-        for child in dict.fromkeys(self._graph.children(parent)):
+        for child in few(self._graph.children(parent)):
             if child not in self.steps and self._may_join(child):
                 parents = self._graph.parents(child)
                 if all(one in self.steps or self._is_done(one) for one in parents):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.state import RunState
-from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room, why_apart
+from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room, few, why_apart
 from condor_pydagman.features.bundle.commands import BundleLine
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -47,28 +47,25 @@ class Followers:
 
     def __init__(self, run: RunState, waiting: Known) -> None:
         self.run, self._waiting = run, waiting
-        self._apart: dict[
-            int, bool
-        ] = {}  # whether a node can't be behind others, whatever its kind
+        self._apart: dict[int, bool] = {}  # that can't be behind others, whatever their kinds
         self._asked: set[int] = set()  # of which kind they are
 
     def to_look_at(self, heads: Iterable[int]) -> list[int]:
         """Nodes that may run behind these, and of which it is not known of which kind they are."""
         line_of, kinds = self._waiting.line_of, self._waiting.kinds
-        found: dict[int, None] = {}
         todo = [node for node in heads if line_of[node].chains]
-        while todo and len(found) < MAX_LOOKED_AT:
-            for child in self._children(todo.pop()):
-                if child not in found and child not in self._asked:
-                    todo.append(child)
-                    if child not in kinds:
-                        found[child] = None
+        below: dict[int, None] = {}
+        while todo and len(below) < MAX_LOOKED_AT:
+            some = [one for one in self._children(todo.pop()) if one not in below]
+            below.update(dict.fromkeys(some))
+            todo += some
+        found = [node for node in below if node not in kinds and node not in self._asked]
         self._asked.update(found)
-        return list(found)
+        return found
 
     def _children(self, node: int) -> Iterator[int]:
         line = self._waiting.line_of[node]
-        for child in self.run.dag.children(node):
+        for child in few(self.run.dag.children(node)):
             if self._waiting.line_of.get(child) == line and not self._is_apart(child):
                 yield child
 

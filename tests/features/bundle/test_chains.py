@@ -262,3 +262,25 @@ def test_without_chains_nobody_follows() -> None:
     assert submitted(harness) == ["A"]
     (look,) = harness.ever(LookAt)
     assert not look.followers
+
+
+def test_each_node_is_looked_at_once_however_many_ways_lead_to_it() -> None:
+    """Of layers that wait for all of the one before there are more ways than can be walked."""
+    layers = [" ".join(f"N{layer}x{number}" for number in range(4)) for layer in range(40)]
+    edges = [f"{above} -> {below}" for above, below in zip(layers, layers[1:])]
+    text = "; ".join([*layers, *edges]) + "\nBUNDLE b CHAINS ALL_NODES"
+    harness = begun(text)
+    followers = harness.bundles.waiting.followers
+    (look,) = harness.ever(LookAt)
+    assert sorted(one.node for one in look.followers) == list(range(4, 160))
+    for node in range(4, 160):
+        followers.seen(node, "k")
+    assert followers.to_look_at([0]) == []
+
+
+@pytest.mark.parametrize(("number", "joins"), [(500, True), (501, False)])
+def test_a_node_with_very_many_parents_joins_none(number: int, joins: bool) -> None:
+    names = " ".join(f"N{one}" for one in range(number))
+    dag = make.dag(f"{names}; E; {names} -> E")
+    why = why_apart(dag, dag.ids["E"])
+    assert why == ("" if joins else "it waits for more than 500 nodes")
