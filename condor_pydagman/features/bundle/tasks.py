@@ -39,20 +39,22 @@ _TASK_OF = {alias: name for name, aliases in _OF_TASK.items() for alias in alias
 _ATTRIBUTES_OF_TASK = {*_TASK_OF, "in", "out", "err"}  # the last three are no commands
 # Commands whose effect a bundle can't give to one of its tasks.
 _ALONE = re.compile(
-    r"(?:on_exit_|onexit|periodic|retry_until|max_retries|jobmaxretries|retry_request|checkpoint_"
-    r"|checkpointdest|successcheckpoint|transfer_?checkpoint|cron_|cron(?:day|hour|min|mon)|deferral|stream|kill_sig|killsig|remove_kill"
-    r"|rmkill|hold_kill|holdkill|noop_job|isnoop|hold$|leave_in_queue|leavejob|shell$|tool_?daemon"
-    r"|jar_files|jarfiles|java_|max_materialize|max_idle|materialize|jobmaterialize|output_dest"
-    r"|outputdest|output_dir|outputdir|public_input|common_input|transfer_common|commoninput"
-    r"|skip_if_dataflow|skipifdataflow|preserve_relative|preserverelative|append_files|appendfiles"
-    r"|transfer_input$|transferin$|transfer_output$|transferout$|transfer_error|transfererr"
-    r"|encrypt_|encrypt(?:in|out)|dont_encrypt|dontencrypt|manifest|arguments2|environment2"
-    r"|fetch_files|file_remaps|local_files|remote_|remoteiwd|interactive|machine_count|parallel_script"
-    r"|suspend_job|want_graceful|wantgraceful|vm_|ec2_|gce_|azure_|grid_|arc_|batch_queue"
-    r"|allow_arguments|allow_environment|compress_files|buffer|copy_to_spool|when_to_transfer"
-    r"|whentotransfer|allowed_execute|allowedexecute|allowed_job|allowedjob|max_transfer"
-    r"|maxtransfer|transfer_?plugins|erase_output|eraseoutput|jobuniverse$"
-    r"|concurrency_limits_expr|concurrencylimits|pre_?cmd|post_?cmd|hookkeyword|checkpointexit)"
+    r"(?:on_exit_|onexit|periodic|retry_until|max_retries|jobmaxretries|retry_request"
+    r"|checkpoint_|checkpointdest|successcheckpoint|transfer_?checkpoint|cron_"
+    r"|cron(?:day|hour|min|mon)|deferral|stream|kill_sig|killsig|remove_kill|rmkill|hold_kill"
+    r"|holdkill|noop_job|isnoop|hold$|leave_in_queue|leavejob|shell$|tool_?daemon|jar_files"
+    r"|jarfiles|java_|max_materialize|max_idle|materialize|jobmaterialize|output_dest|outputdest"
+    r"|output_dir|outputdir|public_input|common_input|transfer_common|commoninput"
+    r"|skip_if_dataflow|skipifdataflow|preserve_relative|preserverelative|append_files"
+    r"|appendfiles|transfer_input$|transferin$|transfer_output$|transferout$|transfer_error"
+    r"|transfererr|encrypt_|encrypt(?:in|out)|dont_encrypt|dontencrypt|manifest|arguments2"
+    r"|environment2|fetch_files|file_remaps|local_files|remote_|remoteiwd|interactive"
+    r"|machine_count|parallel_script|suspend_job|want_graceful|wantgraceful|vm_|ec2_|gce_|azure_"
+    r"|grid_|arc_|batch_queue|allow_arguments|allow_environment|compress_files|buffer"
+    r"|copy_to_spool|when_to_transfer|whentotransfer|allowed_execute|allowedexecute|allowed_job"
+    r"|allowedjob|max_transfer|maxtransfer|transfer_?plugins|erase_output|eraseoutput"
+    r"|jobuniverse$|concurrency_limits_expr|concurrencylimits|pre_?cmd|post_?cmd|hookkeyword"
+    r"|checkpointexit)"
 )
 _OF_SERVICE = re.compile(r"_oauth_(?:permissions|resource)(?:_|$)|_container_port$")
 _WHEN_TO_TRANSFER = ("when_to_transfer_output", "whentotransferoutput")
