@@ -44,23 +44,27 @@ def _dagman(place: Place, subject: str, sizes: Sizes) -> Numbers:
 
 def _peer(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """Those whose tasks are jobs of the pool run as many as DAGMan."""
+
+    def run(kind: str, count: int) -> Took:
+        return run_peer(place, subject, kind, count)
+
+    if peers.PEERS[subject].pool:
+        return numbers(run, sizes.pool_chain, sizes.noop)
+    return numbers(run, sizes.peer_chain, sizes.peer_bag)
+
+
+def run_peer(place: Place, subject: str, kind: str, count: int) -> Took:
+    """Run a peer's program with a chain or a bag of so many tasks; Failed if there is none."""
     chosen = peers.PEERS[subject]
     if chosen.program not in peers.versions():
         raise Failed(f"{chosen.program} is not installed")
-    path = place.environment()["PATH"]
-
-    def run(kind: str, count: int) -> Took:
-        directory = place.new_directory(f"{subject}-{kind}")
-        argv = peers.command(chosen, kind, count, directory, path)
-        ((seconds, said),) = place.run_each([(argv, directory)])
-        _check(directory, chosen, count)
-        told = dict(re.findall(r"^(seconds|tasks) (\S+)$", said, re.M))
-        whole = float(told.get("seconds", seconds))
-        return Took(whole, float(told["tasks"]) if "tasks" in told else None)
-
-    if chosen.pool:
-        return numbers(run, sizes.pool_chain, sizes.noop)
-    return numbers(run, sizes.peer_chain, sizes.peer_bag)
+    directory = place.new_directory(f"{subject}-{kind}")
+    argv = peers.command(chosen, kind, count, directory, place.environment()["PATH"])
+    ((seconds, said),) = place.run_each([(argv, directory)])
+    _check(directory, chosen, count)
+    told = dict(re.findall(r"^(seconds|tasks) (\S+)$", said, re.M))
+    whole = float(told.get("seconds", seconds))
+    return Took(whole, float(told["tasks"]) if "tasks" in told else None)
 
 
 def _check(directory: Path, chosen: peers.Peer, count: int) -> None:
