@@ -57,7 +57,7 @@ class Waiting:
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
         self._awaited: dict[Key, Awaited] = {}
-        self.learned = Learned()
+        self.learned = Learned(jobs.gaps)
         self.live: set[str] = set()
         self.followers = Followers(run, self)
         self._refusals: dict[str, int] = {}

@@ -27,6 +27,7 @@ from condor_pydagman.features.bundle.commands import (
 from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.plan import Limits
+from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.steps import steps
@@ -207,7 +208,7 @@ class _Packing:
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
     ) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
-        learned, left, made, awaited = Learned(), deque(ready), 0, Awaited()
+        learned, left, made, awaited = Learned(SlotGaps()), deque(ready), 0, Awaited()
         learned.saw_slots(self._slots or 0)
         for node in ready:
             awaited.add(self._dag, node)
