@@ -9,6 +9,7 @@ from typing import NamedTuple
 from benchmarks import bundle_costs, dags
 from benchmarks.bundle_costs import Took
 from benchmarks.place import Place
+from benchmarks.subjects import BUNDLES
 
 TRUE = "executable = /bin/true\ntransfer_executable = false\n"
 SLEEP = "executable = /bin/sleep\ntransfer_executable = false\narguments = {seconds:g}\n"
@@ -33,6 +34,11 @@ def cases(seconds: float, length: int = 1) -> Iterator[Case]:
     if not seconds:
         yield Case("nodes alone, files transferred", TRUE + FILES)
         yield Case("in bundles, files transferred", TRUE + FILES, line)
+
+
+def chained() -> dict[str, Case]:
+    """Those in bundles, with CHAINS, by subject."""
+    return dict(zip(BUNDLES, (case for case in cases(0.0, length=2) if case.line)))
 
 
 def run_case(place: Place, case: Case, number: int, length: int = 1) -> tuple[Took, Path]:

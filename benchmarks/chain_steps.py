@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from benchmarks import dags, events, peers
-from benchmarks.bundle_cases import Case, cases, run_case
-from benchmarks.peers_steps import Took, run_peer
+from benchmarks import peers
+from benchmarks.bundle_cases import Case, cases
+from benchmarks.peers_steps import Took, run_chain, run_peer
 from benchmarks.place import Failed, Place
 
 SHORT_PART = 10  # the short chain has this part of the steps of the long one
@@ -47,13 +47,7 @@ def subjects(place: Place, steps: int, others: tuple[str, ...]) -> Iterator[Subj
 
 
 def _runs_case(place: Place, case: Case) -> Callable[[int], Took]:
-    def run(steps: int) -> Took:
-        took, directory = run_case(place, case, 1, steps)
-        log = events.read(directory / f"{dags.NAME}.nodes.log")
-        ends = events.times(log, events.TERMINATED)
-        return Took(took.seconds, ends[-1] - ends[0])
-
-    return run
+    return lambda steps: run_chain(place, case, steps)
 
 
 def _runs_peer(place: Place, name: str) -> Callable[[int], Took]:

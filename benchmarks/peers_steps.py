@@ -13,9 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import dags, peers, pool_steps
+from benchmarks import dags, events, peers, pool_steps
+from benchmarks.bundle_cases import Case, chained, run_case
 from benchmarks.place import Failed, Place
 from benchmarks.sizes import Numbers, Sizes
+from benchmarks.subjects import BUNDLES
 
 
 class Took(NamedTuple):
@@ -30,7 +32,9 @@ Run = Callable[[str, int], Took]  # of a kind ('chain' or 'bag') and a number of
 
 def take(place: Place, subject: str, sizes: Sizes) -> Numbers:
     """A single task, a step of a chain, the tasks of a bag in a second."""
-    return (_peer if subject in peers.PEERS else _dagman)(place, subject, sizes)
+    if subject in peers.PEERS:
+        return _peer(place, subject, sizes)
+    return (_bundled if subject in BUNDLES else _dagman)(place, subject, sizes)
 
 
 def _dagman(place: Place, subject: str, sizes: Sizes) -> Numbers:
@@ -40,6 +44,26 @@ def _dagman(place: Place, subject: str, sizes: Sizes) -> Numbers:
         return Took(pool_steps.run_dag(place, subject, f"peer-{kind}", make(count, dags.TRUE))[1])
 
     return numbers(run, sizes.pool_chain, sizes.noop)
+
+
+def _bundled(place: Place, subject: str, sizes: Sizes) -> Numbers:
+    """As many as peers that start processes by themselves."""
+    case = chained()[subject]
+
+    def run(kind: str, count: int) -> Took:
+        if kind == "chain":
+            return run_chain(place, case, count)
+        return Took(run_case(place, case, count)[0].seconds)
+
+    return numbers(run, sizes.peer_chain, sizes.peer_bag)
+
+
+def run_chain(place: Place, case: Case, length: int) -> Took:
+    """Run a DAG of one chain; the nodes log tells what steps have taken."""
+    took, directory = run_case(place, case, 1, length)
+    log = events.read(directory / f"{dags.NAME}.nodes.log")
+    ends = events.times(log, events.TERMINATED)
+    return Took(took.seconds, ends[-1] - ends[0])
 
 
 def _peer(place: Place, subject: str, sizes: Sizes) -> Numbers:

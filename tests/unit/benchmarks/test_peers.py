@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import figures, peers, peers_files, peers_steps, peers_table, sizes
 from benchmarks.place import Failed, Place
-from benchmarks.subjects import ONE_BY_ONE, PEERS
+from benchmarks.subjects import BUNDLES, ONE_BY_ONE, PEERS
 
 
 def test_every_peer_has_its_command(tmp_path: Path) -> None:
@@ -128,5 +128,5 @@ def test_each_has_its_line_and_what_is_missing_a_dash() -> None:
     assert "| ours | 3.00 s | 1,500.0 ms | - |" in text
     assert "| Dask | 1.00 s | - | 800.0 /s |" in text
     assert "Versions: Dask 1.2." in text
-    assert len(re.findall(r"^\| ", text, re.M)) == 1 + len(ONE_BY_ONE) + len(PEERS)
+    assert len(re.findall(r"^\| ", text, re.M)) == 1 + len(ONE_BY_ONE) + len(BUNDLES) + len(PEERS)
     assert not peers_table.measured({"ours": {"reaction": [1.0]}})
