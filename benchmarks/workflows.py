@@ -11,7 +11,7 @@ from benchmarks import dags
 from benchmarks.place import HERE
 
 MONTAGE = HERE.parent / "examples" / "montage"
-PIPELINES = 24
+PIPELINES = 32
 STEPS = {"align": 0.8, "sort": 0.4, "call": 0.6, "filter": 0.2}  # of each, and their seconds
 STEP = "executable = /bin/sleep\ntransfer_executable = false\nshould_transfer_files = NO\n"
 

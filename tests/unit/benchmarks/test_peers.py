@@ -130,3 +130,12 @@ def test_each_has_its_line_and_what_is_missing_a_dash() -> None:
     assert "Versions: Dask 1.2." in text
     assert len(re.findall(r"^\| ", text, re.M)) == 1 + len(ONE_BY_ONE) + len(BUNDLES) + len(PEERS)
     assert not peers_table.measured({"ours": {"reaction": [1.0]}})
+
+
+def test_the_end_of_a_bundle_is_no_step(tmp_path: Path) -> None:
+    """It is written before those of the steps, of which DAGMan is told when the job has ended."""
+    log = tmp_path / "nodes.log"
+    ends = ("000) 2026-01-01 10:00:09.000", "001) 2026-01-01 10:00:01.000")
+    ends = (*ends, "002) 2026-01-01 10:00:01.250", "003) 2026-01-01 10:00:01.750")
+    log.write_text("".join(f"005 (7.000.{end} Job terminated.\n...\n" for end in ends))
+    assert peers_steps._after_first(log, 3) == pytest.approx(0.75)
