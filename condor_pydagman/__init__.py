@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from condor_pydagman.lint.findings import Severity
     from condor_pydagman.monitor.found_state import DagState
     from condor_pydagman.vocabulary import NodeKind, NodeStatus, ScriptKind
+    from condor_pydagman.workflow.nodes import WorkflowNode, WorkflowNodes
+    from condor_pydagman.workflow.workflow import Workflow
 
 __version__ = "0.1.0"
 
@@ -84,6 +86,9 @@ __all__ = [
     "Usage",
     "UsageError",
     "Variable",
+    "Workflow",
+    "WorkflowNode",
+    "WorkflowNodes",
     "check_dag",
     "dag_events",
     "dag_status",
@@ -189,6 +194,11 @@ _HOMES = {
         "NodeStatus",
         "ScriptKind",
     ),
+    "workflow.nodes": (
+        "WorkflowNode",
+        "WorkflowNodes",
+    ),
+    "workflow.workflow": ("Workflow",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

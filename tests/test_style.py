@@ -56,6 +56,7 @@ OUTER = (
     ("web",),
     ("cli",),
     ("api",),
+    ("workflow",),
 )
 LAYERS = DAGMAN + OUTER
 # Files in folders of features that are of another layer than "features.run": those that touch

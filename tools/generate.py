@@ -18,6 +18,7 @@ from tools import (
     man_pages,
     state_diagrams,
     timers,
+    workflow_methods,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,6 +37,7 @@ def files() -> dict[str, str]:
         "docs/states.md": state_diagrams.text(),
         "docs/design.md": timers.document(ROOT / "docs/design.md"),
         "docs/decisions.md": decision_table.document(ROOT / "docs/decisions.md"),
+        "condor_pydagman/workflow/methods.py": workflow_methods.text(),
         **completion.files(),
     }
 

@@ -6,7 +6,7 @@ No part of HTCondor is needed for it, nor its Python bindings.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Union
 
 from condor_pydagman.adapters.files import DagFiles, read_text
@@ -73,12 +73,19 @@ def check_dag(
     DAGMan itself stops after each of its steps; here mistakes of all of them are found, and one
     that only follows from another is left out.  For arguments see `read_dag`.
     """
-    names, how = names_of(paths), build_options(use_dag_dir, any_node_names)
+    how = build_options(use_dag_dir, any_node_names)
+    return problems_of(names_of(paths), DagFiles().read, how)
+
+
+def problems_of(
+    names: Sequence[str], read: Callable[[str], Iterator[str]], how: BuildOptions
+) -> tuple[DagProblem, ...]:
+    """As `check_dag`, of files that `read` gives in blocks of whole lines."""
     try:
-        dag = _built(names, DagFiles().read, how)
+        dag = _built(names, read, how)
     except DagError as error:
         return error.errors
-    return _cycle(dag, names, how)
+    return _cycle(dag, names, read, how)
 
 
 def _read(names: Sequence[str], read: ReadText, how: BuildOptions, rescue: StrPath | None) -> Dag:
@@ -139,7 +146,12 @@ def _reader_of(text: str, name: str) -> ReadText:
     return read
 
 
-def _cycle(dag: model.Dag, names: Sequence[str], how: BuildOptions) -> tuple[DagProblem, ...]:
+def _cycle(
+    dag: model.Dag,
+    names: Sequence[str],
+    read: Callable[[str], Iterator[str]],
+    how: BuildOptions,
+) -> tuple[DagProblem, ...]:
     cycle = find_cycle(dag)
     if cycle is None:
         return ()
@@ -147,7 +159,7 @@ def _cycle(dag: model.Dag, names: Sequence[str], how: BuildOptions) -> tuple[Dag
     from condor_pydagman.lint.lint_world import DiskWorld  # late: few DAGs have a cycle
 
     parent, child = dag.names[cycle[-1]], dag.names[cycle[0]]
-    found, text = place_of_edge(parent, child, names, DiskWorld(), how)
+    found, text = place_of_edge(parent, child, names, DiskWorld(blocks=read), how)
     file, _, line = (found or dag.place(cycle[0])).rpartition(":")
     message = f"a cycle exists in the dag: {describe_cycle(dag, cycle)}"
     return (DagProblem(message, Place(file, int(line or 0)), text, "PARENT"),)

@@ -39,6 +39,7 @@ class DiskWorld:
         limits: says what is wrong with the limits that a DAG names; '' if nothing is.
         space: says why an allocation can't be made; '' if it can.
         config: reads the knobs of DAGMan.
+        blocks: reads DAG files in blocks of whole lines.
     """
 
     def __init__(
@@ -46,12 +47,13 @@ class DiskWorld:
         limits: Callable[[Dag], str] = lambda dag: "",
         space: Callable[[Allocate], str] = lambda request: "",
         config: Callable[[], Config | None] = lambda: None,
+        blocks: Callable[[str], Iterator[str]] | None = None,
     ) -> None:
         self._limits = limits
         self._config = config
         self._space = space
         self._kinds: dict[str, FileKind] = {}
-        self._dag_files = files.DagFiles()
+        self._blocks = blocks or files.DagFiles().read
 
     def read_text(self, path: str) -> str:
         """The text of a file; see `adapters.files.read_text`."""
@@ -59,7 +61,7 @@ class DiskWorld:
 
     def read_blocks(self, path: str) -> Iterator[str]:
         """As `read_text`, in blocks; see `adapters.files.DagFiles`."""
-        return self._dag_files.read(path)
+        return self._blocks(path)
 
     def kind(self, path: str) -> FileKind:
         """The kind of file at `path`, links followed; determined once."""

@@ -11,6 +11,7 @@ import condor_pydagman
 
 # Title, and the modules that the names come from.
 TOPICS = {
+    "building": ("Build DAGs", ("workflow.workflow", "workflow.nodes")),
     "reading": (
         "Read and check DAGs",
         ("api.dag_reading", "api.dag_view", "graph.model", "api.dag_errors", "api.dag_lint",

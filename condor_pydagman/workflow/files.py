@@ -1,0 +1,142 @@
+"""The files of a Workflow: their texts, what is wrong with them, and how they are written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from condor_pydagman.adapters.files import DagFiles, read_text
+from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
+from condor_pydagman.api.dag_reading import build_options, problems_of
+from condor_pydagman.dagman_job.prepare_job import refuse_running
+from condor_pydagman.errors import FileError
+from condor_pydagman.garbage import collection_off
+from condor_pydagman.language.commands import Command, Include
+from condor_pydagman.language.parser import manager_commands
+from condor_pydagman.names import DagPaths
+from condor_pydagman.workflow import values, written
+from condor_pydagman.workflow.making import Making
+
+UNNAMED = "workflow.dag"  # what messages call a file that has no name yet
+_BLOCK_LINES = 2000
+_NEW = ".new"  # behind the name of a file that is not complete yet
+
+Texts = Mapping[str, Making]  # by the names of files what stands in them
+
+
+def included(names: Iterable[str]) -> Iterator[Command]:
+    """The commands that include DAG files, with those that condor_submit_dag looks for in the DAG
+    file itself only (CONFIG, SET_JOB_ATTR, ENV)."""
+    for name in names:
+        yield from manager_commands(read_text(name), name)
+        yield Include(0, name)
+
+
+def texts(flow: Making, file: str) -> dict[str, Making]:
+    """A Workflow and those in it, by the names of their files."""
+    found = {file: flow}
+    for name, inner in flow.inner.items():
+        found.update(texts(inner, written.inner_file(file, name)))
+    return found
+
+
+def blocks(flow: Making, file: str) -> Iterator[str]:
+    """The text of its file, in blocks of whole lines."""
+    some: list[str] = []
+    for line, _ in written.lines(flow, file):
+        some.append(line)
+        if len(some) == _BLOCK_LINES:
+            yield "\n".join([*some, ""])
+            some.clear()
+    yield "\n".join([*some, ""]) if some else ""
+
+
+def problems(flow: Making, file: str) -> tuple[DagProblem, ...]:
+    """Everything for which DAGMan would refuse the DAG, at the lines of the program."""
+    own = texts(flow, file)
+    return _found(own, file, lambda path: blocks(own[path], path))
+
+
+def _found(own: Texts, file: str, read: Callable[[str], Iterator[str]]) -> tuple[DagProblem, ...]:
+    """The same, of files of which `read` gives the blocks."""
+    files = DagFiles()
+
+    def read_any(path: str) -> Iterator[str]:
+        return read(path) if path in own else files.read(path)
+
+    return tuple(_at_program(own, problems_of([file], read_any, build_options(False, False))))
+
+
+def _at_program(own: Texts, found: Iterable[DagProblem]) -> Iterator[DagProblem]:
+    """The same errors; those in files of the program are at its lines."""
+    for error in found:
+        place = error.place
+        said = _said(own[place.file], place) if place.file in own and place.line else None
+        if said is None:
+            yield error
+        else:
+            yield values.problem(error.message, *said, hint=error.hint, word=error.command)
+
+
+def _said(flow: Making, place: Place) -> tuple[Place, str] | None:
+    """Where a program says a line of its file, and the line."""
+    number = 0
+    for text, said in written.lines(flow, place.file):
+        number += text.count("\n") + 1
+        if number >= place.line:
+            return flow.places.place(said), text.partition("\n")[0]
+    return None
+
+
+def write(flow: Making, file: str, overwrite: bool) -> None:
+    """Write all files of a Workflow; see `Workflow.write`."""
+    own, files = texts(flow, file), DagFiles()
+    for path in own:
+        _refuse(flow, path, overwrite)
+    try:
+        with collection_off():
+            for path, one in own.items():
+                _write(f"{path}{_NEW}", blocks(one, path))
+            found = _found(own, file, lambda path: files.read(f"{path}{_NEW}"))
+        if found:
+            raise DagError(found)
+        for path in own:
+            os.replace(f"{path}{_NEW}", path)
+    finally:
+        for path in own:
+            with suppress(OSError):
+                os.unlink(f"{path}{_NEW}")
+
+
+def _write(path: str, some: Iterable[str]) -> None:
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            file.writelines(some)
+    except OSError as error:
+        raise FileError(f"can't write {path}: {error.strerror}") from None
+
+
+def _refuse(flow: Making, path: str, overwrite: bool) -> None:
+    """FileError if the file must not be written."""
+    refuse_running(DagPaths(path))
+    if any(os.path.exists(path) and os.path.samefile(path, one) for one in _base_files(flow)):
+        raise FileError(f"{path} is a file that this Workflow adds to: write to another one")
+    if os.path.lexists(path) and not overwrite and not _is_ours(path):
+        raise FileError(
+            f"{path} is there, and no Workflow has written it: nothing has been changed; choose"
+            " another name, or say overwrite=True"
+        )
+
+
+def _base_files(flow: Making) -> Iterable[str]:
+    return (one for one in (flow.base.files if flow.base else ()) if os.path.exists(one))
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline().rstrip("\n") == written.HEAD
+    except OSError as error:
+        raise FileError(f"can't read {path}: {error.strerror}") from None
