@@ -193,7 +193,8 @@ def test_what_can_not_run_behind_others_after_all_is_left_out_first() -> None:
     harness.without = [3]
     harness.settle()
     assert [one.text for one in harness.ever(do.SubmitJob)] == ["job 1"]
-    assert harness.said("Submitting bundle 1 of 2 nodes")
+    said = [one.text for one in harness.ever(do.Say) if one.text.startswith("Submitting bundle")]
+    assert said == ["Submitting bundle 1 of 2 nodes: A, B"]
     assert set(harness.bundles.members.behind) == {1}
     harness.taken(1, 7)
     results(harness, {"A": 0, "B": 0})
