@@ -285,7 +285,8 @@ def _lines(found: Outlook) -> Iterator[str]:
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
-    work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}"
+    fewer = ", fewer in bundles" if bundle_outlook.packs(found.bundles) else ""
+    work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}{fewer}"
     yield f"To run: {number_of(left, 'node')} with {work}"
     yield from _job_lines(found.jobs)
     if order.widths:

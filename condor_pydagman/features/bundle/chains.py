@@ -24,7 +24,7 @@ from condor_pydagman.vocabulary import ScriptKind
 
 LONG_S = 20.0  # of a task: what takes that long gains nothing by running behind others in a job
 STEP_S = 0.5  # that a step takes longer in a job of its own, at least. Measured: 1.6 s
-LEAST_S = 1.0  # of a chain that is cut
+LEAST_S = 4.0  # of a chain that is cut: what goes on in another job begins about two later
 PARTS = 4  # of the work for a slot that a chain is at most, then
 MAX_EDGES = 500  # to or from a node, beyond which none joins: all are looked at again and again
 
@@ -48,6 +48,9 @@ class Room(NamedTuple):
         """The same with chains that are cut if there are more of them than slots: else some slots
         would run whole ones in the end, while others have nothing to do.
 
+        What is left of a chain costs another job.  So none is cut that is short, nor one of which
+        less than half would be left: then each slot has several, and they end together anyway.
+
         Args:
             heads: nodes that are ready, and bundles that run or are to.
             length: how many nodes there are for one that is ready.
@@ -55,7 +58,8 @@ class Room(NamedTuple):
         is_short = 0 < length * self.task_s <= LEAST_S
         if is_short or not 0 < slots < heads:
             return self
-        return self._replace(steps=max(1, heads * length // (PARTS * slots)))
+        steps = max(1, heads * length // (PARTS * slots))
+        return self if 2 * steps > length else self._replace(steps=steps)
 
 
 def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:

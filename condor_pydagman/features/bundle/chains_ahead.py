@@ -10,7 +10,10 @@ from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 
 OTHER_KIND = "a node before it runs alone, or its job asks for something else"
-FREE_SLOTS = "slots that are free run it sooner, beside others that wait for the same"
+FREE_SLOTS = (
+    "slots that are free may run it sooner, beside others that wait for the same;"
+    " it joins them if such nodes prove short"
+)
 
 
 class Chained(NamedTuple):

@@ -177,6 +177,24 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
     Raises:
         CannotBundle: it must run alone.
     """
+    equal, task = _equal_and_task(description, node)
+    text = "\n".join([*equal, *map(str, node.equal), str(task.transfers_program)])
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16], task
+
+
+def differing(one: tuple[Description, Node], other: tuple[Description, Node]) -> list[str]:
+    """The commands, in lower case, for which two nodes are not of one kind: none if it is for
+    something else.
+
+    Raises:
+        CannotBundle: one of them must run alone.
+    """
+    lines, others = (set(_equal_and_task(*each)[0]) for each in (one, other))
+    return sorted({line.partition("=")[0] for line in lines ^ others})
+
+
+def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Task]:
+    """Lines of its submit description that must be equal in a bundle; and its task."""
     if description.why:
         raise CannotBundle(description.why)
     values = {
@@ -198,7 +216,7 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
     }
     commands = _of_task(values)
     task = _task(commands, values, node)
-    return _kind(values, own, node, task), task
+    return _equal_lines(values, own, node, task), task
 
 
 def _of_task(values: Mapping[str, str]) -> dict[str, str]:
@@ -210,8 +228,7 @@ def _of_task(values: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> str:
-    """What must be equal, as a digest."""
+def _equal_lines(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> list[str]:
     used = set().union(*(references(value) for value in values.values() if "$" in value))
     unused = own.difference(node.commands)
     lines = [
@@ -222,8 +239,7 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
     universe = values.get("universe", "").strip().lower()
     if universe not in _UNIVERSES:
         raise CannotBundle(f"it runs in the {universe} universe")
-    equal = "\n".join([*lines, *map(str, node.equal), str(task.transfers_program)])
-    return hashlib.sha256(equal.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return lines
 
 
 def _is_of_job(

@@ -85,6 +85,25 @@ def test_a_chain_is_cut_where_there_is_no_more_room() -> None:
 
 
 @pytest.mark.parametrize(
+    ("heads", "length", "task_s", "steps"),
+    [
+        (8, 20, 5.0, 0),  # a slot for each
+        (9, 20, 5.0, 5),
+        (9, 20, 0.0, 5),  # nothing is known of times
+        (9, 20, 0.2, 0),  # all of it takes less than two jobs more
+        (9, 20, 0.21, 5),
+        (16, 4, 0.0, 2),
+        (30, 4, 0.0, 0),  # one step would be left for a job of its own
+        (30, 4, 5.0, 0),
+    ],
+)
+def test_chains_are_cut_if_that_wins_more_than_jobs_cost(
+    heads: int, length: int, task_s: float, steps: int
+) -> None:
+    assert Room(LONG, task_s=task_s).cut(heads, length, slots=8).steps == steps
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("", ""),
@@ -193,7 +212,8 @@ def test_what_can_not_run_behind_others_after_all_is_left_out_first() -> None:
     harness.without = [3]
     harness.settle()
     assert [one.text for one in harness.ever(do.SubmitJob)] == ["job 1"]
-    assert harness.said("Submitting bundle 1 of 2 nodes")
+    said = [one.text for one in harness.ever(do.Say) if one.text.startswith("Submitting bundle")]
+    assert said == ["Submitting bundle 1 of 2 nodes: A, B"]
     assert set(harness.bundles.members.behind) == {1}
     harness.taken(1, 7)
     results(harness, {"A": 0, "B": 0})

@@ -233,6 +233,11 @@ class _Packing:
                 awaited.drop(left.popleft())
 
 
+def packs(found: BundleOutlook) -> bool:
+    """Whether any nodes can go together."""
+    return any(line.kinds for line in found.lines)
+
+
 def told(found: BundleOutlook) -> Iterator[str]:
     """The outlook in lines for people."""
     if found.lines and found.most < MIN_SIZE:
@@ -291,17 +296,17 @@ def _begin(one: Together) -> str:
     if not sizes:
         return "first one to a job, until it is known how long they take"
     up_to = "" if min(sizes) == max(sizes) else "up to "
-    more = ", then more" if sum(one.sizes) < one.at_once else ""
+    in_all = one.nodes if one.chains.number else one.at_once
+    more = ", then more" if sum(one.sizes) < in_all else ""
     bundles = f"{number_of(len(sizes), 'bundle')} of {up_to}{max(sizes)} nodes"
     return f"first {bundles}{more}{_provided(one)}"
 
 
 def _provided(one: Together) -> str:
     """What the sizes are based on."""
-    all_of_them = one.at_once == one.nodes
     if one.chains.number:
-        some = "" if all_of_them else f" for the {one.at_once:,} that come first"
-        return some + ("" if one.at_start else ", if the first of them are ready at once")
+        return "" if one.at_start else ", if the first of them are ready at once"
+    all_of_them = one.at_once == one.nodes
     if one.at_start:
         return "" if all_of_them else f" for the {one.at_once:,} that are ready at the start"
     return f", if {'all' if all_of_them else f'{one.at_once:,} of them'} are ready at once"
