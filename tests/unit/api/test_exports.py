@@ -17,10 +17,10 @@ NAMES = """
 Abort Attempt ConfigError Dag DagError DagEvent DagProblem DagState DagStatus Edge FileError Hold
 LintFinding Node NodeCounts NodeKind NodeRun NodeStatus NodeStatusEntry NodeStatusFile Place
 PlacementResult PoolError PydagmanError Rescue Retry Run Script ScriptKind ScriptRun Severity Splice
-SteeringAnswer SubmittedDag Timeout Tolerance Usage UsageError Variable Workflow
-WorkflowNode WorkflowNodes check_dag dag_events dag_status lint_dag parse_dag read_dag read_node_status read_rescue read_run run_requests steer
-submit_dag subscribe transfer_file
-write_node_status write_rescue
+SteeringAnswer SubmittedDag Timeout Tolerance Usage UsageError Variable Workflow WorkflowNode
+WorkflowNodes check_dag dag_events dag_status lint_dag parse_dag read_dag read_node_status
+read_rescue read_run run_requests steer submit_dag subscribe transfer_file write_node_status
+write_rescue
 """
 EXPORTS = NAMES.split()
 
