@@ -319,7 +319,7 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
     is_sent = transfers in ("true", "yes", "1")  # its path is then not relative to initialdir
     if any(key in values for key in _IMAGES):
         _check_image(executable, is_sent, values)
-    has_outputs = "transfer_output_files" in commands
+    outputs = text("transfer_output_files")
     return Task(
         os.path.normpath(os.path.join(node.directory if is_sent else directory, executable)),
         is_sent,
@@ -330,7 +330,7 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
         _stream(text("output")),
         _stream(text("error")),
         _files(text("transfer_input_files")),
-        _outputs(text("transfer_output_files")) if has_outputs else None,
+        _outputs(outputs) if outputs else None,
         _remaps(text("transfer_output_remaps")),
         _number(text("success_exit_code") or "0"),
         _may_transfer(values),
@@ -372,7 +372,7 @@ def _number(text: str) -> int:
 
 
 def _files(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    names = tuple(name.strip() for name in _unquoted(text).split(",") if name.strip())
     for name in names:
         if URL.match(name):
             raise CannotBundle(f"it transfers a URL: {name}")
@@ -381,6 +381,12 @@ def _files(text: str) -> tuple[str, ...]:
         if os.path.basename(name) in _STREAMS:
             raise CannotBundle(f"a name is taken: {name}")
     return names
+
+
+def _unquoted(text: str) -> str:
+    """A list without the double quotes that it may stand in as a whole: `""` has nothing in it."""
+    is_quoted = len(text) > 1 and text[0] == '"' == text[-1]
+    return text[1:-1] if is_quoted else text
 
 
 def _outputs(text: str) -> tuple[str, ...]:
@@ -392,11 +398,8 @@ def _outputs(text: str) -> tuple[str, ...]:
 
 
 def _remaps(text: str) -> dict[str, str]:
-    text = text.strip()
-    if text[:1] == '"' == text[-1:] and len(text) > 1:
-        text = text[1:-1]
     found: dict[str, str] = {}
-    for pair in filter(None, map(str.strip, text.split(";"))):
+    for pair in filter(None, map(str.strip, _unquoted(text).split(";"))):
         name, equals, place = (part.strip() for part in pair.partition("="))
         if not (name and equals and place) or "\\" in pair or URL.match(place):
             raise CannotBundle(f"it remaps outputs: {pair}")
