@@ -7,15 +7,14 @@ ends.  Every scene is played in both kinds of run: without and with file transfe
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
 
 import pytest
 
 from condor_pydagman.pool import processes
 from tests.pool import dags
+from tests.pool.bundle_scenes import SHARED, TRANSFERRED, Bundled, in_both
 from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.test_bundle_jobs import SHARED, TRANSFERRED, Bundled
 
 pytestmark = pytest.mark.pool
 
@@ -97,22 +96,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 CHAIN = {"A": "", "B": "A", "C": "B", "D": "C"}
 
-Act = Callable[[Chained], None]
-
-
-def both(act: Act) -> Act:
-    """Decorator: a scene in both kinds of run."""
-    for kind, name in ((SHARED, "shared"), (TRANSFERRED, "transferred")):
-        _add(act, kind, f"{act.__name__}_{name}")
-    return act
-
-
-def _add(act: Act, kind: str, name: str) -> None:
-    def play(scene: Scene) -> None:
-        act(Chained(scene, kind))
-
-    play.__name__ = name
-    STAGE.scene(play)
+both = in_both(STAGE, Chained)
 
 
 @both
@@ -237,23 +221,12 @@ def a_person_removes_the_dag(b: Chained) -> None:
 
 
 @both
-def dagman_is_killed_while_it_runs(b: Chained) -> None:
+def dagman_is_killed(b: Chained) -> None:
     b.submit_chain(CHAIN, C=WAITS)
     b.started("C")
     b.explained("It is to run behind C in bundle 1 (job", ", which runs on", node="D")
     b.scene.kill()
     b.scene.says("done with RECOVERY mode")
-    b.scene.touch("go.C")
-    b.ends()
-    b.ran()
-    b.made(D="A B C D")
-
-
-@both
-def dagman_is_killed_and_the_job_ends_meanwhile(b: Chained) -> None:
-    b.submit_chain(CHAIN, C=WAITS)
-    b.started("C")
-    b.scene.kill()
     b.scene.touch("go.C")
     b.ends()
     b.ran()

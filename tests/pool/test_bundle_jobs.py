@@ -11,12 +11,12 @@ import os
 import re
 import signal
 import time
-from typing import Callable
 
 import pytest
 
 from condor_pydagman.pool import processes
 from tests.pool import dags
+from tests.pool.bundle_scenes import ONCE, TRANSFERRED, WAITS, Bundled, in_both
 from tests.pool.dagmans import send
 from tests.pool.scenes import Played, Scene, Stage
 
@@ -24,26 +24,6 @@ pytestmark = pytest.mark.pool
 
 STAGE = Stage()
 
-# Does what `NAME.does` says, if there is such a file; that may set `code`.
-TASK = """\
-#== task.sh
-#!/bin/sh
-# task.sh NAME RETRY HOME
-echo "$1 $2 start $(date +%s.%N) $$ $PPID" >> "$3/ledger"
-code=0 home=$3
-if test -e "$3/$1.does"; then . "$3/$1.does"; fi
-echo "$1 $2" > "made.$1"
-echo "$1 $2 said"
-echo "$1 $2 end $(date +%s.%N)" >> "$3/ledger"
-exit $code
-#== task.sub
-universe = vanilla
-executable = task.sh
-arguments = "$(JOB) $(RETRY) HOME"
-output = $(JOB).said
-should_transfer_files = TRANSFER
-queue
-"""
 TRUE = """\
 #== true.sub
 executable = /bin/true
@@ -51,114 +31,8 @@ transfer_executable = false
 should_transfer_files = NO
 queue
 """
-KNOBS = """\
-#== knobs
-DAGMAN_CHECK_QUEUE_INTERVAL = 5
-"""
-SHARED, TRANSFERRED = "NO", "YES"
-# Waits for a file `go.NAME`.
-WAITS = 'until test -e "$home/go.$1"; do sleep 0.2; done\n'
-ONCE = 'mkdir "$home/first.$1" 2>/dev/null &&'
 
-Act = Callable[["Bundled"], None]
-
-
-class Bundled:
-    """A scene with one bundle of all nodes, in one of both kinds of run; `lines` are added to the
-    nodes' description."""
-
-    def __init__(self, scene: Scene, kind: str) -> None:
-        self.scene = scene
-        self.kind = kind
-        self.names: list[str] = []
-        self.lines = ""
-
-    @property
-    def transfers(self) -> bool:
-        return self.kind == TRANSFERRED
-
-    def submit(self, names: str = "A B C D", more: str = "", size: int = 9, **does: str) -> None:
-        """Submit a DAG of these nodes; `does`: what their tasks do."""
-        self.names = names.split()
-        for name, what in does.items():
-            (self.scene.work / f"{name}.does").write_text(what)
-        jobs = "".join(f"JOB {name} task.sub\n" for name in self.names)
-        files = TASK.replace("HOME", str(self.scene.work)).replace("TRANSFER", self.kind)
-        if self.transfers:
-            files = files.replace("\nqueue", "\ntransfer_output_files = made.$(JOB)\nqueue")
-        files = files.replace("\nqueue", f"\n{self.lines}\nqueue")
-        line = f"BUNDLE b SIZE {size} ALL_NODES" if size else "BUNDLE b ALL_NODES"
-        head = f"CONFIG knobs\n{line}\n"
-        self.scene.submit(f"{head}{jobs}{more}{files}{KNOBS}")
-
-    def started(self, *names: str) -> None:
-        for name in names:
-            self.scene.started(f"{name} 0")
-
-    def is_running(self, name: str) -> tuple[int, int]:
-        """The processes of the node's last task, and of the runner."""
-        lines = self.scene.text("ledger").splitlines()
-        found = [line.split() for line in lines if line.startswith(f"{name} 0 start")]
-        return int(found[-1][4]), int(found[-1][5])
-
-    @property
-    def job(self) -> int:
-        """The cluster of the first bundle."""
-        return int(self.scene.says(r"bundle 1 of [^\n]*\n(?:.*\n)*?.*ID \((\d+)\.")[1])
-
-    def ends(self, code: int = 0) -> None:
-        assert self.scene.ends() == code
-
-    def ran(self, **times: int) -> None:
-        """All tasks have ended once, and started once or so often as is said."""
-        assert dags.runs(self.scene.work) == {f"{name} 0": 1 for name in self.names}
-        self.began(**times)
-
-    def began(self, **times: int) -> None:
-        assert dags.starts(self.scene.work) == {
-            f"{name} 0": times.get(name, 1) for name in self.names if times.get(name, 1)
-        }
-
-    def home(self, *names: str) -> None:
-        """What these nodes have made and said is at home."""
-        for name in names or self.names:
-            assert self.scene.text(f"made.{name}") == f"{name} 0\n", name
-            assert self.scene.text(f"{name}.said") == f"{name} 0 said\n", name
-
-    @property
-    def was_read_early(self) -> bool:
-        """Whether DAGMan has read what tasks had come to while others ran."""
-        said = r'"UNBUNDLED"; Node = ""; DAGManNodeRetry = 1;'
-        return re.search(said, self.scene.text("t.dag.nodes.log")) is not None
-
-    def explained(self, *texts: str, node: str = "") -> None:
-        """These texts are said of the DAG, or of a node."""
-
-        def is_said() -> bool:
-            command = ["condor_pydagman", "explain", "t.dag", *filter(None, [node])]
-            said = " ".join(self.scene.answer(*command).stdout.split())
-            return all(text in said for text in texts)
-
-        self.scene.until(is_said, f"an explanation with {texts}", after_end=True)
-
-    def is_lost(self) -> int:
-        """How often tasks begin that have ended when their machine was lost."""
-        return 2 if self.transfers else 1
-
-
-def both(act: Act) -> Act:
-    """Decorator: a scene in both kinds of run."""
-    for kind, name in ((SHARED, "shared"), (TRANSFERRED, "transferred")):
-        _add(act, kind, f"{act.__name__}_{name}")
-    return act
-
-
-def _add(act: Act, kind: str, name: str) -> None:
-    def play(scene: Scene) -> None:
-        act(Bundled(scene, kind))
-
-    play.__name__ = name
-    STAGE.scene(play)
+both = in_both(STAGE, Bundled)
 
 
 @STAGE.scene
@@ -200,15 +74,14 @@ def what_it_does_is_seen(b: Bundled) -> None:
     b.explained("ran for", "of bundle 1", node="B")
 
 
-def an_output_is_missing(b: Bundled) -> None:
+@STAGE.scene
+def an_output_is_missing(scene: Scene) -> None:
+    b = Bundled(scene, TRANSFERRED)
     b.submit(B="exit 0\n")
     b.ends(1)
     b.explained("its output made.B is missing")
     b.scene.says(r"Node B \([0-9.]+\): its output made.B is missing")
     b.home("A", "C", "D")
-
-
-_add(an_output_is_missing, TRANSFERRED, "an_output_is_missing")
 
 
 @both
@@ -332,13 +205,23 @@ def the_job_is_vacated(b: Bundled) -> None:
     b.home()
 
 
-@both
-def the_job_goes_on_hold_for_memory(b: Bundled) -> None:
-    """As far as DAGMan sees: a hold that is not a person's."""
-    b.lines = "My.HeldByThePool = time() - JobCurrentStartDate > 5"
-    b.submit(B=WAITS)
+FILLS = (
+    'until test -e "$home/fill.$1"; do sleep 0.2; done\n'
+    'head -c 50000000 /dev/zero > "$_CONDOR_SCRATCH_DIR/much"\n'
+)
+
+
+@STAGE.scene
+def the_job_goes_on_hold_by_itself(scene: Scene) -> None:
+    """Not by a person: for memory, say; here for what it has on its disk."""
+    b = Bundled(scene, TRANSFERRED)
+    b.lines = "My.HeldByThePool = DiskUsage > 30000"
+    b.submit(B=FILLS + WAITS)
     b.started("A", "B")
     runner = b.is_running("B")[1]
+    live = "t.dag.bundles/1/live"
+    b.scene.until(lambda: '"started": 2' in b.scene.text(live), "DAGMan may know what runs")
+    b.scene.touch("fill.B")
     b.scene.says("Bundle 1 is on hold")
     b.scene.until(lambda: not os.path.exists(f"/proc/{runner}"), "the end of the runner")
     b.scene.says("bundle 2 of . nodes: [AC], [CD]")  # B, which ran, is alone
@@ -348,8 +231,10 @@ def the_job_goes_on_hold_for_memory(b: Bundled) -> None:
     b.home()
 
 
-def the_disk_is_full_where_results_are_streamed(b: Bundled) -> None:
+@STAGE.scene
+def the_disk_is_full_where_results_are_streamed(scene: Scene) -> None:
     """HTCondor puts the job on hold."""
+    b = Bundled(scene, TRANSFERRED)
     b.submit()
     home = b.scene.work / "t.dag.bundles" / "1"
     b.scene.until((home / "tasks").exists, "the bundle's directory", pause=0.01)
@@ -358,13 +243,6 @@ def the_disk_is_full_where_results_are_streamed(b: Bundled) -> None:
     b.ends()
     assert set(dags.runs(b.scene.work)) == {f"{name} 0" for name in b.names}
     b.home()
-
-
-_add(
-    the_disk_is_full_where_results_are_streamed,
-    TRANSFERRED,
-    "the_disk_is_full_where_results_are_streamed",
-)
 
 
 @both
