@@ -158,6 +158,7 @@ def test_a_task_with_nothing_but_a_program() -> None:
         remaps={},
         success=0,
         transfers_files=True,
+        if_needed=True,
     )
 
 
