@@ -140,6 +140,49 @@ class Graph(Protocol):
         """Those that the node waits for; one may come twice."""
 
 
+class _Size(NamedTuple):
+    """How large the part of a bundle is that begins with one node that is ready.
+
+    Attributes:
+        nodes: how many there are in it, with that one.
+        steps: on how many steps they are.
+        in_turn: how many of them wait for others of their step.
+    """
+
+    nodes: int = 1
+    steps: int = 1
+    in_turn: int = 0
+
+
+class _Shape:
+    """The nodes of such a part, by the step that they are on.
+
+    It is as quick to add one to many nodes as to few: a chain may have thousands.
+    """
+
+    def __init__(self, parallel: int) -> None:
+        self._on_step = Counter([1])
+        self._parallel = parallel
+        self._size = _Size()
+
+    def with_more(self, steps: Iterable[int]) -> _Size:
+        """What the size would be with nodes on these steps, too."""
+        nodes, all_steps, in_turn = self._size
+        for step, number in Counter(steps).items():
+            there = self._on_step[step]
+            nodes, all_steps = nodes + number, all_steps + (there == 0)
+            in_turn += self._in_turn(there + number) - self._in_turn(there)
+        return _Size(nodes, all_steps, in_turn)
+
+    def _in_turn(self, number: int) -> int:
+        return max(0, number - self._parallel)
+
+    def add(self, steps: Iterable[int], size: _Size) -> None:
+        """Add nodes on these steps; the size is what it would be with them."""
+        self._on_step.update(steps)
+        self._size = size
+
+
 class Chains:
     """The nodes of one bundle, as they join it.
 
@@ -175,13 +218,13 @@ class Chains:
     def _follow(self, head: int) -> None:
         """Add a node, and those that run behind it, or behind it and others."""
         self.steps[head] = 1
-        on_step = Counter([1])  # how many of these nodes there are on each step
+        shape = _Shape(self._room.parallel)
         todo = [head]
         while todo:
             joining = {child: self._step_of(child) for child in self._joining(todo.pop())}
-            more = on_step + Counter(joining.values())
+            more = shape.with_more(joining.values())
             if joining and self._fits(more) and self._pays(more, len(joining)):
-                on_step = more
+                shape.add(joining.values(), more)
                 self.steps.update(joining)
                 todo.extend(reversed(joining))
 
@@ -196,19 +239,18 @@ class Chains:
     def _step_of(self, node: int) -> int:
         return 1 + max(self.steps.get(parent, 0) for parent in self._graph.parents(node))
 
-    def _fits(self, on_step: Counter[int]) -> bool:
+    def _fits(self, shape: _Size) -> bool:
         """Whether so many nodes may be there for one that is ready."""
-        return not self._room.steps or sum(on_step.values()) <= self._room.steps
+        return not self._room.steps or shape.nodes <= self._room.steps
 
-    def _pays(self, on_step: Counter[int], number: int) -> bool:
+    def _pays(self, shape: _Size, number: int) -> bool:
         """Whether there is room for so many nodes more, and slots that are free would not run them
         sooner."""
         room = self._room
         if len(self.steps) + number > room.most:
             return False
-        in_turn = sum(max(0, count - room.parallel) for count in on_step.values())
-        saved_s = STEP_S * (len(on_step) - 1)
-        return not in_turn or 0 < in_turn * room.task_s / room.parallel <= saved_s
+        saved_s = STEP_S * (shape.steps - 1)
+        return not shape.in_turn or 0 < shape.in_turn * room.task_s / room.parallel <= saved_s
 
 
 def next_together(

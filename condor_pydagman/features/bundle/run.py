@@ -584,15 +584,17 @@ class Bundles(Feature):
     def set_by_person(self, node: int) -> None:
         """It may go together with other nodes than before."""
         self.waiting.look_again(node)
-        self.waiting.kinds.pop(node, None)
+        self.waiting.forget_kind(node)
 
     def retried(self, node: int) -> None:
         """Its next run may have another description."""
         self.waiting.kinds.pop(node, None)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
-        """New nodes may be bundled."""
+        """New nodes may be bundled; others have new parents."""
         self.waiting.grow(growth.nodes)
+        for node in children:
+            self.waiting.forget_kind(node)
 
     def node_left(self, node: int) -> None:
         """Nothing is known of the node any more."""

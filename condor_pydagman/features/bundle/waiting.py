@@ -144,8 +144,13 @@ class Waiting:
 
     def forget(self, node: int) -> None:
         """Nothing is known of the node any more."""
-        self.kinds.pop(node, None)
+        self.forget_kind(node)
         self.line_of.pop(node, None)
+
+    def forget_kind(self, node: int) -> None:
+        """Something else may keep the node from others."""
+        self.kinds.pop(node, None)
+        self.followers.forget(node)
 
     # Their kinds.
 

@@ -10,11 +10,16 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.views import node_reports
 from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
 from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt, Prepare
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.features.growth.piece import PieceText
+from condor_pydagman.features.growth.run import PieceOffered
+from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.vocabulary import NodeCommand, NodeStatus
 from tests import make
 from tests.features.bundle.bundled import (
     BundledDag,
@@ -24,6 +29,7 @@ from tests.features.bundle.bundled import (
     submitted,
     unbundled,
 )
+from tests.pieces import piece_of
 
 CHAIN = "A; B; C; A -> B; B -> C\nBUNDLE b CHAINS ALL_NODES"
 LONG = 100
@@ -82,6 +88,15 @@ def test_a_fan_joins_if_it_is_no_slower(room: Room, found: str) -> None:
 
 def test_a_chain_is_cut_where_there_is_no_more_room() -> None:
     assert followed("A; B; C; A -> B; B -> C", "A", Room(2)) == "AB"
+
+
+def test_a_chain_may_have_any_number_of_nodes() -> None:
+    """A preview follows it to its end: in a tenth of a second, not some minutes."""
+    names = [f"N{number}" for number in range(20_000)]
+    edges = [f"{one} -> {two}" for one, two in zip(names, names[1:])]
+    dag = make.dag("; ".join([*names, *edges]))
+    chains = Chains(dag, Room(len(names)), lambda _: True, lambda _: False)
+    assert chains.with_followers([0]) == list(range(len(names)))
 
 
 @pytest.mark.parametrize(
@@ -258,6 +273,27 @@ def test_nodes_of_a_chain_are_not_steered() -> None:
     harness.taken(1, 7)
     for node in range(3):
         assert "bundle 1" in harness.bundles.obstacle_to_steer(node)
+
+
+def test_a_node_of_a_chain_gets_no_other_parent() -> None:
+    """It would run before that one in its bundle, and the log would tell that it had."""
+    harness = chained()
+    text = PieceText("p", {"p": "JOB X x\nPARENT X CHILD C\n"}, BuildOptions())
+    harness.tell(PieceOffered(1, piece_of(harness.dag, text, "f" * 32), "ann"))
+    (answer,) = harness.asked(do.Grown)
+    assert answer.error.startswith("node C can't get another parent now: it is in bundle 1 with")
+
+
+def test_what_a_person_sets_may_keep_a_node_apart_that_was_not() -> None:
+    harness = chained("A; B; A -> B\nBUNDLE b WAIT 100 CHAINS ALL_NODES")
+    for names, wanted in (("B", NodeSettings(timeout=(9, None, None))), ("AB", NodeSettings(3))):
+        nodes = [harness.dag.ids[name] for name in names]
+        harness.tell(NodesSteered(1, NodeCommand.SET, nodes, "ann", settings_text(wanted)))
+        harness.settle()
+    harness.wait(101)
+    harness.settle()
+    assert harness.submits() == ["A"]
+    assert not harness.ever(Prepare)
 
 
 def test_a_chain_keeps_one_place_of_its_category() -> None:
