@@ -119,6 +119,7 @@ class Learned:
             ended=times.ended,
             job_s=self.overhead_s,
             is_live=is_live,
+            steps=length,
         )
         if limits.size:
             limits = limits._replace(size=max(1, limits.size // length))
