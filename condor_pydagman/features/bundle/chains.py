@@ -36,6 +36,7 @@ class Room(NamedTuple):
         most: all in all.
         parallel: how many run side by side.
         task_s: how long one takes, in seconds; 0: that is not known.
+        longest_s: the same of the longest.
         steps: how many may be in it for one that is ready, with that one; 0: any number.
         comes_home: what a node has made comes home with the job, and those that wait for the node
             elsewhere wait for that.
@@ -44,6 +45,7 @@ class Room(NamedTuple):
     most: int
     parallel: int = 1
     task_s: float = 0.0
+    longest_s: float = 0.0
     steps: int = 0
     comes_home: bool = False
 
@@ -201,7 +203,7 @@ class Chains:
         """Whether others, which wait for the same, would wait for the end of these nodes for longer
         than these take to start in jobs of their own."""
         room, graph = self._room, self._graph
-        if not room.comes_home or 0 < room.task_s <= STEP_S:
+        if not room.comes_home or 0 < room.longest_s <= STEP_S:
             return False
         parents = {one for node in joining for one in graph.parents(node)} & self.steps.keys()
         expected = {child for node in joining for child in few(graph.children(node))}

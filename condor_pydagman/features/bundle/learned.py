@@ -133,9 +133,9 @@ class Learned:
         self._shares[kind] = ready, found if ready >= before else share
         return min(self._shares[kind][1], ready)
 
-    def task_s(self, kind: str) -> float:
-        """How long a node of a kind takes, in seconds, rather too high; 0: that is not known."""
-        return self._times.get(kind, Times()).task_s
+    def times(self, kind: str) -> Times:
+        """How long nodes of a kind take."""
+        return self._times.get(kind, Times())
 
     def release_s(self, kind: str) -> float:
         """How long a node of a kind may run until others are not to wait for it, in seconds."""

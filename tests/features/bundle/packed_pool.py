@@ -14,7 +14,6 @@ from itertools import islice
 from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room, next_together
 from condor_pydagman.features.bundle.plan import (
     LATE,
-    MAX_SECONDS,
     MAX_SIZE,
     RELEASE_S,
     Limits,
@@ -24,6 +23,7 @@ from condor_pydagman.features.bundle.plan import (
     longest_of,
     sizes,
 )
+from condor_pydagman.features.bundle.waiting import room_of
 from condor_pydagman.named_tuple import NamedTuple
 
 Rule = Callable[[Seen, Limits], Iterable[int]]
@@ -201,9 +201,7 @@ class Run:
         return min(self.share[1], seen.ready)
 
     def room(self) -> Room:
-        task_s = self.times.task_s
-        most = min(MAX_SIZE, max(1, int(MAX_SECONDS / task_s))) if task_s else MAX_SIZE
-        return Room(most, 1, task_s, comes_home=self.pool.comes_home)
+        return room_of(Limits(), MAX_SIZE, self.times, comes_home=self.pool.comes_home)
 
     def followed(self, heads: Iterable[int], room: Room) -> list[int]:
         """Tasks that are ready, and those that run behind them."""

@@ -91,7 +91,7 @@ def test_a_fan_joins_if_it_is_no_slower(room: Room, found: str) -> None:
 def test_nobody_waits_long_for_files_that_come_home_with_the_job(text: str, found: str) -> None:
     home = WIDE._replace(comes_home=True)
     assert followed(text, "A", home) == found
-    assert followed(text, "A", home._replace(task_s=0.3)) == followed(text, "A")
+    assert followed(text, "A", home._replace(longest_s=0.3)) == followed(text, "A")
     assert followed(text, "A")[:2] == "AB"
 
 

@@ -54,6 +54,7 @@ def test_long_chains_do_not_go_all_at_once() -> None:
     assert sizes(long._replace(steps=5), NONE) == [1] * 6
     assert sizes(long._replace(steps=5, slots=64), NONE) == [1] * 61
     assert sizes(long._replace(steps=5, slots=0), NONE) == [1] * 90
+    assert sizes(long._replace(steps=5, task_s=4.0), NONE) == [1] * 90, "jobs take as long to start"
 
 
 def test_short_tasks_fill_bundles() -> None:

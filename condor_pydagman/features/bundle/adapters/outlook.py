@@ -223,7 +223,8 @@ class _Packing:
             return min(found, max(1, self._most // length))
 
         while left:
-            room = room_of(limits, self._most, comes_home=kind not in self._live)
+            times, comes_home = learned.times(kind), kind not in self._live
+            room = room_of(limits, self._most, times, comes_home=comes_home)
             nodes = set(next_together(room, len(left) + made, slots, followed, size))
             if not nodes:
                 return
