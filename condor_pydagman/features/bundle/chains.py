@@ -6,7 +6,7 @@ between their end and its start (`why_apart`).
 In a bundle nodes of which none waits for another run one after the other (`parallel` at a time),
 though slots may be free.  So a fan-out joins only if what it costs that way is less than what the
 bundle saves, a job's start for each step.  A chain, of which each node waits for the one before,
-costs nothing.
+costs nothing; unless what its nodes have made comes home with the job, and others wait for it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,18 @@ class Room(NamedTuple):
         most: all in all.
         parallel: how many run side by side.
         task_s: how long one takes, in seconds; 0: that is not known.
+        longest_s: the same of the longest.
         steps: how many may be in it for one that is ready, with that one; 0: any number.
+        comes_home: what a node has made comes home with the job, and those that wait for the node
+            elsewhere wait for that.
     """
 
     most: int
     parallel: int = 1
     task_s: float = 0.0
+    longest_s: float = 0.0
     steps: int = 0
+    comes_home: bool = False
 
     def cut(self, heads: int, length: int, slots: int) -> Room:
         """The same with chains that are cut if there are more of them than slots: else some slots
@@ -222,8 +227,10 @@ class Chains:
         todo = [head]
         while todo:
             joining = {child: self._step_of(child) for child in self._joining(todo.pop())}
+            if not joining or self._holds_up(joining):
+                continue
             more = shape.with_more(joining.values())
-            if joining and self._fits(more) and self._pays(more, len(joining)):
+            if self._fits(more) and self._pays(more, len(joining)):
                 shape.add(joining.values(), more)
                 self.steps.update(joining)
                 todo.extend(reversed(joining))
@@ -238,6 +245,17 @@ class Chains:
 
     def _step_of(self, node: int) -> int:
         return 1 + max(self.steps.get(parent, 0) for parent in self._graph.parents(node))
+
+    def _holds_up(self, joining: Iterable[int]) -> bool:
+        """Whether others, which wait for the same, would wait for the end of these nodes for longer
+        than these take to start in jobs of their own."""
+        room, graph = self._room, self._graph
+        if not room.comes_home or 0 < room.longest_s <= STEP_S:
+            return False
+        parents = {one for node in joining for one in graph.parents(node)} & self.steps.keys()
+        expected = {child for node in joining for child in few(graph.children(node))}
+        expected.update(self.steps, joining)
+        return any(one not in expected for parent in parents for one in graph.children(parent))
 
     def _fits(self, shape: _Size) -> bool:
         """Whether so many nodes may be there for one that is ready."""

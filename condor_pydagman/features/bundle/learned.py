@@ -129,6 +129,7 @@ class Learned:
             ended=times.ended,
             job_s=self.overhead_s + self._gaps.usual_s,
             is_live=is_live,
+            steps=length,
         )
         if limits.size:
             limits = limits._replace(size=max(1, limits.size // length))
@@ -142,9 +143,9 @@ class Learned:
         self._shares[kind] = ready, found if ready >= before else share
         return min(self._shares[kind][1], ready)
 
-    def task_s(self, kind: str) -> float:
-        """How long a node of a kind takes, in seconds, rather too high; 0: that is not known."""
-        return self._times.get(kind, Times()).task_s
+    def times(self, kind: str) -> Times:
+        """How long nodes of a kind take."""
+        return self._times.get(kind, Times())
 
     def release_s(self, kind: str) -> float:
         """How long a node of a kind may run until others are not to wait for it, in seconds."""

@@ -86,6 +86,21 @@ def test_a_fan_joins_if_it_is_no_slower(room: Room, found: str) -> None:
     assert len(followed("A; B C; D; A -> B C; B C -> D", "A", room)) <= room.most
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A -> B; B -> C", "ABC"),
+        ("A -> B C; X -> C", "A"),  # C would wait for the end of B as well
+        ("A -> B; B -> C; A B C X -> Z", "ABC"),  # Z waits for that in any case
+    ],
+)
+def test_nobody_waits_long_for_files_that_come_home_with_the_job(text: str, found: str) -> None:
+    home = WIDE._replace(comes_home=True)
+    assert followed(text, "A", home) == found
+    assert followed(text, "A", home._replace(longest_s=0.3)) == followed(text, "A")
+    assert followed(text, "A")[:2] == "AB"
+
+
 def test_a_chain_is_cut_where_there_is_no_more_room() -> None:
     assert followed("A; B; C; A -> B; B -> C", "A", Room(2)) == "AB"
 

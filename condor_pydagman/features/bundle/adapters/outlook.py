@@ -190,8 +190,9 @@ class _Packing:
         first = [node for node in nodes if self._steps[node] == step]
         limits = limits_of(dag, line, category, self._most)
         in_order = sorted(nodes, key=self._steps.__getitem__)
-        ahead = ChainsAhead(dag, in_order, line, limits.parallel)
-        all_first = ahead.with_followers(first, Room(len(nodes), limits.parallel))
+        room = Room(len(nodes), limits.parallel, comes_home=kind not in self._live)
+        ahead = ChainsAhead(dag, in_order, line, room)
+        all_first = ahead.with_followers(first, room)
         together = Together(
             dag.names[nodes[0]],
             dag.submits[nodes[0]],
@@ -223,7 +224,8 @@ class _Packing:
             return min(found, max(1, self._most // length))
 
         while left:
-            room = room_of(limits, self._most)
+            times, comes_home = learned.times(kind), kind not in self._live
+            room = room_of(limits, self._most, times, comes_home=comes_home)
             nodes = set(next_together(room, len(left) + made, slots, followed, size))
             if not nodes:
                 return
