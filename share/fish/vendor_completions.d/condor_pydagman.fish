@@ -75,6 +75,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l choose_until -x -d 'as -choose_until of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l choose_only -x -d 'as -choose_only of condor_submit_dag'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l nodes -d 'list all nodes, and whether each would run'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l commands -d 'show what each node would run: program, arguments, files, scripts, directory'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -l json -d 'print one JSON object'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from dry-run' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from watch' -l once -d 'print the state once and exit'
