@@ -16,6 +16,7 @@ from tools import (
     decision_table,
     knob_page,
     man_pages,
+    schemas,
     state_diagrams,
     timers,
 )
@@ -37,6 +38,7 @@ def files() -> dict[str, str]:
         "docs/design.md": timers.document(ROOT / "docs/design.md"),
         "docs/decisions.md": decision_table.document(ROOT / "docs/decisions.md"),
         **completion.files(),
+        **schemas.files(),
     }
 
 

@@ -221,6 +221,7 @@ SUBCOMMANDS = {
     "limits": "limits_command",
     "draw": "draw",
     "flatten": "flatten",
+    "schema": "schema_command",
     "knobs": "knobs_command",
     "pool": "pool_command",
 }
