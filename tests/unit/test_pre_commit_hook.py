@@ -54,6 +54,7 @@ def test_what_it_says() -> None:
     assert found["language"] == "python"
     assert found["files"] == r"\.dag$"
     assert found["args"] == "[-UseDagDir]"
+    assert not any(mark in value for value in found.values() for mark in (": ", " #"))  # of YAML
 
 
 def test_each_file_is_checked_alone_in_its_directory(repository: Path) -> None:
@@ -66,4 +67,5 @@ def test_a_mistake_in_one_of_them(repository: Path) -> None:
     done = run(repository, "-UseDagDir", "bad one.dag", "good/one.dag")
     assert done.returncode == 1
     assert "bad one.dag:2" in done.stdout
+    assert "    in bad one.dag\n" in done.stdout
     assert "good/one.dag:" not in done.stdout.replace("good/one.dag: warning DAG306", "")
