@@ -17,7 +17,7 @@ LAST_BYTES = 1 << 16  # of a file that is followed, from where it begins
 _HEAD_BYTES = 8192  # in which a binary file has a byte of 0
 # What could change the terminal; colours, `ESC [ ... m`, may pass.
 _CONTROLS = re.compile(
-    rb"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\xc2[\x80-\x9f]|\x1b(?!\[[0-9;]*m)"
+    rb"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\xc2(?:[\x80-\x9f]|\Z)|\x1b(?!\[[0-9;]*m)"
 )
 
 

@@ -288,6 +288,33 @@ def test_a_node_in_a_bundle(work_directory: Path, said: Callable[..., Said]) -> 
     assert said("A") == (0, "bundled\n", "")
 
 
+def test_a_data_node(work_directory: Path, said: Callable[..., Said]) -> None:
+    made = dag(work_directory, "DATA A a.dap\n")
+    made.submit("A", 7)
+    made.execute(7)
+    Path("t.dag.placements").mkdir()
+    write("t.dag.placements/A.out", "copied\n")
+    assert said("A")[:2] == (0, "copied\n")
+    assert said("A", "--err")[:2] == (0, "copied\n")
+
+
+def test_a_dag_file_that_is_gone(
+    logs: DagLogs, ads: Ads, said: Callable[..., Said], work_directory: Path
+) -> None:
+    logs.execute(7)
+    logs.terminate(7)
+    Path("t.dag").unlink()
+    ads.append({"ClusterId": 7, "ProcId": 0, "Iwd": str(work_directory), "Out": "o"})
+    write("o", "by the ad\n")
+    code, out, err = said("A")
+    assert (code, out) == (0, "by the ad\n")
+    assert "the DAG can't be read" in err
+    ads.clear()
+    code, _, err = said("A")
+    assert code == 1
+    assert "it is not known where job 7.0 of node A writes: its ad can't be had: away" in err
+
+
 def test_a_dag_that_was_never_started(logs: DagLogs, said: Callable[..., Said]) -> None:
     logs.log.unlink()
     logs.out.unlink()
