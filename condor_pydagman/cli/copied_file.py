@@ -40,33 +40,24 @@ class CopiedFiles:
         for path, jobs in files.items():
             file = self._files.setdefault(path, CopiedFile(path, near_end=self._follow))
             heading = _heading(path, jobs) if len(self._files) > 1 or len(files) > 1 else ""
-            try:
-                self._copy(file, heading)
-            except FileNotFoundError:
-                problems.append(f"{_name(path)} is not there")
-            except FileError:
-                problems.append(f"{_name(path)} is not a regular file")
-            except Binary as error:
-                problems.append(str(error))
-            except OSError as error:
-                problems.append(f"{_name(path)} can't be read: {error.strerror}")
+            while self._copy_piece(file, heading):
+                pass
+            problems += [file.problem] if file.problem else []
+        sys.stdout.flush()
         return problems
 
-    def _copy(self, file: CopiedFile, heading: str) -> None:
-        while True:
-            data = file.read()
-            if (data or not file.is_known) and heading and self._headed != file.path:
-                sys.stdout.write(f"{heading}\n")
-                self._headed = file.path
-            file.is_known = True
-            if not data:
-                break
+    def _copy_piece(self, file: CopiedFile, heading: str) -> bool:
+        """Whether there may be more."""
+        is_new = not file.is_known
+        data = file.read()
+        if file.problem:
+            return False
+        if heading and (data or is_new) and self._headed != file.path:
+            print(heading)
+            self._headed = file.path
+        if data:
             write(data)
-        sys.stdout.flush()
-
-
-class Binary(Exception):
-    """A file that is no text, for a terminal; the text says what to do."""
+        return bool(data)
 
 
 class CopiedFile:
@@ -74,42 +65,60 @@ class CopiedFile:
 
     Attributes:
         path: of the file.
-        is_known: whether it has been read.
+        problem: why it can't be read; '' if it can.
     """
 
     def __init__(self, path: str, *, near_end: bool) -> None:
         self.path = path
-        self.is_known = False
+        self.problem = ""
         self._near_end = near_end
         self._offset = self._inode = 0
 
-    def read(self) -> bytes:
-        """The next piece, b'' if there is no more now; of a file that has become shorter, or is
-        another one of that name, from its beginning.
+    @property
+    def is_known(self) -> bool:
+        """Whether it has been read, and be it that nothing was in it."""
+        return bool(self._inode)
 
-        Raises:
-            FileError: it is no ordinary file.
-            OSError: it can't be read.
-            Binary: it is no text, and standard output is a terminal.
-        """
+    def read(self) -> bytes:
+        """The next piece; b'' if there is no more now, or there is a problem.  A file that has
+        become shorter, or is another one of that name, is read from its beginning."""
+        self.problem = ""
+        try:
+            return self._read()
+        except FileNotFoundError:
+            self.problem = f"{_name(self.path)} is not there"
+        except FileError:
+            self.problem = f"{_name(self.path)} is not a regular file"
+        except OSError as error:
+            self.problem = f"{_name(self.path)} can't be read: {error.strerror}"
+        return b""
+
+    def _read(self) -> bytes:
         with open_ordinary(self.path) as file:
             found = os.fstat(file.fileno())
             if found.st_size < self._offset or self._inode not in (0, found.st_ino):
                 self._offset = 0
+            if not self._inode and self._is_unfit(file.read(_HEAD_BYTES), found.st_size):
+                return b""
             if not self._inode:
-                self._begin(file.read(_HEAD_BYTES), found.st_size)
+                self._begin(found.st_size)
             self._inode = found.st_ino
             file.seek(self._offset)
             data = file.read(PIECE_BYTES)
         self._offset += len(data)
         return data
 
-    def _begin(self, head: bytes, size: int) -> None:
-        if b"\0" in head and sys.stdout.isatty():
-            raise Binary(
-                f"{_name(self.path)} is no text ({size:,} bytes): send it into a file or a program,"
-                " as with > FILE"
-            )
+    def _is_unfit(self, head: bytes, size: int) -> bool:
+        """Whether it is no text, and standard output is a terminal."""
+        if b"\0" not in head or not sys.stdout.isatty():
+            return False
+        self.problem = (
+            f"{_name(self.path)} is no text ({size:,} bytes): send it into a file or a program, as"
+            " with > FILE"
+        )
+        return True
+
+    def _begin(self, size: int) -> None:
         if self._near_end and size > LAST_BYTES:
             self._offset = size - LAST_BYTES
             print(

@@ -250,6 +250,19 @@ def test_what_is_no_file(logs: DagLogs, said: Callable[..., Said]) -> None:
     assert "A.err is not a regular file" in said("A", "--err")[2]
 
 
+@pytest.mark.usefixtures("work_directory")
+def test_a_reader_that_has_enough_is_no_problem_of_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def write_nowhere(_: bytes) -> None:
+        raise BrokenPipeError
+
+    write("o", "hello\n")
+    monkeypatch.setattr(copied_file, "write", write_nowhere)
+    with pytest.raises(BrokenPipeError):
+        copied_file.CopiedFiles(follow=False).copy({"o": ["7.0"]})
+
+
 def test_a_hostile_name(work_directory: Path, said: Callable[..., Said]) -> None:
     made = dag(work_directory, "JOB A a.sub\n", "output = \x1b[2J\nqueue\n")
     made.submit("A", 7)
