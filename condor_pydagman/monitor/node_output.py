@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Mapping, Sequence
 
 from condor_pydagman.errors import PoolError, UsageError
@@ -15,6 +16,7 @@ from condor_pydagman.monitor.job_files import JobFiles, by_ads, by_description, 
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import logged_name
 from condor_pydagman.printable import message, printable
+from condor_pydagman.vocabulary import NodeStatus
 
 _CLOCK_S = 1.0  # by which times of files may differ from those of the log
 
@@ -50,7 +52,7 @@ class NodeOutput:
     def __init__(self, found: FoundDag, dag: Dag | None, name: str, kind: str) -> None:
         self._found, self._dag, self._name, self._kind = found, dag, name, kind
         self._node = dag.find(name) if dag is not None else None
-        self._known: dict[int, list[JobFiles]] = {}
+        self._known: dict[tuple[int, int], list[JobFiles]] = {}
         self._silent = ""  # why the schedd did not answer
 
     def look(self, run: Run, which: int | None, *, over: bool) -> Written:
@@ -82,9 +84,22 @@ class NodeOutput:
         return f"node {message(self._name)}"
 
     def _not_started(self, node: NodeRun, *, over: bool) -> Written:
-        state = LOOKS[shown_state(node)].word
-        why = f"{self._title()} has not run: it is {state}"
-        return Written({}, why, comes=not over, running=not over)
+        why = f"{self._title()} has not run: it is {LOOKS[shown_state(node)].word}"
+        if node.status is NodeStatus.DONE:
+            return self._of_earlier_run(why)
+        comes = not over and node.status not in (NodeStatus.ERROR, NodeStatus.FUTILE)
+        return Written({}, why, comes=comes, running=comes)
+
+    def _of_earlier_run(self, why: str) -> Written:
+        """What is there of a node that had not to run in this run of the DAG."""
+        if self._dag is None or self._node is None:
+            return Written({}, why)
+        jobs = by_description(self._found, self._dag, self._node, None)
+        files = {path: () for path in same_files(jobs, self._kind) if os.path.isfile(path)}
+        if not files:
+            return Written({}, why)
+        named = ", ".join(printable(shown(path)) for path in files)
+        return Written(files, f"{why}; {named} is of an earlier run of the DAG")
 
     def _of_attempt(self, attempt: Attempt, *, over: bool) -> Written:
         queued, worker = attempt.queued_as, self._worker()
@@ -169,10 +184,11 @@ class NodeOutput:
         )
 
     def _jobs(self, attempt: Attempt) -> list[JobFiles]:
-        known = self._known.get(attempt.number, [])
-        if len(known) < max(attempt.procs, 1):
-            known = self._known[attempt.number] = self._found_out(attempt)
-        return known
+        """What is known of them, asked once for as many as there are."""
+        key = attempt.number, attempt.procs
+        if key not in self._known:
+            self._known[key] = self._found_out(attempt)
+        return self._known[key]
 
     def _found_out(self, attempt: Attempt) -> list[JobFiles]:
         """By ads, and by the description where these are missing."""

@@ -125,6 +125,17 @@ def test_nodes_without_a_job(work_directory: Path, said: Callable[..., Said]) ->
     assert said("B")[0] == 1
 
 
+def test_a_node_that_an_earlier_run_has_done(
+    work_directory: Path, said: Callable[..., Said]
+) -> None:
+    dag(work_directory, "JOB A a.sub DONE\n", "output = $(JOB).out\nqueue\n")
+    assert said("A", "--follow")[::2] == (1, "condor_pydagman: node A has not run: it is done\n")
+    write("A.out", "then\n")
+    code, out, err = said("A")
+    assert (code, out) == (0, "then\n")
+    assert "A.out is of an earlier run of the DAG" in err
+
+
 def test_a_job_that_could_not_be_submitted(work_directory: Path, said: Callable[..., Said]) -> None:
     made = dag(work_directory, "JOB A a.sub\n")
     made.record(JournalRecord.SUBMIT_FAILED, text="no such universe")
@@ -360,6 +371,25 @@ def test_it_waits_for_what_is_transferred(
     code, out, err = said("A", "-f")
     assert (code, out) == (0, "all\n")
     assert err.count("comes home when it has ended") == 1
+
+
+def test_the_schedd_is_asked_once(
+    logs: DagLogs,
+    said: Callable[..., Said],
+    steps: list[Callable[[], object]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def jobs_of_node(*_: Any) -> Ads:
+        asked.append(1)
+        return []
+
+    monkeypatch.setattr(schedd_queries, "jobs_of_node", jobs_of_node)
+    logs.execute(7)
+    steps += [lambda: None, lambda: None, lambda: logs.terminate(7)]
+    said("A", "--follow")
+    assert asked == [1]
 
 
 def test_a_huge_file_is_followed_from_near_its_end(
