@@ -18,7 +18,7 @@ from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.dagman_job.condor_sub import parse_quoted
+from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
 from condor_pydagman.explain.last_lines import excerpt_of
@@ -283,7 +283,7 @@ def _of_description(text: str, root: str) -> TaskDescription:
 def _words(arguments: str) -> list[str]:
     """Arguments in either syntax; none if their quotes do not match."""
     try:
-        return parse_quoted(arguments) if arguments.startswith('"') else arguments.split()
+        return parse_arguments(arguments)
     except ValueError:
         return []
 
