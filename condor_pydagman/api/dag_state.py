@@ -75,7 +75,8 @@ def status_of_files(paths: DagPaths) -> DagStatus:
         raise FileError(f"there is no DAG file {paths.primary}")
     files = state_of_files(paths)
     over = files.state in (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
-    waiting = _waiting_job(paths) if over or files.state is DagState.NOT_STARTED else {}
+    may_wait = over or files.state in (DagState.NOT_STARTED, DagState.INTERRUPTED)
+    waiting = _waiting_job(paths) if may_wait else {}
     if waiting:
         state, _ = state_of_ad(waiting)
         cluster = int(waiting["ClusterId"])
