@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 import queue
+import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -17,9 +18,10 @@ import pytest
 from condor_pydagman import DagRun
 from condor_pydagman.api import glance_process
 from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.pool import processes
 from tests import locks
 from tests.dag_logs import DagLogs
-from tests.waiting import LIMIT_S
+from tests.waiting import LIMIT_S, until
 
 EVIL = "<script>alert('&quot;')</script>"
 REASON = "<img/src=x/onerror=alert(1)>"
@@ -229,6 +231,29 @@ def test_a_run_that_is_over_needs_no_process(logs: DagLogs, cells: Cells) -> Non
     assert run._view is not None
     assert run._view._process is None
     cells.until("failed, exit code 1")
+
+
+KERNEL = """\
+import sys
+from condor_pydagman.api.live_view import LiveView
+from condor_pydagman.api.run_identity import RunIdentity
+view = LiveView(RunIdentity("t.dag"), 0.1, lambda bundle, **_: sys.stderr)
+print(view._process.pid, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_the_process_ends_when_the_kernel_dies(logs: DagLogs) -> None:
+    argv = [sys.executable, "-c", KERNEL]
+    with (
+        locks.held("t.dag.lock", "42\n"),
+        subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as kernel,
+    ):
+        assert kernel.stdout is not None
+        pid = int(kernel.stdout.readline())
+        assert processes.stat_of(pid).alive
+        kernel.kill()
+        until(lambda: not processes.stat_of(pid).alive, "the end of the process")
 
 
 def test_a_terminal_gets_the_text(
