@@ -17,7 +17,7 @@ from typing import Any
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import RunIdentity
 
-Bundle = dict[str, str]
+_STALE = "(this view has broken down and is no longer updated; show() begins a new one)"
 
 
 class LiveView:
@@ -82,11 +82,16 @@ def _started(run: RunIdentity, interval: float) -> subprocess.Popen[str]:
 def _hand_on(process: subprocess.Popen[str], cell: Any) -> None:
     """Show what the process prints, until it ends or the front end has gone."""
     assert process.stdout is not None
+    last = ""
     with process.stdout, contextlib.suppress(OSError, ValueError, RuntimeError):
         for line in process.stdout:
-            cell.update(json.loads(line), raw=True)
+            bundle = json.loads(line)
+            cell.update(bundle, raw=True)
+            last = bundle["text/plain"]
     _close(process)
-    process.wait()
+    if process.wait():
+        with contextlib.suppress(OSError, RuntimeError):
+            cell.update({"text/plain": f"{last}\n{_STALE}"}, raw=True)
 
 
 def _close(process: subprocess.Popen[str]) -> None:

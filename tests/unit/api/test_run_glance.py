@@ -224,6 +224,16 @@ def test_another_call_ends_the_first(logs: DagLogs, cells: Cells) -> None:
     assert cells.made == 2
 
 
+def test_a_view_that_breaks_down_says_so(logs: DagLogs, cells: Cells) -> None:
+    run = DagRun("t.dag")
+    with locks.held("t.dag.lock", "42\n"):
+        run.show(interval=0.1)
+        assert run._view is not None
+        assert run._view._process is not None
+        run._view._process.kill()
+        cells.until("no longer updated")
+
+
 def test_a_run_that_is_over_needs_no_process(logs: DagLogs, cells: Cells) -> None:
     logs.end(1)
     run = DagRun("t.dag")
