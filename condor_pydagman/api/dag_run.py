@@ -13,7 +13,7 @@ from condor_pydagman.adapters.request_client import SteeringAnswer
 from condor_pydagman.api.dag_reading import StrPath
 from condor_pydagman.api.dag_state import DagStatus
 from condor_pydagman.api.live_view import LiveView, display_of_kernel
-from condor_pydagman.api.run_end import LOOK_S, RunEnd, Until
+from condor_pydagman.api.run_end import RunEnd, Until
 from condor_pydagman.api.run_events import RunEvents
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import RunIdentity
@@ -93,16 +93,12 @@ class DagRun:
             FileError: the DAG was not submitted, or its files were removed.
             PoolError: the schedd has no such job.
         """
-        end = RunEnd(self._run, until)
-        deadline = _deadline(timeout)
+        end = RunEnd(self._run, until, timeout)
         while True:
             status = end.look()
             if status is not None:
                 return status
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise end.timeout(timeout or 0.0)
-            time.sleep(min(LOOK_S, left))
+            time.sleep(end.pause())
 
     async def wait_async(
         self, timeout: float | None = None, until: Until | None = None
@@ -112,16 +108,12 @@ class DagRun:
         It needs no thread: looks take little, except that a schedd that is slow to answer holds
         the loop up.
         """
-        end = RunEnd(self._run, until)
-        deadline = _deadline(timeout)
+        end = RunEnd(self._run, until, timeout)
         while True:
             status = end.look()
             if status is not None:
                 return status
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise end.timeout(timeout or 0.0)
-            await asyncio.sleep(min(LOOK_S, left))
+            await asyncio.sleep(end.pause())
 
     def events(self, since: str = "", *, follow: bool = True) -> Iterator[DagEvent]:
         """What has happened in the run, oldest first, and what happens until its end.
@@ -265,7 +257,3 @@ def _events(source: RunEvents) -> Iterator[DagEvent]:
         yield from source.read()
         if not source.over:
             time.sleep(source.pause)
-
-
-def _deadline(timeout: float | None) -> float:
-    return float("inf") if timeout is None else time.monotonic() + timeout

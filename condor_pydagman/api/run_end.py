@@ -17,6 +17,7 @@ from condor_pydagman.errors import FileError, PoolError, PydagmanError
 from condor_pydagman.monitor.found_state import DagState
 
 LOOK_S = 0.5  # between looks
+BUSY_S = 2.0  # between questions to the schedd, as long as something changes
 ASK_S = 15.0  # between questions to the schedd, if nothing changes
 
 Until = Callable[[DagStatus], object]
@@ -40,12 +41,17 @@ class RunEnd:
     Args:
         run: which run.
         until: what else ends the waiting.
+        timeout: how long is waited, seconds; None for no limit.
     """
 
-    def __init__(self, run: RunIdentity, until: Until | None = None) -> None:
-        self._run, self._until = run, until
+    def __init__(
+        self, run: RunIdentity, until: Until | None = None, timeout: float | None = None
+    ) -> None:
+        self._run, self._until, self._timeout = run, until, timeout
+        self._begun = time.monotonic()
         self._marks: list[tuple[int, int]] = []
         self._pause = self._due = 0.0
+        self._looked = float("-inf")
 
     def look(self) -> DagStatus | None:
         """How the run stands if it has ended, or if `until` says so; None otherwise.
@@ -64,19 +70,32 @@ class RunEnd:
             raise
         return self._ended(standing)
 
-    def timeout(self, seconds: float) -> DagTimeout:
-        """What is to be said after so many seconds in vain."""
+    def pause(self) -> float:
+        """How long to wait before the next look, seconds.
+
+        Raises:
+            DagTimeout: the time is over.
+        """
+        if self._timeout is None:
+            return LOOK_S
+        left = self._begun + self._timeout - time.monotonic()
+        if left <= 0:
+            raise self._time_is_over(self._timeout)
+        return min(LOOK_S, left)
+
+    def _time_is_over(self, seconds: float) -> DagTimeout:
         name = os.path.basename(self._run.path)
         try:
             status = self._run.standing().status
         except PydagmanError as error:
             text = f"{name} has not ended in {seconds:g} s, and how it stands is not known: {error}"
             return DagTimeout(text, None)
-        text = f"{name} is {status.state.value} after {seconds:g} s of waiting; it goes on"
-        if status.state is DagState.HELD:
-            reason = self._run.hold_reason()
-            text = f"{name} is held after {seconds:g} s of waiting" + f": {reason}" * bool(reason)
-            text += "; it goes on when it is released, with release() or condor_release"
+        if status.state is not DagState.HELD:
+            text = f"{name} is {status.state.value} after {seconds:g} s of waiting; it goes on"
+            return DagTimeout(text, status)
+        reason = self._run.hold_reason()
+        text = f"{name} is held after {seconds:g} s of waiting" + f": {reason}" * bool(reason)
+        text += "; it goes on when it is released, with release() or condor_release"
         return DagTimeout(text, status)
 
     @property
@@ -91,11 +110,14 @@ class RunEnd:
         if self._run.lives():
             self._pause = self._due = 0.0
             return is_new and self._until is not None
+        if is_new:
+            self._pause = min(self._pause, BUSY_S / 2)
+            self._due = min(self._due, self._looked + BUSY_S)
         now = time.monotonic()
-        if now < self._due and not is_new:
+        if now < self._due:
             return False
-        self._pause = LOOK_S if is_new else min(2 * self._pause or LOOK_S, ASK_S)
-        self._due = now + self._pause
+        self._pause = min(2 * self._pause or LOOK_S, ASK_S)
+        self._looked, self._due = now, now + self._pause
         return True
 
     def _ended(self, standing: Standing) -> DagStatus | None:

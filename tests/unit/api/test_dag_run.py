@@ -171,6 +171,22 @@ def test_while_dagman_lives_nobody_else_is_asked(
     assert str(caught.value) == "t.dag is running after 100 s of waiting; it goes on"
 
 
+def test_a_dagman_whose_lock_is_not_seen_is_not_asked_for_at_each_line(
+    logs: DagLogs, clock: Clock, schedd: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine, or one of another program."""
+    run, asked = DagRun(42), []
+
+    def ended(*_: Any) -> None:
+        asked.append(clock.now)
+
+    monkeypatch.setattr(run_end.RunEnd, "_ended", ended)
+    clock.then = lambda: logs.say("it writes all the time")
+    with pytest.raises(DagTimeout):
+        run.wait(100)
+    assert 40 < len(asked) <= 60
+
+
 def test_something_before_the_end(logs: DagLogs, clock: Clock, dagman: Any) -> None:
     clock.then = lambda: logs.counts(2, 1, 0, 0, 0, 0, 1, 0, 0)
     found = DagRun("t.dag").wait(60, lambda status: status.counts and status.counts.done == 1)
