@@ -24,7 +24,7 @@ from condor_pydagman.vocabulary import ScriptKind
 
 LONG_S = 20.0  # of a task: what takes that long gains nothing by running behind others in a job
 STEP_S = 0.5  # that a step takes longer in a job of its own, at least. Measured: 1.6 s
-LEAST_S = 4.0  # of a chain that is cut: what goes on in another job begins about two later
+LEAST_S = 1.0  # of a chain that is cut
 PARTS = 4  # of the work for a slot that a chain is at most, then
 MAX_EDGES = 500  # to or from a node, beyond which none joins: all are looked at again and again
 
@@ -53,8 +53,8 @@ class Room(NamedTuple):
         """The same with chains that are cut if there are more of them than slots: else some slots
         would run whole ones in the end, while others have nothing to do.
 
-        What is left of a chain costs another job.  So none is cut that is short, nor one of which
-        less than half would be left: then each slot has several, and they end together anyway.
+        What is left of a chain costs another job.  So none is cut that is short, nor, as long as
+        times are not known, one of which less than half would be left.
 
         Args:
             heads: nodes that are ready, and bundles that run or are to.
@@ -64,7 +64,8 @@ class Room(NamedTuple):
         if is_short or not 0 < slots < heads:
             return self
         steps = max(1, heads * length // (PARTS * slots))
-        return self if 2 * steps > length else self._replace(steps=steps)
+        stays = not self.task_s and 2 * steps > length
+        return self if stays else self._replace(steps=steps)
 
 
 def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:

@@ -120,11 +120,11 @@ def test_a_chain_may_have_any_number_of_nodes() -> None:
         (8, 20, 5.0, 0),  # a slot for each
         (9, 20, 5.0, 5),
         (9, 20, 0.0, 5),  # nothing is known of times
-        (9, 20, 0.2, 0),  # all of it takes less than two jobs more
-        (9, 20, 0.21, 5),
+        (9, 20, 0.05, 0),  # all of it takes less than a job more
+        (9, 20, 0.06, 5),
         (16, 4, 0.0, 2),
         (30, 4, 0.0, 0),  # one step would be left for a job of its own
-        (30, 4, 5.0, 0),
+        (30, 4, 5.0, 3),
     ],
 )
 def test_chains_are_cut_if_that_wins_more_than_jobs_cost(
