@@ -40,14 +40,17 @@ class Owner(Protocol):
         """The VARS that other files say of a node."""
 
 
+INLINE = "{"  # the word that an inline description follows
+
+
 class Definition(NamedTuple):
     """What the line that defines a node says behind its name; many nodes can have the same.
 
     Attributes:
         word: the command words before the name, as SUBDAG EXTERNAL.
-        submit: the word behind the name: a file, or the name of a description of the DAG; '' for
-            the file of a Workflow, which has no name yet.
-        lines: of an inline description, '' for none.
+        submit: the word behind the name: a file, the name of a description of the DAG, or INLINE;
+            '' for the file of a Workflow, which has no name yet.
+        lines: of an inline description.
         options: DIR, NOOP and DONE.
     """
 

@@ -169,14 +169,15 @@ class Workflow(Making):
         vars: Vars | None,
         options: tuple[Any, bool, bool],
     ) -> WorkflowNode:
-        if isinstance(submit, Workflow):
-            submit, inner = None, {name: submit}
-        else:
-            inner = {}
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a node must be a text, not {name!r}")
+        if not isinstance(vars, (Mapping, type(None))):
+            raise TypeError(f"vars must be a mapping, not {vars!r}")
         definition = self.define(word, name, submit, options)
         pairs = self.pairs(vars) if vars else ""
         node = self.add(name, definition, pairs, self.places.here())
-        self.inner.update(inner)
+        if isinstance(submit, Workflow):
+            self.inner[name] = submit
         return node
 
     def layer(
@@ -204,7 +205,7 @@ class Workflow(Making):
                 file says this.
             TypeError: a row or the description is none.
         """
-        first, place = len(self.order), self.places.here()
+        first, described, place = len(self.order), len(self.described), self.places.here()
         shared = name.partition("{")[0] or "layer"
         definition = self.define("JOB", shared, submit, (directory, False, False), shared=True)
         name_of, nodes = table.namer(name), []
@@ -212,8 +213,11 @@ class Workflow(Making):
             with collection_off():
                 for number, row in enumerate(table.rows(rows, columns)):
                     nodes.append(self.add(name_of(number, row), definition, self.pairs(row), place))
-        except (LookupError, ValueError) as error:
-            raise values.refused(f"A row gives no name {name}: {error!r}", self.here()) from None
+        except BaseException as error:
+            self.forget(first, described)
+            if isinstance(error, table.RowError):
+                raise values.refused(str(error), self.here()) from None
+            raise
         self.layers.append(range(first, len(self.order)))
         return WorkflowNodes(self, nodes)
 

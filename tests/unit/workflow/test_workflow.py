@@ -148,7 +148,7 @@ def test_rows_of_a_table_of_pandas() -> None:
     ("make", "message"),
     [
         (lambda f: f.job("A", "y.sub"), "There is a node A already"),
-        (lambda f: f.job("a b", "y.sub"), "Unexpected token"),
+        (lambda f: f.job("a b", "y.sub"), "it has blanks"),
         (lambda f: f.job("PARENT", "y.sub"), "reserved word"),
         (lambda f: f.job("S+A", "y.sub"), "illegal charater"),
         (lambda f: f.job("B\n", "y.sub"), "B"),
