@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, repeat
 from typing import Any
 
 from condor_pydagman.api.dag_errors import DagError, Place
@@ -82,8 +82,6 @@ class Making(DagCommands):
 
     def join(self, parents: Joinable, children: Joinable, weak: bool = False) -> None:
         """Have these children wait for these parents."""
-        if parents.flow is not self or children.flow is not self:
-            raise values.refused("Nodes of two Workflows can't wait for each other", self.here())
         if not (parents.each() and children.each()):
             return
         place = self.places.here()
@@ -91,14 +89,26 @@ class Making(DagCommands):
         self._children.append(children)
         self._joined_at.append(~place if weak else place)
 
+    def join_each(
+        self, parents: Sequence[Joinable], children: Sequence[Joinable], weak: bool
+    ) -> None:
+        """Have the first child wait for the first parent, and so on; there are as many of both."""
+        place = self.places.here()
+        self._parents += parents
+        self._children += children
+        self._joined_at.extend(repeat(~place if weak else place, len(parents)))
+
     def nodes_of(self, some: NodesLike) -> Joinable:
         """Nodes as a program names them.
 
         Raises:
-            DagError: there is no such node.
+            DagError: there is no such node, or it is one of another Workflow.
             TypeError: it is none.
         """
         if isinstance(some, Joinable):
+            if some.flow is not self:
+                text = "Nodes of two Workflows can't wait for each other"
+                raise values.refused(text, self.here())
             return some
         if isinstance(some, str):
             return self.node(some)

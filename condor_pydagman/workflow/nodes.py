@@ -30,6 +30,11 @@ class Owner(Protocol):
     def join(self, parents: Joinable, children: Joinable, weak: bool = False) -> None:
         """Have these children wait for these parents."""
 
+    def join_each(
+        self, parents: Sequence[Joinable], children: Sequence[Joinable], weak: bool
+    ) -> None:
+        """Have the first child wait for the first parent, and so on."""
+
     def checked(self, word: str, fields: Mapping[str, Any]) -> tuple[Command, int]:
         """A command that has a line, and the number of the place where it is said."""
 
@@ -117,8 +122,7 @@ class Joinable(NodeCommands):
         if len(ours) != len(theirs):
             text = f"{len(ours)} nodes can't each have one child of {len(theirs)} nodes"
             raise values.refused(text, self.flow.here())
-        for parent, child in zip(ours, theirs):
-            self.flow.join(parent, child, weak)
+        self.flow.join_each(ours, theirs, weak)
         return found
 
     def before_by(

@@ -162,6 +162,8 @@ def test_rows_of_a_table_of_pandas() -> None:
         (lambda f: f.layer("B", "y.sub", [(1, 2)], columns=("x",)), "2 values for 1 columns"),
         (lambda f: f["A"] >> "Bee", "There is no node Bee"),
         (lambda f: f["A"] >> Workflow().job("A", "x.sub"), "Nodes of two Workflows"),
+        (lambda f: f["A"] >> [Workflow().job("A", "x.sub")], "Nodes of two Workflows"),
+        (lambda f: f["A"].before_each(Workflow().layer("B", "x", 1)), "Nodes of two Workflows"),
         (lambda f: f.layer("B", "y.sub", 2).before_each("A"), "can't each have one child"),
         (lambda f: f["A"].before_by("x", "A"), "node A has no variable 'x'"),
         (lambda f: [f.description("d", {}), f.description("d", {})], "There is a description d"),
