@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
-from typing import Any
 
 from condor_pydagman.named_tuple import NamedTuple
 
@@ -36,32 +35,37 @@ Positions = Mapping[str, Position]
 
 def without_joins(edges: Iterable[Edge], joins: set[str]) -> Iterator[Edge]:
     """The edges, those through nodes that only join others made direct."""
+    some = list(edges)
     parents: dict[str, tuple[str, ...]] = {}
-    for edge in edges:
+    for edge in some:
         if edge.children[0] in joins:
-            parents[edge.children[0]] = edge.parents
-        else:
+            parents[edge.children[0]] = parents.get(edge.children[0], ()) + edge.parents
+    for edge in some:
+        if edge.children[0] not in joins:
             yield edge._replace(parents=parents.get(edge.parents[0], edge.parents))
 
 
 def edge_lines(edges: Iterable[Edge], positions: Positions) -> Iterator[str]:
     """The lines."""
 
-    def alike(edge: Edge) -> Any:
-        return *(
-            (len(names), *{positions[name].variable for name in names})
-            for names in edge[:2]
-        ), edge.weak  # fmt: skip
+    def alike(edge: Edge) -> tuple[object, ...]:
+        variables = [{_at(name, positions).variable for name in names} for names in edge[:2]]
+        return len(edge.parents), len(edge.children), *variables, edge.weak
 
     for _, some in groupby(edges, alike):
         yield from _of_alike(list(some), positions)
+
+
+def _at(name: str, positions: Positions) -> Position:
+    """Where a node is; those of splices are known by their names."""
+    return positions.get(name) or Position(f"flow[{name!r}]")
 
 
 def _of_alike(some: Sequence[Edge], positions: Positions) -> Iterator[str]:
     """Those of edges between the same variables, with as many nodes each."""
     ours, theirs = (_nodes(list(chain(*names)), positions) for names in list(zip(*some))[:2])
     parents, children, weak = len(some[0].parents), len(some[0].children), some[0].weak
-    if len(some) > 1 and parents == children == 1 and "[," not in f"{ours[:1]},{theirs[:1]},":
+    if len(some) > 1 and parents == children == 1 and ours[0] != "[":
         yield f"{ours}.before_each({theirs}{', weak=True' * weak})"
     elif len(some) > 1 and ours.isidentifier() and theirs.isidentifier() and not weak:
         yield f"for n in range({len(some)}):"
@@ -90,7 +94,7 @@ def _alone(edge: Edge, positions: Positions) -> Iterator[str]:
 
 def _nodes(names: Sequence[str], positions: Positions) -> str:
     """Nodes as an expression: a variable, a slice of one, or a list."""
-    found = [positions[name] for name in names]
+    found = [_at(name, positions) for name in names]
     first, numbers = found[0], [one.number for one in found]
     if len(found) == 1:
         return f"{first.variable}[{first.number}]" if first.size else first.variable

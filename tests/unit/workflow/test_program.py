@@ -107,7 +107,8 @@ def test_what_is_set_for_the_whole_dag() -> None:
     again("dagfile.dag")
     lines = set(Path("again.dag").read_text().splitlines())
     assert lines > {
-        "CONFIG dagman.config", 'SET_JOB_ATTR Foo = "x"', "JOBSTATE_LOG log", "DOT d.dot UPDATE OVERWRITE",
+        "CONFIG dagman.config", 'SET_JOB_ATTR Foo = "x"', "JOBSTATE_LOG log",
+        "DOT d.dot UPDATE OVERWRITE",
         "NODE_STATUS_FILE status 30 ALWAYS-UPDATE", "CATEGORY A:0 few", "MAXJOBS few 2",
     }  # fmt: skip
 
@@ -162,3 +163,11 @@ def test_the_command() -> None:
     assert failed.returncode == 1
     assert "no.dag" in failed.stderr
     assert failed.stdout == ""
+
+
+def test_nodes_of_splices() -> None:
+    Path("s.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    text = "SPLICE S s.dag\nJOB C c.sub\nPARENT S CHILD C\nPARENT S+A C CHILD D\n"
+    Path("my.dag").write_text(text)
+    lines = Program("my.dag").text().splitlines()
+    assert {"S >> C", "[flow['S+A'], C] >> flow['D']"} < set(lines)
