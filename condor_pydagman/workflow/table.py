@@ -14,8 +14,9 @@ class RowError(ValueError):
 
 
 def rows(source: Iterable[Any] | int, columns: Sequence[str] = ()) -> Iterator[Row]:
-    """The rows of what iterates: mappings, named tuples, with `columns` other sequences and single
-    values as well, or the rows of a pandas.DataFrame; of a number, so many empty rows.
+    """The rows of what iterates: mappings, named tuples, dataclasses, rows of sqlite3 or of a
+    pandas.DataFrame; with `columns` other sequences and single values as well.  Of a number, so
+    many empty rows.
 
     Raises:
         TypeError: a row is none of these.
@@ -35,9 +36,14 @@ def _row(row: Any, columns: Sequence[str]) -> Row:
     if hasattr(row, "_asdict"):
         named: Row = row._asdict()
         return named
+    if hasattr(row, "keys"):  # as sqlite3.Row
+        return {key: row[key] for key in row.keys()}  # noqa: SIM118
+    if hasattr(row, "__dataclass_fields__"):
+        return {key: getattr(row, key) for key in row.__dataclass_fields__}
     if not columns:
         kind = type(row).__name__
-        raise TypeError(f"a row is a mapping or a named tuple, not {kind}; or say columns=(...)")
+        text = f"a row is a mapping, a named tuple or a dataclass, not {kind}"
+        raise TypeError(f"{text}; or say columns=(...)")
     values = (row,) if isinstance(row, str) or not isinstance(row, Iterable) else tuple(row)
     if len(values) != len(columns):
         raise RowError(f"A row has {len(values)} values for {len(columns)} columns: {row!r}")

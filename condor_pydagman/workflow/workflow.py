@@ -195,8 +195,9 @@ class Workflow(Making):
             name: of the nodes: `Fit{run}` has the row's value of `run`; without such a place, the
                 number of the row, from 0, is put behind it.
             submit: as of `job`; the nodes share it.
-            rows: the VARS of each node: mappings, named tuples, a pandas.DataFrame, or, with
-                `columns`, other sequences or single values; or how many nodes.
+            rows: the VARS of each node: mappings, named tuples, dataclasses, rows of sqlite3, a
+                pandas.DataFrame, or, with `columns`, other sequences or single values; or how many
+                nodes.
             columns: the names of the values.
             directory: as of `job`.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import sqlite3
 from collections.abc import Callable
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,6 +132,17 @@ def test_rows(rows: Any, columns: tuple[str, ...]) -> None:
         ("A0", {"x": "1"}),
         ("A1", {"x": "2"}),
     ]
+
+
+def test_rows_of_a_database_and_of_classes() -> None:
+    database = sqlite3.connect(":memory:")
+    database.row_factory = sqlite3.Row
+    selected = Workflow().layer("A{run}", "x.sub", database.execute("SELECT 3 AS run, 'l' AS side"))
+    assert selected[0].variables == {"run": "3", "side": "l"}
+    database.close()
+    made = make_dataclass("Made", ["run", "side"])
+    nodes = Workflow().layer("A{run}", "x.sub", [made(3, "l")])
+    assert (nodes[0].name, nodes[0].variables) == ("A3", {"run": "3", "side": "l"})
 
 
 def test_rows_of_a_table_of_pandas() -> None:
