@@ -271,11 +271,12 @@ class Making(DagCommands):
             if key not in self._keys:
                 self._look_at(key)
             text = value if type(value) is str else values.written(value)
-            if _NO_LINE.search(text):
-                shown = f"The value of {key} has more than one line: {text!r}"
-                raise values.refused(shown, self.here())
             said.append(f"{key}={quoted(text)}")
-        return " ".join(said)
+        line = " ".join(said)
+        if _NO_LINE.search(line):
+            wrong = next(one for one in said if _NO_LINE.search(one))
+            raise values.refused(f"A variable has more than one line: {wrong!r}", self.here())
+        return line
 
     def _look_at(self, key: object) -> None:
         """See whether it can be the name of a variable."""

@@ -171,7 +171,7 @@ class Workflow(Making):
     ) -> WorkflowNode:
         if not isinstance(name, str):
             raise TypeError(f"the name of a node must be a text, not {name!r}")
-        if not isinstance(vars, (Mapping, type(None))):
+        if vars is not None and not isinstance(vars, (dict, Mapping)):  # a dict is told at once
             raise TypeError(f"vars must be a mapping, not {vars!r}")
         definition = self.define(word, name, submit, options)
         pairs = self.pairs(vars) if vars else ""
