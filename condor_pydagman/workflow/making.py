@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count, repeat
+from itertools import chain, count, repeat
 from typing import Any
 
 from condor_pydagman.api.dag_errors import DagError, Place
@@ -206,11 +206,9 @@ class Making(DagCommands):
     def _shared_name(self, wanted: str, lines: str) -> str:
         """The name of the description with these lines, which it gets if it has none."""
         first = wanted if _DESCRIPTION_NAME.fullmatch(wanted) else "layer"
-        for number in count(1):
-            name = f"{first}_{number}" if number > 1 else first
-            if self.described.setdefault(name, (lines, self.places.here()))[0] == lines:
-                return name
-        raise AssertionError
+        said = lines, self.places.here()
+        names = chain((first,), (f"{first}_{number}" for number in count(2)))
+        return next(one for one in names if self.described.setdefault(one, said)[0] == lines)
 
     def _lines(self, description: object) -> str:
         try:
