@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
-from condor_pydagman.api.dag_reading import build_options, problems_of
+from condor_pydagman.api.dag_reading import build_options, dag_of, problems_of
+from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.dagman_job.prepare_job import refuse_running
 from condor_pydagman.errors import FileError
 from condor_pydagman.garbage import collection_off
@@ -24,6 +25,7 @@ _BLOCK_LINES = 2000
 _NEW = ".new"  # behind the name of a file that is not complete yet
 
 Texts = Mapping[str, Making]  # by the names of files what stands in them
+Read = Callable[[str], Iterator[str]]  # gives a file of some name in blocks of whole lines
 
 
 def included(names: Iterable[str]) -> Iterator[Command]:
@@ -63,14 +65,30 @@ def problems(flow: Making, file: str) -> tuple[DagProblem, ...]:
     return _found(own, file, lambda path: blocks(own[path], path))
 
 
-def _found(own: Texts, file: str, read: Callable[[str], Iterator[str]]) -> tuple[DagProblem, ...]:
+def _found(own: Texts, file: str, read: Read) -> tuple[DagProblem, ...]:
     """The same, of files of which `read` gives the blocks."""
+    found = problems_of([file], _read_also(own, read), build_options(False, False))
+    return tuple(_at_program(own, found))
+
+
+def _read_also(own: Texts, read: Read) -> Read:
+    """What reads files of the program with `read`, and others from disk."""
     files = DagFiles()
+    return lambda path: read(path) if path in own else files.read(path)
 
-    def read_any(path: str) -> Iterator[str]:
-        return read(path) if path in own else files.read(path)
 
-    return tuple(_at_program(own, problems_of([file], read_any, build_options(False, False))))
+def dag(flow: Making, file: str) -> Dag:
+    """The DAG as DAGMan reads it.
+
+    Raises:
+        DagError: it would refuse it.
+    """
+    own = texts(flow, file)
+    read = _read_also(own, lambda path: blocks(own[path], path))
+    try:
+        return dag_of([file], read, build_options(False, False))
+    except DagError as error:
+        raise DagError(_at_program(own, error.errors), error.more) from None
 
 
 def _at_program(own: Texts, found: Iterable[DagProblem]) -> Iterator[DagProblem]:

@@ -7,8 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from typing import Any
 
-from condor_pydagman.api.dag_errors import DagProblem
+from condor_pydagman.api.dag_errors import DagError, DagProblem
 from condor_pydagman.api.dag_reading import StrPath, names_of, read_dag
+from condor_pydagman.api.dag_run import DagRun
+from condor_pydagman.api.dag_submit import OptionValue, submit_dag
+from condor_pydagman.api.dag_view import Dag
+from condor_pydagman.errors import UsageError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.workflow import files, table, values
 from condor_pydagman.workflow.descriptions import Description
@@ -237,6 +241,21 @@ class Workflow(Making):
     def _name(self) -> str:
         return self.file or files.UNNAMED
 
+    def dag(self) -> Dag:
+        """The DAG as DAGMan reads it, to be looked at: with all splices and includes.
+
+        Raises:
+            DagError: DAGMan would refuse it.
+        """
+        return files.dag(self, self._name())
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Its picture, for notebooks, or what is wrong with it."""
+        try:
+            return self.dag()._repr_mimebundle_()
+        except DagError as error:
+            return {"text/plain": f"{self!r}\n{error}"}
+
     def check(self) -> tuple[DagProblem, ...]:
         """Everything for which DAGMan would refuse the DAG; () for nothing."""
         return files.problems(self, self._name())
@@ -258,3 +277,19 @@ class Workflow(Making):
         files.write(self, os.fspath(path), overwrite)
         self.file = os.fspath(path)
         return self.file
+
+    def submit(
+        self, path: StrPath = "", *, overwrite: bool = False, **options: OptionValue
+    ) -> DagRun:
+        """Write the DAG file and submit it; gives its run.
+
+        Args:
+            path, overwrite: as of `write`; '' for the file that was written last.
+            options: those of `submit_dag`, as `max_jobs=10`; `force=True` if it has run before.
+
+        Raises:
+            UsageError: no file is named.
+        """
+        if not (path or self.file):
+            raise UsageError('name a DAG file: submit("my.dag")')
+        return submit_dag(self.write(path or self.file, overwrite=overwrite), **options).run

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from condor_pydagman import DagError, FileError, read_dag
+from condor_pydagman import DagError, FileError, UsageError, read_dag
 from condor_pydagman.workflow.workflow import Workflow
 
 
@@ -300,3 +300,24 @@ def test_select() -> None:
     assert "Fit0" in flow
     with pytest.raises(KeyError):
         flow["Fit9"]
+
+
+def test_the_dag_as_dagman_reads_it() -> None:
+    flow = Workflow()
+    flow.job("A", "x.sub") >> flow.job("B", "x.sub")
+    assert flow.dag()["B"].parents == ("A",)
+    assert flow._repr_mimebundle_()["text/plain"] == "workflow.dag: 2 nodes, 1 edge"
+
+
+def test_a_dag_that_dagman_would_refuse_shows_why() -> None:
+    flow = Workflow()
+    flow.job("A", "x.sub").pin_in(5)
+    flow.connect("S", "T")
+    shown = flow._repr_mimebundle_()
+    assert list(shown) == ["text/plain"]
+    assert f"{__file__}:" in shown["text/plain"]
+
+
+def test_a_file_must_be_named_to_submit() -> None:
+    with pytest.raises(UsageError, match="name a DAG file"):
+        Workflow().submit()
