@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
@@ -39,7 +40,11 @@ def texts(flow: Making, file: str) -> dict[str, Making]:
     """A Workflow and those in it, by the names of their files."""
     found = {file: flow}
     for name, inner in flow.inner.items():
-        found.update(texts(inner, written.inner_file(file, name)))
+        for path, one in texts(inner, written.inner_file(file, name)).items():
+            if path in found:
+                text = f"Two inner Workflows would be written into {path}: name one otherwise"
+                raise values.refused(text, flow.places.place(flow.node(name).place))
+            found[path] = one
     return found
 
 
@@ -120,7 +125,7 @@ def write(flow: Making, file: str, overwrite: bool) -> None:
         if found:
             raise DagError(found)
         for path in own:
-            os.replace(f"{path}{_NEW}", path)
+            _replace(path)
     finally:
         for path in own:
             with suppress(OSError):
@@ -128,16 +133,32 @@ def write(flow: Making, file: str, overwrite: bool) -> None:
 
 
 def _write(path: str, some: Iterable[str]) -> None:
-    try:
+    with _told(path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             file.writelines(some)
+
+
+def _replace(path: str) -> None:
+    with _told(path):
+        os.replace(f"{path}{_NEW}", path)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """What the system refuses is a FileError."""
+    try:
+        yield
     except OSError as error:
         raise FileError(f"can't write {path}: {error.strerror}") from None
 
 
 def _refuse(flow: Making, path: str, overwrite: bool) -> None:
     """FileError if the file must not be written."""
+    if not path or re.search(r"[\n\r\0]", path):
+        raise FileError(f"{path!r} can't be the name of a DAG file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise FileError(f"{path} is there, and is no file")
     refuse_running(DagPaths(path))
     if any(os.path.exists(path) and os.path.samefile(path, one) for one in _base_files(flow)):
         raise FileError(f"{path} is a file that this Workflow adds to: write to another one")

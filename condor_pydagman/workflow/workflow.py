@@ -173,14 +173,15 @@ class Workflow(Making):
         vars: Vars | None,
         options: tuple[Any, bool, bool],
     ) -> WorkflowNode:
-        if isinstance(submit, Workflow):
-            submit, inner = None, {name: submit}
-        else:
-            inner = {}
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a node must be a text, not {name!r}")
+        if vars is not None and not isinstance(vars, (dict, Mapping)):  # a dict is told at once
+            raise TypeError(f"vars must be a mapping, not {vars!r}")
         definition = self.define(word, name, submit, options)
         pairs = self.pairs(vars) if vars else ""
         node = self.add(name, definition, pairs, self.places.here())
-        self.inner.update(inner)
+        if isinstance(submit, Workflow):
+            self.inner[name] = submit
         return node
 
     def layer(
@@ -198,8 +199,9 @@ class Workflow(Making):
             name: of the nodes: `Fit{run}` has the row's value of `run`; without such a place, the
                 number of the row, from 0, is put behind it.
             submit: as of `job`; the nodes share it.
-            rows: the VARS of each node: mappings, named tuples, a pandas.DataFrame, or, with
-                `columns`, other sequences or single values; or how many nodes.
+            rows: the VARS of each node: mappings, named tuples, dataclasses, rows of sqlite3, a
+                pandas.DataFrame, or, with `columns`, other sequences or single values; or how many
+                nodes.
             columns: the names of the values.
             directory: as of `job`.
 
@@ -208,7 +210,7 @@ class Workflow(Making):
                 file says this.
             TypeError: a row or the description is none.
         """
-        first, place = len(self.order), self.places.here()
+        first, described, place = len(self.order), len(self.described), self.places.here()
         shared = name.partition("{")[0] or "layer"
         definition = self.define("JOB", shared, submit, (directory, False, False), shared=True)
         name_of, nodes = table.namer(name), []
@@ -216,8 +218,11 @@ class Workflow(Making):
             with collection_off():
                 for number, row in enumerate(table.rows(rows, columns)):
                     nodes.append(self.add(name_of(number, row), definition, self.pairs(row), place))
-        except (LookupError, ValueError) as error:
-            raise values.refused(f"A row gives no name {name}: {error!r}", self.here()) from None
+        except BaseException as error:
+            self.forget(first, described)
+            if isinstance(error, table.RowError):
+                raise values.refused(str(error), self.here()) from None
+            raise
         self.layers.append(range(first, len(self.order)))
         return WorkflowNodes(self, nodes)
 

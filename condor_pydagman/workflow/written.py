@@ -17,7 +17,7 @@ from condor_pydagman.language.keywords import DEFINING, SUBMIT_ONLY
 from condor_pydagman.language.lexer import file_word, node_word
 from condor_pydagman.language.syntax import of_class
 from condor_pydagman.workflow.making import Making
-from condor_pydagman.workflow.nodes import Joinable, WorkflowNode
+from condor_pydagman.workflow.nodes import INLINE, Joinable, WorkflowNode
 
 HEAD = "# Written by condor_pydagman's Workflow, which writes over what is changed here."
 _WIDTH = 100  # of a line of edges, if several lines say the same
@@ -40,7 +40,7 @@ def lines(flow: Making, file: str) -> Iterator[Line]:
 
 def inner_file(file: str, name: str) -> str:
     """The file of a Workflow that is a splice or sub-DAG of another, whose file is given."""
-    return f"{os.path.splitext(file)[0]}.{name}.dag"
+    return f"{os.path.splitext(file)[0]}.{name.replace('/', '-')}.dag"
 
 
 def _is_setting(command: Command) -> bool:
@@ -96,7 +96,7 @@ def _node(node: WorkflowNode, file: str) -> Iterator[Line]:
         if not submit:
             submit = file_word(inner_file(file, node.name))
         text = f"{word} {name} {submit}"
-        if inline:
+        if submit == INLINE:
             text = f"{text}\n{inline}\n}}"
         yield f"{text} {options}" if options else text, node.place
     if node.pairs:
