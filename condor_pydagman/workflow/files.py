@@ -104,11 +104,12 @@ def _at_program(own: Texts, found: Iterable[DagProblem]) -> Iterator[DagProblem]
 
 def _said(flow: Making, place: Place) -> tuple[Place, str] | None:
     """Where a program says a line of its file, and the line."""
-    number = 0
+    before = 0
     for text, said in written.lines(flow, place.file):
-        number += text.count("\n") + 1
-        if number >= place.line:
-            return flow.places.place(said), text.partition("\n")[0]
+        lines = text.count("\n") + 1
+        if before + lines >= place.line:
+            return flow.places.place(said), text.split("\n")[place.line - before - 1]
+        before += lines
     return None
 
 
