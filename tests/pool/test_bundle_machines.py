@@ -11,8 +11,8 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.bundle_scenes import KNOBS, TASK
 from tests.pool.conftest import running_pool
-from tests.pool.test_bundle_jobs import KNOBS, TASK
 from tests.torture.disturbances import DISK
 
 pytestmark = pytest.mark.pool

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.pool.bundle_scenes import SHARED, WAITS, Bundled
 from tests.pool.scenes import Played, Scene, Stage
-from tests.pool.test_bundle_jobs import SHARED, WAITS, Bundled
 
 pytestmark = pytest.mark.pool
 

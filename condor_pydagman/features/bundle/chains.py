@@ -53,19 +53,16 @@ class Room(NamedTuple):
         """The same with chains that are cut if there are more of them than slots: else some slots
         would run whole ones in the end, while others have nothing to do.
 
-        What is left of a chain costs another job.  So none is cut that is short, nor, as long as
-        times are not known, one of which less than half would be left.
+        What is left of a chain costs another job.  So none is cut that is short, nor any as long
+        as times are not known: few are submitted then (`plan`).
 
         Args:
             heads: nodes that are ready, and bundles that run or are to.
             length: how many nodes there are for one that is ready.
         """
-        is_short = 0 < length * self.task_s <= LEAST_S
-        if is_short or not 0 < slots < heads:
+        if length * self.task_s <= LEAST_S or not 0 < slots < heads:
             return self
-        steps = max(1, heads * length // (PARTS * slots))
-        stays = not self.task_s and 2 * steps > length
-        return self if stays else self._replace(steps=steps)
+        return self._replace(steps=max(1, heads * length // (PARTS * slots)))
 
 
 def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:

@@ -162,7 +162,9 @@ def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
     known = seen.ended > max(
         ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late, least_ended
     )
-    if known and not (limits.size or limits.seconds) and _is_long(seen, seen.ready + seen.idle):
+    if limits.size or limits.seconds:
+        seen = seen._replace(steps=1)  # chains are not cut
+    elif known and _is_long(seen, seen.ready + seen.idle):
         yield from repeat(1, min(seen.ready, _at_once(seen)))
         return
     least, most = _bounds(seen, limits, known)
@@ -208,6 +210,8 @@ def _worth_s(seen: Seen, task_s: float) -> float:
 def _most_idle(seen: Seen, known: bool) -> int:
     if known:
         return max(seen.running, ceil(IDLE_S * seen.starts_per_s))
+    if seen.steps > 1 and seen.slots:  # whole chains: what is known by then may cut the others
+        return max(seen.slots - seen.running, seen.slots // 2)
     slots = seen.slots or ASSUMED_SLOTS
     return max(slots, seen.running, ceil(PROBING_IDLE_S * seen.starts_per_s))
 

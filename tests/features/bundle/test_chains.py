@@ -119,11 +119,10 @@ def test_a_chain_may_have_any_number_of_nodes() -> None:
     [
         (8, 20, 5.0, 0),  # a slot for each
         (9, 20, 5.0, 5),
-        (9, 20, 0.0, 5),  # nothing is known of times
+        (9, 20, 0.0, 0),  # nothing is known of times
         (9, 20, 0.05, 0),  # all of it takes less than a job more
         (9, 20, 0.06, 5),
-        (16, 4, 0.0, 2),
-        (30, 4, 0.0, 0),  # one step would be left for a job of its own
+        (16, 4, 0.1, 0),
         (30, 4, 5.0, 3),
     ],
 )

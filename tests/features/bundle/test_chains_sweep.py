@@ -14,12 +14,11 @@ from tests.features.bundle.plan_sweep import Case
 @pytest.mark.parametrize("shape", ["short_chains", "long_chains", "unequal_chains", "trees"])
 @pytest.mark.parametrize("comes_home", [False, True])
 def test_hardly_slower(shape: str, comes_home: bool) -> None:
-    """A tenth: the first of 20 chains of seconds are not cut, as such of tenths had better not."""
     for slots in (1, 8, 64):
         for mean in (0.01, 1.0, 20.0):
             pool = Pool(slots, start_s=1.5, live_s=0.5, comes_home=comes_home)
             found = compare(Case(shape, "constant", 100, mean, 0, pool))
-            assert found.bundles.ratio < 1.12, found
+            assert found.bundles.ratio < 1.09, found
 
 
 def test_a_long_chain_of_short_steps() -> None:

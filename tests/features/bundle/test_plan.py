@@ -57,6 +57,15 @@ def test_long_chains_do_not_go_all_at_once() -> None:
     assert sizes(long._replace(steps=5, task_s=4.0), NONE) == [1] * 90, "jobs take as long to start"
 
 
+def test_few_chains_go_as_long_as_nothing_is_known_of_times() -> None:
+    """Whole ones: they may turn out to be long, and the others are cut then."""
+    chains = Seen(30, slots=8, steps=5)
+    assert sizes(chains, NONE) == [1] * 8
+    assert sizes(chains._replace(running=8), NONE) == [1] * 4, "slots that are free soon"
+    assert sizes(chains._replace(slots=0), NONE) == [1] * 30
+    assert sizes(chains, Limits(size=2)) == [2] * 15, "a person has said how long they are"
+
+
 def test_short_tasks_fill_bundles() -> None:
     found = sizes(SHORT, NONE)
     assert found == [125, 117, 109, 103, 96, 90, 85, 79, 74]
