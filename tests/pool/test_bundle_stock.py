@@ -41,7 +41,7 @@ def stock_can_not_recover_from_its_log(s: Scene) -> None:
     s.run("condor_qedit", str(s.cluster), "Cmd", f'"{s.access_point.stock_dagman}"')
     s.run("condor_release", str(s.cluster))
     s.says("Assertion ERROR on .*findResult")
-    s.run("condor_hold", str(s.cluster))
+    s.hold()
     s.touch("go.C")
     s.run("condor_qedit", str(s.cluster), "Cmd", f'"{s.access_point.our_dagman}"')
     s.run("condor_release", str(s.cluster))
