@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-NO_POOL, POOL = "no pool", "pool"
+NO_POOL, POOL = "no-pool", "pool"
 
 
 @dataclass(frozen=True, order=True)
@@ -107,15 +106,9 @@ def load(book: Path) -> list[Outcome]:
     return [Outcome(**{**record, "pair": Pair(**record["pair"])}) for record in records]
 
 
-def keep(book: Path, new: Outcome) -> list[Outcome]:
-    """Put an outcome into a file, in the place of an earlier one of the same; returns all."""
+def keep(book: Path, new: Outcome) -> None:
+    """Put an outcome into a file, in the place of an earlier one of the same."""
     others = [one for one in load(book) if (one.pair, one.tests) != (new.pair, new.tests)]
-    outcomes = in_order([*others, new])
+    outcomes = sorted([*others, new], key=lambda one: (one.tests, one.pair.key()))
     text = json.dumps([asdict(one) for one in outcomes], indent=1, ensure_ascii=False)
     book.write_text(text + "\n", "utf-8")
-    return outcomes
-
-
-def in_order(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """By what was tested, then by the bindings' version, the newest last."""
-    return sorted(outcomes, key=lambda one: (one.tests, one.pair.key()))

@@ -99,26 +99,26 @@ def _run_tests(python: str, outcome: Outcome, processes: str) -> None:
     """
     chosen = POOL_TESTS if outcome.tests == POOL else TESTS
     with tempfile.TemporaryDirectory() as cache:
-        words = [python, "-m", "pytest", *chosen, "-q", "-o", f"cache_dir={cache}"]
-        first = _pytest([*words, "-n", processes])
+        words = [python, "-m", "pytest", *chosen, "-q", "--tb=short", "-o", f"cache_dir={cache}"]
+        said = CHECKOUT / "var/matrix" / f"{outcome.python}-{outcome.bindings}-{outcome.tests}"
+        first = _pytest([*words, "-n", processes], said)
         outcome.passed, outcome.skips = first.passed, first.skips
         if first.failures:
-            outcome.failures = _pytest([*words, "-n", "0", "--lf"]).failures
+            outcome.failures = _pytest([*words, "-n", "0", "--lf"], said).failures
             outcome.unsteady = sorted(set(first.failures) - set(outcome.failures))
 
 
-def _pytest(words: list[str]) -> Counts:
-    """The results of a run of pytest, whose own words go to var/matrix.
+def _pytest(words: list[str], said: Path) -> Counts:
+    """The results of a run of pytest, whose own words are added to the file `said`.
 
     Raises:
         _Obstacle: it came to no end.
     """
-    place = CHECKOUT / "var/matrix"
-    place.mkdir(parents=True, exist_ok=True)
-    report = place / f"{os.path.basename(os.path.dirname(os.path.dirname(words[0])))}.xml"
+    said.parent.mkdir(parents=True, exist_ok=True)
+    report = said.parent / f"{said.name}.xml"
     report.unlink(missing_ok=True)
-    with report.with_suffix(".log").open("a") as log:
-        words = [*words, f"--junitxml={report}", "--tb=short"]
+    with said.open("a") as log:
+        words = [*words, f"--junitxml={report}"]
         code = subprocess.run(words, cwd=CHECKOUT, stdout=log, stderr=log, check=False).returncode
     try:
         return counts(report)
