@@ -10,7 +10,7 @@ from importlib import metadata
 
 import condor_pydagman
 from condor_pydagman.engine import FORM
-from condor_pydagman.records.versions import number
+from condor_pydagman.records.banner import number
 
 NEEDED = ("cryptography",)
 # The packages of setup.cfg's extras.
@@ -50,7 +50,7 @@ def _htcondor() -> Iterator[tuple[str, str]]:
     except ImportError as error:
         yield "bindings", f"not usable: {error}"
         return
-    from condor_pydagman.adapters.schedd_version import schedd_version
+    from condor_pydagman.adapters.schedd import schedd_version
 
     yield "bindings", htcondor2.version().strip("$ ").partition(": ")[2]
     yield "  from", os.path.dirname(htcondor2.__file__)

@@ -16,12 +16,12 @@ import htcondor2
 from condor_pydagman import __version__
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.outlog import OutLog, log_path
-from condor_pydagman.adapters.schedd_version import schedd_version
+from condor_pydagman.adapters.schedd import schedd_version
 from condor_pydagman.config import Config, limited_by
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import FORM
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records import banner, log_lines, versions
+from condor_pydagman.records import banner, log_lines
 
 # The name that DAGMan was called by, with which `.dagman.out` begins.
 #
@@ -125,13 +125,13 @@ def configure(options: DagmanOptions, out: OutLog) -> Settings:
 
 
 def _say_versions(out: OutLog) -> None:
-    met = versions.Versions(
+    met = banner.Versions(
         ours=f"{__version__} ({FORM})",
         python=sys.version.split()[0],
         bindings=htcondor2.version(),
         schedd=schedd_version(),
     )
-    for line in versions.lines(met):
+    for line in banner.version_lines(met):
         out.say(line, 0)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.bindings import need_htcondor_cli
 from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
@@ -154,6 +155,7 @@ def test_condor_watch_q(standing: Twins) -> None:
 
 
 def test_htcondor_dag_status(standing: Twins) -> None:
+    need_htcondor_cli()
     said = standing.same("htcondor dag status", _status)
     assert "has been running" in said
 
@@ -165,6 +167,8 @@ def _status(dag: Looked) -> str:
 
 
 def test_htcondor_dag_resources(standing: Twins) -> None:
+    need_htcondor_cli()
+
     def rows(dag: Looked) -> list[Any]:
         text = dag.run(*HTCONDOR, "dag", "resources", "DAG")
         return re.findall(r"(?m)^(\w+) NUMBER (\w+) |^(Total .* idle)", text)
@@ -183,6 +187,7 @@ print("\\n".join(produce_job_event_histogram(sys.argv[1], HistogramMode[sys.argv
 @pytest.mark.parametrize("mode", ["CUMULATIVE", "INSTANT"])
 def test_htcondor_dag_histogram(standing: Twins, mode: str) -> None:
     """What it draws of the nodes log, whose times must have no fractions for it."""
+    need_htcondor_cli()
 
     def legend(dag: Looked) -> list[str]:
         text = (dag.work / "t.dag.nodes.log").read_text()
@@ -250,6 +255,7 @@ def test_condor_userlog(ended: Twins, log: str) -> None:
 
 def test_htcondor_dag_submit(access_point: AccessPoint, work: Path) -> None:
     """It starts the first condor_dagman on PATH."""
+    need_htcondor_cli()
     dag = dags.write(work, "JOB A job.sub\n")
     done = access_point.run(*HTCONDOR, "dag", "submit", "t.dag", cwd=work)
     match = re.search(r"DAG (\d+) was submitted", done.stdout + done.stderr)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from condor_pydagman.adapters.schedd_version import schedd_version
+from condor_pydagman.adapters.schedd import schedd_version
 
 VERSION = "$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1 $"
 
@@ -15,7 +15,7 @@ VERSION = "$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1 $"
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / ".schedd_address"
     monkeypatch.setattr(
-        "condor_pydagman.adapters.schedd_version.lookup", {"SCHEDD_ADDRESS_FILE": str(path)}.get
+        "condor_pydagman.adapters.schedd.lookup", {"SCHEDD_ADDRESS_FILE": str(path)}.get
     )
     return path
 
@@ -36,5 +36,5 @@ def test_no_file(file: Path) -> None:
 
 
 def test_no_name_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("condor_pydagman.adapters.schedd_version.lookup", {}.get)
+    monkeypatch.setattr("condor_pydagman.adapters.schedd.lookup", {}.get)
     assert schedd_version() == ""

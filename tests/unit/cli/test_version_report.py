@@ -52,7 +52,7 @@ def test_without_bindings_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_schedd(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1 $"
-    where = "condor_pydagman.adapters.schedd_version.schedd_version"
+    where = "condor_pydagman.adapters.schedd.schedd_version"
     monkeypatch.setattr(where, lambda: said)
     assert rows()["schedd"] == "25.14.1"
     monkeypatch.setattr(where, lambda: "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from condor_pydagman.records.versions import Versions, lines, number
+from condor_pydagman.records.banner import Versions, number, version_lines
 
 
 def condor(version: str) -> str:
@@ -13,19 +13,19 @@ def condor(version: str) -> str:
 
 def notes(bindings: str, schedd: str = "") -> list[str]:
     found = Versions("0.1.0 (x)", "3.9.18", condor(bindings), schedd and condor(schedd))
-    return list(lines(found))[1:]
+    return list(version_lines(found))[1:]
 
 
 def test_they_are_named_in_a_line() -> None:
     found = Versions("0.1.0 (pure Python)", "3.9.18", condor("25.14.1"), condor("25.14.2"))
-    assert list(lines(found)) == [
+    assert list(version_lines(found)) == [
         "condor_pydagman 0.1.0 (pure Python), Python 3.9.18, bindings 25.14.1, schedd 25.14.2"
     ]
 
 
 def test_a_schedd_that_does_not_tell_is_not_named() -> None:
     found = Versions("0.1.0 (pure Python)", "3.9.18", condor("25.14.1"))
-    assert list(lines(found)) == [
+    assert list(version_lines(found)) == [
         "condor_pydagman 0.1.0 (pure Python), Python 3.9.18, bindings 25.14.1"
     ]
 
