@@ -24,8 +24,9 @@ pytestmark = pytest.mark.pool
 STANDS_STILL = """DAG_NodesDone == 1 && DAG_NodesPrerun == 1 && DAG_NodesPostrun == 1 &&
     DAG_NodesQueued == 1 && DAG_NodesReady == 1 && DAG_NodesFailed == 1 && DAG_JobsRunning == 1"""
 HTCONDOR = [sys.executable, "-c", "from htcondor_cli.cli import main; main()"]
-# condor_watch_q wants a terminal.
-TERMINAL = [sys.executable, "-c", "import pty, sys; pty.spawn(sys.argv[1:])"]
+# condor_watch_q wants a terminal, whose size Python before 3.11 would take for 0 x 0.
+SPAWN = "import os, pty, sys; os.environ.update(LINES='24', COLUMNS='80'); pty.spawn(sys.argv[1:])"
+TERMINAL = [sys.executable, "-c", SPAWN]
 DAG_ATTRIBUTES = r"(?m)^DAG_(?!AdUpdateTime|Stats|Address).*$"
 
 
