@@ -40,11 +40,11 @@ class Counts:
     """Results of a test run.
 
     Attributes:
-        failures: the tests that failed or could not be run.
+        passed, failures: the tests that passed, and those that failed or could not be run.
         skips: how many tests each reason has kept from running.
     """
 
-    passed: int = 0
+    passed: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     skips: dict[str, int] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class Outcome:
         date: of the day, as `2026-11-27`.
         commit: the commit that was tested, with a `+` if files had been changed since.
         python, bindings: the exact versions, daemons: those of the pool, '' without a pool.
-        failures: the tests that failed twice.
+        failures: the tests that failed, unless they are among the next.
         unsteady: those that failed, and passed when they ran again alone.
         obstacle: why there is no result; '' if there is one.
     """
@@ -87,13 +87,14 @@ def counts(report: Path) -> Counts:
     found = Counts()
     skips: Counter[str] = Counter()
     for case in ElementTree.parse(report).getroot().iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
         results = {result.tag: result for result in case}
         if "failure" in results or "error" in results:
-            found.failures.append(f"{case.get('classname')}::{case.get('name')}")
+            found.failures.append(name)
         elif "skipped" in results:
             skips[results["skipped"].get("message", "")] += 1
         else:
-            found.passed += 1
+            found.passed.append(name)
     found.skips = dict(sorted(skips.items()))
     return found
 

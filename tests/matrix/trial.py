@@ -102,10 +102,11 @@ def _run_tests(python: str, outcome: Outcome, processes: str) -> None:
         words = [python, "-m", "pytest", *chosen, "-q", "--tb=short", "-o", f"cache_dir={cache}"]
         said = CHECKOUT / "var/matrix" / f"{outcome.python}-{outcome.bindings}-{outcome.tests}"
         first = _pytest([*words, "-n", processes], said)
-        outcome.passed, outcome.skips = first.passed, first.skips
+        outcome.passed, outcome.skips = len(first.passed), first.skips
         if first.failures:
-            outcome.failures = _pytest([*words, "-n", "0", "--lf"], said).failures
-            outcome.unsteady = sorted(set(first.failures) - set(outcome.failures))
+            again = _pytest([*words, "-n", "0", "--lf", "--continue-on-collection-errors"], said)
+            outcome.unsteady = sorted({*first.failures} & {*again.passed})
+            outcome.failures = sorted({*first.failures} - {*outcome.unsteady})
 
 
 def _pytest(words: list[str], said: Path) -> Counts:
