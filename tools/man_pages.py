@@ -234,6 +234,7 @@ def _synopsis() -> Iterator[str]:
             yield rf"\fI{roff(word.argument)}\fR"
         yield ".br"
     yield r".B condor_pydagman \-\-version"
+    yield r"[\fB\-\-verbose\fR]"
 
 
 def _own_options(name: str, parsers: dict[str, tables.Parser]) -> list[Row]:

@@ -207,7 +207,7 @@ def _named(key: str, inner: rows.Part) -> tuple[str, str]:
         return inner.keywords[0].lower(), "str"
     if isinstance(inner, rows.Names):
         return key.lower(), "Names" if inner.most != 1 else "str"
-    if isinstance(inner, rows.Number | rows.Time):
+    if isinstance(inner, (rows.Number, rows.Time)):
         return key.lower(), "int"
     return key.lower(), "Any" if inner.width > 1 or type(inner) is not rows.Part else "str"
 

@@ -23,6 +23,7 @@ from condor_pydagman.adapters import descriptions, job_history
 from condor_pydagman.adapters.descriptions import BINDINGS, reason_of
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.job_history import FACTORY_ATTRIBUTE, USER_NOTES, is_shared, retry_of
+from condor_pydagman.adapters.knobs import lookup
 from condor_pydagman.adapters.ownership import ATTRIBUTES as OWNER
 from condor_pydagman.adapters.ownership import Ownership
 from condor_pydagman.adapters.schedd_requests import LostReply
@@ -60,6 +61,17 @@ def keep_none_alive() -> None:
     # A Python that is built for debugging has other fields before it.
     if abs(count.value - sys.getrefcount(None)) < 100:
         count.value += EXTRA_REFERENCES
+
+
+def schedd_version() -> str:
+    """`$CondorVersion: ... $` of the schedd on this machine, from the file with its address; '' if
+    there is none."""
+    try:
+        with open(lookup("SCHEDD_ADDRESS_FILE") or "", encoding="utf-8", errors="replace") as file:
+            text = file.read(4096)
+    except (OSError, ValueError):
+        return ""
+    return next((line for line in text.split("\n") if line.startswith("$CondorVersion:")), "")
 
 
 _OWN_ATTRIBUTES = [

@@ -23,6 +23,7 @@ from condor_pydagman.dagman_job.options import nearest, one_spelling
 from condor_pydagman.errors import PydagmanError, bindings_missing
 from condor_pydagman.printable import printable
 
+VERBOSE = "--verbose"
 _CHOICE = re.compile(
     r"argument (?P<what>\w+): invalid choice: '(?P<typed>.*?)' \(choose from (.*)\)$"
 )
@@ -78,8 +79,11 @@ def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
     if not words:
         parser.print_help()
         parser.exit(2)
-    if words[0].lower() in ("help", "version"):
-        words = [*words[1:], "--help"] if words[0].lower() == "help" else ["--version"]
+    if words[0].lower() == "help":
+        words = [*words[1:], "--help"]
+    elif one_spelling(words[0]) == "version":
+        verbose = "verbose" in map(one_spelling, words[1:2])
+        words = [f"--version={VERBOSE if verbose else ''}"]
     while True:
         choices = _commands(inner)
         end = next((n for n in range(head, len(words)) if words[n] in choices), len(words))
@@ -178,13 +182,27 @@ def _failed(message: str) -> int:
 
 
 class _Version(argparse._VersionAction):
-    """As "version", but files are looked at only when it is asked for."""
+    """Prints the version, or with --verbose those of all that takes part; then exits."""
 
-    def __call__(self, parser: argparse.ArgumentParser, *rest: Any) -> None:
-        from condor_pydagman.engine import FORM
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.nargs, self.metavar = "?", VERBOSE
 
-        self.version = f"{__version__} ({FORM})"
-        super().__call__(parser, *rest)
+    def __call__(self, parser: argparse.ArgumentParser, _: object, value: Any, *rest: Any) -> None:
+        print(_all_versions() if value == VERBOSE else _own_version())
+        parser.exit()
+
+
+def _own_version() -> str:
+    from condor_pydagman.engine import FORM
+
+    return f"{__version__} ({FORM})"
+
+
+def _all_versions() -> str:
+    from condor_pydagman.cli import version_report
+
+    return version_report.text()
 
 
 def _parser(word: str = "") -> Parser:
@@ -194,7 +212,11 @@ def _parser(word: str = "") -> Parser:
         description="Run, watch, explain, steer and report on DAGs.",
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action=_Version)
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        help="show the version; with --verbose those of all that takes part, for a bug report",
+    )
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in [word] if word in SUBCOMMANDS else SUBCOMMANDS:
         import_module(f"condor_pydagman.cli.{SUBCOMMANDS[name]}").add_parser(subparsers)

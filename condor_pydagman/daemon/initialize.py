@@ -13,10 +13,13 @@ from collections.abc import Mapping, Sequence
 
 import htcondor2
 
+from condor_pydagman import __version__
 from condor_pydagman.adapters import knobs
 from condor_pydagman.adapters.outlog import OutLog, log_path
+from condor_pydagman.adapters.schedd import schedd_version
 from condor_pydagman.config import Config, limited_by
 from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.engine import FORM
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import banner, log_lines
 
@@ -104,6 +107,7 @@ def configure(options: DagmanOptions, out: OutLog) -> Settings:
         ConfigError: the DAG's CONFIG file can't be read, or a value is wrong.
     """
     knobs.set_subsystem("DAGMAN")
+    _say_versions(out)
     admin = knobs.load("")
     file = os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", "")
     if not admin.disable_admin_throttle_limiting:
@@ -118,6 +122,17 @@ def configure(options: DagmanOptions, out: OutLog) -> Settings:
         out.say("Enabling log line cache for increased NFS performance.", 0)
     out.verbosity = max(config.verbosity if options.debug is None else options.debug, 0)
     return Settings(options, config, admin)
+
+
+def _say_versions(out: OutLog) -> None:
+    met = banner.Versions(
+        ours=f"{__version__} ({FORM})",
+        python=sys.version.split()[0],
+        bindings=htcondor2.version(),
+        schedd=schedd_version(),
+    )
+    for line in banner.version_lines(met):
+        out.say(line, 0)
 
 
 def with_options(config: Config, options: DagmanOptions) -> Config:

@@ -542,7 +542,9 @@ def _told(what: Any, without: tuple[str, ...] = (), names: list[str] | None = No
     if isinstance(what, (list, tuple)):
         return [_told(one, (), names) for one in what]
     if isinstance(what, Mapping):
-        return {str(key): _told(value, (), names) for key, value in what.items()}
+        # Before Python 3.11 a number of an IntEnum is its name as a text.
+        texts = {key: str(int(key) if isinstance(key, int) else key) for key in what}
+        return {texts[key]: _told(value, (), names) for key, value in what.items()}
     return what
 
 

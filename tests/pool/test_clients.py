@@ -16,6 +16,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import AccessPoint, new_directory
+from tests.pool.bindings import need_htcondor_cli
 from tests.pool.scenes import Played, Scene, Stage
 
 pytestmark = pytest.mark.pool
@@ -99,6 +100,7 @@ def test_condor_q_counts_the_batch(standing: Scene, options: list[str]) -> None:
 
 
 def test_htcondor_dag_status(standing: Scene) -> None:
+    need_htcondor_cli()
     code = "import sys; from htcondor_cli.cli import main; sys.exit(main())"
     done = standing.answer(_python(), "-c", code, "dag", "status", str(standing.cluster))
     shown = done.stdout + done.stderr

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.pool import dags
+from tests.pool.bindings import need_htcondor_cli
 from tests.pool.scenes import Played, Scene, Stage
 from tests.pool.stock import Stock, plain
 from tests.waiting import LIMIT_S
@@ -63,6 +64,7 @@ OPEN = {
 
 def htcondor(s: Scene, verb: str, *words: str, **environment: str) -> tuple[int, str]:
     """`htcondor dag VERB ID WORDS...`: exit code and what it says."""
+    need_htcondor_cli()
     argv = [sys.executable, "-c", HTCONDOR, "dag", verb, str(s.cluster), *words]
     done = s.access_point.run(*argv, cwd=s.work, check=False, environment=environment)
     return done.returncode, done.stdout + done.stderr
@@ -250,6 +252,7 @@ def ended(connection: socket.socket) -> bool:
 
 @STAGE.scene
 def a_crowd_of_silent_clients_keeps_nobody_out(s: Scene) -> None:
+    need_htcondor_cli()  # before there is a crowd to close
     s.submit(PAIR)
     s.started("A 0")
     where = listens(s)

@@ -16,6 +16,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.bindings import need_htcondor_cli
 from tests.pool.stock import Stock, plain
 
 pytestmark = pytest.mark.pool
@@ -23,8 +24,9 @@ pytestmark = pytest.mark.pool
 STANDS_STILL = """DAG_NodesDone == 1 && DAG_NodesPrerun == 1 && DAG_NodesPostrun == 1 &&
     DAG_NodesQueued == 1 && DAG_NodesReady == 1 && DAG_NodesFailed == 1 && DAG_JobsRunning == 1"""
 HTCONDOR = [sys.executable, "-c", "from htcondor_cli.cli import main; main()"]
-# condor_watch_q wants a terminal.
-TERMINAL = [sys.executable, "-c", "import pty, sys; pty.spawn(sys.argv[1:])"]
+# condor_watch_q wants a terminal, whose size Python before 3.11 would take for 0 x 0.
+SPAWN = "import os, pty, sys; os.environ.update(LINES='24', COLUMNS='80'); pty.spawn(sys.argv[1:])"
+TERMINAL = [sys.executable, "-c", SPAWN]
 DAG_ATTRIBUTES = r"(?m)^DAG_(?!AdUpdateTime|Stats|Address).*$"
 
 
@@ -154,6 +156,7 @@ def test_condor_watch_q(standing: Twins) -> None:
 
 
 def test_htcondor_dag_status(standing: Twins) -> None:
+    need_htcondor_cli()
     said = standing.same("htcondor dag status", _status)
     assert "has been running" in said
 
@@ -165,6 +168,8 @@ def _status(dag: Looked) -> str:
 
 
 def test_htcondor_dag_resources(standing: Twins) -> None:
+    need_htcondor_cli()
+
     def rows(dag: Looked) -> list[Any]:
         text = dag.run(*HTCONDOR, "dag", "resources", "DAG")
         return re.findall(r"(?m)^(\w+) NUMBER (\w+) |^(Total .* idle)", text)
@@ -183,6 +188,7 @@ print("\\n".join(produce_job_event_histogram(sys.argv[1], HistogramMode[sys.argv
 @pytest.mark.parametrize("mode", ["CUMULATIVE", "INSTANT"])
 def test_htcondor_dag_histogram(standing: Twins, mode: str) -> None:
     """What it draws of the nodes log, whose times must have no fractions for it."""
+    need_htcondor_cli()
 
     def legend(dag: Looked) -> list[str]:
         text = (dag.work / "t.dag.nodes.log").read_text()
@@ -250,6 +256,7 @@ def test_condor_userlog(ended: Twins, log: str) -> None:
 
 def test_htcondor_dag_submit(access_point: AccessPoint, work: Path) -> None:
     """It starts the first condor_dagman on PATH."""
+    need_htcondor_cli()
     dag = dags.write(work, "JOB A job.sub\n")
     done = access_point.run(*HTCONDOR, "dag", "submit", "t.dag", cwd=work)
     match = re.search(r"DAG (\d+) was submitted", done.stdout + done.stderr)

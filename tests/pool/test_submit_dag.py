@@ -17,6 +17,7 @@ import pytest
 
 from tests.pool import dags
 from tests.pool.access_point import OURS, STOCK, AccessPoint, new_directory
+from tests.pool.bindings import alike
 from tests.pool.scenes import Scene
 from tests.pool.stock import Stock, plain
 
@@ -307,7 +308,10 @@ def test_messages_about_a_submitted_job_are_those_of_stock(
         lines = sorted(said.splitlines())  # stock's buffers mix it up
         return done.code, lines, _without_its_own(access_point, ad)
 
-    assert plain(told(OURS)) == stock(f"submitted: {line}", lambda: told(STOCK))
+    *expected, stocks = stock(f"submitted: {line}", lambda: told(STOCK))
+    *ours, ad = plain(told(OURS))
+    assert ours == expected
+    assert alike(ad, access_point.version) == alike(stocks, access_point.version)
 
 
 # The schedd gives AutoClusterId and AutoClusterAttrs to a job when it next looks at all of them.
@@ -396,7 +400,8 @@ def test_remote_submission(access_point: AccessPoint, work: Path, stock: Stock) 
         return {"exit code": ad["ExitCode"], "lines": done.stdout.count("\n"), **spooled}
 
     expected = stock("remote", lambda: told(STOCK))
-    assert plain(told(OURS)) == expected
+    ours = plain(told(OURS))
+    assert alike(ours, access_point.version) == alike(expected, access_point.version)
     assert expected["exit code"] == 0
 
 

@@ -26,6 +26,7 @@ from condor_pydagman.vocabulary import NodeStatus
 from tests import schemas
 from tests.pool import dags
 from tests.pool.access_point import STOCK
+from tests.pool.bindings import need_htcondor_cli
 from tests.pool.left_files import keep_for_later, left_by_stock
 from tests.pool.scenes import FIRST, STATUS, Played, Scene, Stage
 from tests.pool.stock import Stock, plain
@@ -310,6 +311,7 @@ def a_dag_that_is_halted_and_held(s: Scene) -> list[str]:
         (s.work / "t.dag.halt").unlink()
         if s.flavour == STOCK:  # which stays halted until it is told to resume
             assert watched(s)["state"] == "halted"
+            need_htcondor_cli()
             s.run(*HTCONDOR, "dag", "resume", str(s.cluster))
         s.has(DAG_Status=0, DAG_NodesDone=1)
         assert watched(s)["state"] == listed(s, "queue")["state"] == "running"

@@ -191,7 +191,6 @@ def test_without_file_transfer_nothing_is_asked_to_be_transferred(dag: Dag) -> N
         ("m = 2 GB\nrequest_memory = $(m)", "3", "6GB"),
         ("request_memory = 1048577", "3", "3145731"),
         ("RequestCpus = 2\nRequestMemory = 10", "6", "30"),
-        ("", "3", "384"),  # JOB_DEFAULT_REQUESTMEMORY
     ],
 )
 def test_side_by_side_they_need_as_much_as_all_of_them(
@@ -201,6 +200,15 @@ def test_side_by_side_they_need_as_much_as_all_of_them(
     submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
     assert submit.expand("request_cpus") == cpus
     assert submit.expand("request_memory") == memory
+
+
+def test_side_by_side_they_need_as_often_the_default(dag: Dag) -> None:
+    """JOB_DEFAULT_REQUESTMEMORY: a number, with the bindings of some versions an expression."""
+    (dag.path / "n.sub").write_text(PLAIN.replace("request_memory = 10", ""))
+    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1), parallel=3))
+    default = htcondor2.param["JOB_DEFAULT_REQUESTMEMORY"]
+    product = str(int(default) * 3) if default.isdigit() else f"({default}) * 3"
+    assert submit.expand("request_memory") == product
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman import __version__
-from condor_pydagman.cli import dag_checker, pydagman, submit_dag
+from condor_pydagman.cli import dag_checker, pydagman, submit_dag, version_report
 from condor_pydagman.cli.pydagman import _commands, _parser, parse
 from condor_pydagman.dagman_job.options import nearest
 from condor_pydagman.engine import FORM
@@ -116,6 +116,14 @@ def test_version(line: str, capsys: pytest.CaptureFixture[str]) -> None:
         pydagman.main([line])
     assert ended.value.code == 0
     assert capsys.readouterr().out == f"{__version__} ({FORM})\n"
+
+
+@pytest.mark.parametrize("line", ["--version --verbose", "-Version -Verbose", "version -verbose"])
+def test_all_versions(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        pydagman.main(line.split())
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"{version_report.text()}\n"
 
 
 @pytest.mark.parametrize(

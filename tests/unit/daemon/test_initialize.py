@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
+import htcondor2
 import pytest
 
+from condor_pydagman import __version__
 from condor_pydagman.adapters import knobs, outlog
 from condor_pydagman.config import Config
 from condor_pydagman.daemon import initialize
 from condor_pydagman.dagman_job.options import DagmanOptions
+from condor_pydagman.engine import FORM
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +98,15 @@ def test_verbosity(debug: int | None, level: int) -> None:
     out = initialize.open_log()
     initialize.configure(DagmanOptions(debug=debug), out)
     assert out.verbosity == level
+
+
+def test_the_log_says_which_versions_dagman_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(initialize, "schedd_version", lambda: "$CondorVersion: 23.9.6 2026 $")
+    out = initialize.open_log()
+    initialize.configure(DagmanOptions(), out)
+    out.flush()
+    bindings = htcondor2.version().split()[1]
+    python = platform.python_version()
+    met = f"condor_pydagman {__version__} ({FORM}), Python {python}, bindings {bindings}"
+    assert f"{met}, schedd 23.9.6\n" in said()
+    assert "Warning: DAGMan has not been tested with an HTCondor before 24.12\n" in said()
