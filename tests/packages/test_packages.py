@@ -190,10 +190,14 @@ class Run:
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
     def ends(self) -> str:
-        """Wait for the end of the DAG; the exit code of DAGMan."""
-        codes = re.compile(r"EXITING WITH STATUS (\d+)")
-        found = until(lambda: codes.findall(self.out()), "DAGMan ends", story=self.out)
-        return str(found[-1])
+        """Wait for the end of each DAGMan that has started; the exit code of the last one."""
+        exits = re.compile(r"EXITING WITH STATUS (\d+)")
+
+        def codes() -> list[str]:
+            found = exits.findall(self.out())
+            return found if len(found) == len(self.starts()) else []
+
+        return str(until(codes, "DAGMan ends", story=self.out)[-1])
 
     def again(self) -> None:
         """Hold DAGMan and release it, so that it starts once more."""
