@@ -1,12 +1,15 @@
 """What bundles bring: a bag of short nodes alone, in bundles, and with the programs that people use
 instead, side by side on one pool.
 
-Use: python -m benchmarks.bundles [--nodes N] [--rounds R] [--seconds S] [--slots K] [--peers]
+Use: python -m benchmarks.bundles [--nodes N] [--length L] [--seconds S] [--steps N] [--rounds R]
+     [--slots K] [--peers]
 
-`--seconds` is how long each task sleeps; without it a task is /bin/true.  The time is from the
-submission of the DAGMan job to its end; the time of a peer is that of its program.  The ideal is
-that K slots do nothing but sleep.  CPU times are milliseconds a node, less those of a DAG of one
-node: of the DAGMan process, of those that it starts, and of the schedd.
+`--length`: the nodes are chains of so many, in bundles with CHAINS.  `--seconds` is how long each
+task sleeps; without it a task is /bin/true.  `--steps`: what a step of one chain takes is measured
+in the same run, and told in a second table (`chain_steps`).  The time is from the submission of the
+DAGMan job to its end; the time of a peer is that of its program.  The ideal is that K slots do
+nothing but sleep.  CPU times are milliseconds a node, less those of a DAG of one node: of the
+DAGMan process, of those that it starts, and of the schedd.
 """
 
 from __future__ import annotations
@@ -17,60 +20,19 @@ import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from benchmarks import bundle_costs, dags, peers
+from benchmarks import bundle_costs, peers
+from benchmarks.bundle_cases import Case, cases, run_case
 from benchmarks.bundle_costs import Took
+from benchmarks.chain_steps import Steps, subjects
+from benchmarks.peers_steps import run_peer
 from benchmarks.place import Failed, Place
 
-TRUE = "executable = /bin/true\ntransfer_executable = false\n"
-SLEEP = "executable = /bin/sleep\ntransfer_executable = false\narguments = {seconds:g}\n"
-NO_FILES = "should_transfer_files = NO\n"
-FILES = "transfer_input_files = data.txt\noutput = made.$(JOB)\nshould_transfer_files = YES\n"
 PEERS = ("dask", "parsl-threads", "parsl-htex", "makeflow-local")
 HEAD = (
     "| what | tasks a second | median | times the ideal | jobs | DAGMan | its helpers | schedd |\n"
     "|---|---:|---:|---:|---:|---:|---:|---:|"
 )
-
-
-class Case(NamedTuple):
-    """A bag: how tables call it, the description of its nodes, the BUNDLE line or ''."""
-
-    title: str
-    job: str
-    line: str = ""
-
-
-def cases(seconds: float) -> Iterator[Case]:
-    """What is measured of ours."""
-    plain = (SLEEP.format(seconds=seconds) if seconds else TRUE) + NO_FILES
-    yield Case("nodes alone, no file transfer", plain)
-    yield Case("in bundles, no file transfer", plain, "BUNDLE b ALL_NODES\n")
-    if not seconds:
-        yield Case("nodes alone, files transferred", TRUE + FILES)
-        yield Case("in bundles, files transferred", TRUE + FILES, "BUNDLE b ALL_NODES\n")
-
-
-def run_case(place: Place, case: Case, nodes: int) -> Took:
-    """Run so many nodes of it."""
-    directory = place.new_directory("bundles")
-    dags.bag(nodes, case.job).write(directory)
-    (directory / "data.txt").write_text("data\n", encoding="ascii")
-    dag = directory / dags.NAME
-    dag.write_text(case.line + dag.read_text(encoding="ascii"), encoding="ascii")
-    return bundle_costs.run(place, directory, nodes)
-
-
-def run_peer(place: Place, name: str, nodes: int) -> float:
-    """Seconds of a peer's program with as many tasks of /bin/true; Failed if there is none."""
-    peer = peers.PEERS[name]
-    if peer.program not in peers.versions():
-        raise Failed(f"{peer.program} is not installed")
-    directory = place.new_directory(name)
-    argv = peers.command(peer, "bag", nodes, directory, place.environment()["PATH"])
-    ((seconds, _),) = place.run_each([(argv, directory)])
-    return seconds
 
 
 def row(case: Case, nodes: int, ideal_s: float, found: list[Took], start: Took) -> str:
@@ -98,13 +60,54 @@ def row(case: Case, nodes: int, ideal_s: float, found: list[Took], start: Took) 
     return f"| {case.title} | {' | '.join(cells)} |"
 
 
+class Bags:
+    """What the bags, or bags of chains, of all cases and peers have taken, round by round."""
+
+    def __init__(self, place: Place, chosen: argparse.Namespace) -> None:
+        self._place, self._chosen = place, chosen
+        wanted = {case: self._nodes(case) for case in cases(chosen.seconds, chosen.length)}
+        self._nodes_of = {case: count for case, count in wanted.items() if count}
+        self._starts = {case: run_case(place, case, 1)[0] for case in self._nodes_of}
+        self._found: dict[Case, list[Took]] = {case: [] for case in self._nodes_of}
+        self._rates: dict[str, list[float]] = {}
+
+    def _nodes(self, case: Case) -> int:
+        return int(self._chosen.nodes if case.line else self._chosen.alone)
+
+    def measure(self) -> None:
+        """Run each once; a peer that can't is not told of."""
+        length, nodes = self._chosen.length, self._chosen.nodes
+        for case, count in self._nodes_of.items():
+            took, _ = run_case(self._place, case, count // length, length)
+            self._found[case].append(took)
+        for name in PEERS if self._chosen.peers else ():
+            try:
+                rate = nodes / run_peer(self._place, name, "bag", nodes).whole
+                self._rates.setdefault(peers.PEERS[name].title, []).append(rate)
+            except Failed as error:
+                print(f"{name}: {error}")
+
+    def lines(self) -> Iterator[str]:
+        """The table; the shortest time of all rounds counts."""
+        slots = max(self._chosen.slots, os.cpu_count() or 1)
+        yield HEAD
+        for case, count in self._nodes_of.items():
+            ideal_s = count * self._chosen.seconds / slots
+            yield row(case, count, ideal_s, self._found[case], self._starts[case])
+        for title, some in self._rates.items():
+            best, usual = max(some), statistics.median(some)
+            yield f"| {title} | {best:.1f} | {usual:.1f} | - | - | - | - | - |"
+
+
 def main() -> None:
-    """Print a table; the shortest time of all rounds counts."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=2000)
+    parser.add_argument("--length", type=int, default=1, help="of the chains that the nodes are")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--slots", type=int, default=16, help="of the pool; at least its cores")
+    parser.add_argument("--steps", type=int, default=0, help="of a chain that is measured as well")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--alone", type=int, default=300, help="nodes of the bags without bundles")
     parser.add_argument("--directory", type=Path)
@@ -115,35 +118,22 @@ def main() -> None:
     place = Place(directory)
     place.start(arguments.slots)
     try:
-        lines = list(measured(place, arguments))
+        print("\n".join(measured(place, arguments)))
     finally:
         place.stop()
-    print("\n".join([HEAD, *lines]))
 
 
-def measured(place: Place, chosen: argparse.Namespace) -> Iterator[str]:
-    """The lines of the table."""
-    if chosen.peers:
+def measured(place: Place, chosen: argparse.Namespace) -> list[str]:
+    """Run everything in turn, so often as is wanted; the lines of the tables."""
+    others = PEERS if chosen.peers else ()
+    if others:
         peers.install(print)
-    wanted = {case: chosen.nodes if case.line else chosen.alone for case in cases(chosen.seconds)}
-    wanted = {case: count for case, count in wanted.items() if count}
-    starts = {case: run_case(place, case, 1) for case in wanted}
-    found: dict[Case, list[Took]] = {case: [] for case in wanted}
-    rates: dict[str, list[float]] = {}
+    bags = Bags(place, chosen)
+    steps = Steps(subjects(place, chosen.steps, others) if chosen.steps else ())
     for _ in range(chosen.rounds):
-        for case, count in wanted.items():
-            found[case].append(run_case(place, case, count))
-        for name in PEERS if chosen.peers else ():
-            try:
-                rate = chosen.nodes / run_peer(place, name, chosen.nodes)
-                rates.setdefault(peers.PEERS[name].title, []).append(rate)
-            except Failed as error:
-                print(f"{name}: {error}")
-    for case, count in wanted.items():
-        ideal_s = count * chosen.seconds / max(chosen.slots, os.cpu_count() or 1)
-        yield row(case, count, ideal_s, found[case], starts[case])
-    for title, some in rates.items():
-        yield f"| {title} | {max(some):.1f} | {statistics.median(some):.1f} | - | - | - | - | - |"
+        bags.measure()
+        steps.measure()
+    return [*bags.lines(), *steps.lines()]
 
 
 if __name__ == "__main__":

@@ -77,8 +77,14 @@ class Workload:
 
 def chain(length: int, job: str = NOOP) -> Workload:
     """Nodes, each the child of the one before."""
-    nodes = _named("N", length)
-    return _uniform(job, nodes, [([one], [other]) for one, other in zip(nodes, nodes[1:])])
+    return chains(1, length, job)
+
+
+def chains(number: int, length: int, job: str) -> Workload:
+    """So many chains, of which none waits for another."""
+    nodes = _named("N", number * length)
+    pairs = enumerate(zip(nodes, nodes[1:]), start=1)
+    return _uniform(job, nodes, [([one], [other]) for n, (one, other) in pairs if n % length])
 
 
 def bag(size: int, job: str) -> Workload:

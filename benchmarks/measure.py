@@ -20,7 +20,9 @@ from benchmarks.place import Failed, Place
 from benchmarks.sizes import Numbers, Sizes
 from benchmarks.subjects import (
     ALL,
+    BUNDLES,
     DAGMANS,
+    EVERYONE,
     FLOOR,
     ONE_BY_ONE,
     OURS,
@@ -81,7 +83,7 @@ STEPS: dict[str, Step] = {
     "recovery-curve": Step(curve_steps.recovery, (STOCK, OURS)),
     "engine": Step(offline_steps.engine, (OURS,)),
     "engine-curve": Step(curve_steps.engine, (OURS,)),
-    "peers": Step(peers_steps.take, (*ONE_BY_ONE, *PEERS), turns=2),
+    "peers": Step(peers_steps.take, (*ONE_BY_ONE, *BUNDLES, *PEERS), turns=2),
 }
 
 
@@ -134,7 +136,7 @@ def everything(
     Returns:
         Numbers by subject, and what failed; of that the numbers are missing.
     """
-    results: Results = {subject: {} for subject in (*ALL, *PEERS)}
+    results: Results = {subject: {} for subject in EVERYONE}
     failures: list[str] = []
     say("warming up")
     pool_steps.noop(place, FLOOR, replace(sizes, noop=min(sizes.noop, 100)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmarks import bars
 from benchmarks.figures import Results, Row
 from benchmarks.peers import PEERS
-from benchmarks.subjects import ONE_BY_ONE, OURS
+from benchmarks.subjects import BUNDLES, ONE_BY_ONE, OURS
 from benchmarks.table import TITLES
 
 GROUP = "Peers"
@@ -14,7 +14,11 @@ ROWS = (
     Row("a step of a chain", "peer step", "ms", 1, 1000),
     Row("tasks of a bag", "peer rate", "/s", 1, more_is_better=True),
 )
-SUBJECTS = {**{one: TITLES[one] for one in ONE_BY_ONE}, **{n: p.title for n, p in PEERS.items()}}
+SUBJECTS = {
+    **{one: TITLES[one] for one in ONE_BY_ONE},
+    **dict(zip(BUNDLES, ("ours, in bundles", "ours, in bundles, file transfer"))),
+    **{name: peer.title for name, peer in PEERS.items()},
+}
 _OTHERS, _POOL, _OURS = "#999999", "#e69f00", "#0072b2"
 _LEGEND = [
     (_OURS, "ours"),
@@ -55,6 +59,6 @@ def draw(row: Row, title: str, note: str, results: Results) -> str:
 
 
 def _colour(subject: str) -> str:
-    if subject == OURS:
+    if subject == OURS or subject in BUNDLES:
         return _OURS
     return _POOL if subject in ONE_BY_ONE or PEERS[subject].pool else _OTHERS

@@ -21,11 +21,10 @@ from typing import Any
 
 from benchmarks import measure, peers, peers_table, report, sizes, table
 from benchmarks.place import Failed, Place
-from benchmarks.subjects import ALL, PEERS, TUNED_KNOBS
+from benchmarks.subjects import EVERYONE, PEERS, TUNED_KNOBS
 from condor_pydagman.errors import PoolError
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-SUBJECTS = (*ALL, *PEERS)
 PRESETS = {"full": sizes.FULL, "quick": sizes.QUICK, "smallest": sizes.SMALLEST}
 
 
@@ -42,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--rounds", type=int, default=1, metavar="N", help="how often everything is measured")
     names = "which, with commas between them; all are"
     add("--only", metavar="NAMES", default="", help=f"{names} {','.join(measure.STEPS)}")
-    add("--subjects", metavar="NAMES", default=",".join(SUBJECTS), help=f"{names} %(default)s")
+    add("--subjects", metavar="NAMES", default=",".join(EVERYONE), help=f"{names} %(default)s")
     add("--json", metavar="FILE", type=Path, help="write all numbers there too")
     add("--report", action="store_true", help="put tables and charts into docs/performance.md")
     add("--docs", metavar="DIRECTORY", type=Path, default=CHECKOUT / "docs",
@@ -69,7 +68,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     if not chosen.only:
         steps = measure.QUICK_STEPS if chosen.size == "quick" else measure.STEPS
         chosen.only = ",".join(steps)
-    for option, known in (("only", measure.STEPS), ("subjects", SUBJECTS)):
+    for option, known in (("only", measure.STEPS), ("subjects", EVERYONE)):
         names = getattr(chosen, option).split(",")
         setattr(chosen, option, names)
         for name in names:

@@ -7,6 +7,7 @@ FLOOR_TOGETHER, TOGETHER = "floor-together", "together"  # many jobs a cluster
 ONE_BY_ONE = (FLOOR, STOCK, TUNED, OURS)  # all of these give each node a cluster of its own
 ALL = (FLOOR, FLOOR_TOGETHER, STOCK, TUNED, OURS, TOGETHER)
 DAGMANS = (STOCK, TUNED, OURS)
+BUNDLES = ("bundles", "bundles-files")  # ours with nodes in bundles, and with file transfer
 PEERS = (
     "parsl-htex",
     "parsl-threads",
@@ -17,6 +18,7 @@ PEERS = (
     "makeflow-local",
     "makeflow-condor",
 )
+EVERYONE = (*ALL, *BUNDLES, *PEERS)
 
 # What an administrator can do for the speed of the stock DAGMan.  The other knobs that bear on it
 # are at their best by default (DAGMAN_SUBMIT_DELAY, DAGMAN_USE_DIRECT_SUBMIT,

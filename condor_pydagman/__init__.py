@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from condor_pydagman.api.dag_history import dag_events, read_run
     from condor_pydagman.api.dag_lint import LintFinding, lint_dag
     from condor_pydagman.api.dag_reading import check_dag, parse_dag, read_dag
+    from condor_pydagman.api.dag_run import DagRun
     from condor_pydagman.api.dag_state import DagStatus, dag_status
     from condor_pydagman.api.dag_submit import SubmittedDag, submit_dag
     from condor_pydagman.api.dag_subscription import subscribe
     from condor_pydagman.api.dag_view import Dag, Edge, Node
     from condor_pydagman.api.data_placement import PlacementResult, run_requests, transfer_file
     from condor_pydagman.api.rescue_files import Rescue, read_rescue, write_rescue
+    from condor_pydagman.api.run_end import DagTimeout
+    from condor_pydagman.api.run_report import RunReport
     from condor_pydagman.api.status_files import (
         NodeCounts,
         NodeStatusEntry,
@@ -54,8 +57,10 @@ __all__ = [
     "DagError",
     "DagEvent",
     "DagProblem",
+    "DagRun",
     "DagState",
     "DagStatus",
+    "DagTimeout",
     "Edge",
     "FileError",
     "Hold",
@@ -74,6 +79,7 @@ __all__ = [
     "Rescue",
     "Retry",
     "Run",
+    "RunReport",
     "Script",
     "ScriptKind",
     "ScriptRun",
@@ -127,6 +133,7 @@ _HOMES = {
         "parse_dag",
         "read_dag",
     ),
+    "api.dag_run": ("DagRun",),
     "api.dag_state": (
         "DagStatus",
         "dag_status",
@@ -155,6 +162,8 @@ _HOMES = {
         "read_rescue",
         "write_rescue",
     ),
+    "api.run_end": ("DagTimeout",),
+    "api.run_report": ("RunReport",),
     "api.status_files": (
         "NodeCounts",
         "NodeStatusEntry",

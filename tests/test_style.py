@@ -365,6 +365,7 @@ PROCESS_STARTERS = {
     "monitor/notifier.py": "the program of a NOTIFY, as words",
     "transfer/child_process.py": "modules and plugins of data placement, as words",
     "transfer/child_supervisor.py": "the same: it runs them",
+    "api/live_view.py": "a process of this package that looks at a run",
     "web/queue_answers.py": "processes of this package that ask the schedd",
     "transfer/placement_ad.py": "a process of this package that calls the bindings",
 }

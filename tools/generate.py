@@ -16,6 +16,7 @@ from tools import (
     decision_table,
     knob_page,
     man_pages,
+    schemas,
     state_diagrams,
     timers,
     workflow_methods,
@@ -39,6 +40,7 @@ def files() -> dict[str, str]:
         "docs/decisions.md": decision_table.document(ROOT / "docs/decisions.md"),
         "condor_pydagman/workflow/methods.py": workflow_methods.text(),
         **completion.files(),
+        **schemas.files(),
     }
 
 

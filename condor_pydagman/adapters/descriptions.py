@@ -227,6 +227,25 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     return items or [{}], max(int(count[1]) if count else 1, 1)
 
 
+def set_numbers(
+    description: htcondor2.Submit, cluster: str, proc: int, items: list[Any], each: int
+) -> None:
+    """Set the macros that are of one job: its numbers, and those of its item of the queue
+    statement.
+
+    Args:
+        cluster: text of `$(Cluster)`.
+        items, each: see `queued`.
+    """
+    row, step = divmod(proc, each)
+    values: dict[str, Any] = {"Step": step, "Row": row, "ItemIndex": row}
+    values.update(dict.fromkeys(("Cluster", "ClusterId"), cluster))
+    values.update(dict.fromkeys(("Process", "ProcId"), proc))
+    values.update(items[row] if row < len(items) else {})
+    for name, value in values.items():
+        description[name] = str(value)
+
+
 def copy_of(description: htcondor2.Submit) -> htcondor2.Submit:
     """A description with the same commands and macros, without the queue statement.
 

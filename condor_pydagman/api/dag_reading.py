@@ -46,7 +46,7 @@ def read_dag(
 
     A cycle is no mistake here: see `check_dag`.
     """
-    return _read(
+    return dag_of(
         names_of(paths), DagFiles().read, build_options(use_dag_dir, any_node_names), rescue
     )
 
@@ -62,7 +62,7 @@ def parse_dag(text: str, *, name: str = "<text>", any_node_names: bool = False) 
     Raises:
         DagError: DAGMan would refuse it; the exception has all mistakes.
     """
-    return _read([name], _reader_of(text, name), build_options(False, any_node_names), None)
+    return dag_of([name], _reader_of(text, name), build_options(False, any_node_names), None)
 
 
 def check_dag(
@@ -88,7 +88,10 @@ def problems_of(
     return _cycle(dag, names, read, how)
 
 
-def _read(names: Sequence[str], read: ReadText, how: BuildOptions, rescue: StrPath | None) -> Dag:
+def dag_of(
+    names: Sequence[str], read: ReadText, how: BuildOptions, rescue: StrPath | None = None
+) -> Dag:
+    """As `read_dag`, of files that `read` gives."""
     dag = _built(names, read, how)
     if rescue is not None:
         try:

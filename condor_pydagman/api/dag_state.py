@@ -57,20 +57,26 @@ def dag_status(dag: StrPath | int, *, outfile_dir: str = "", several: bool = Fal
         several: whether more than one DAG file was given, after which rescue files are named.
 
     Raises:
-        FileError: there is no such DAG file.
+        FileError: there is no such DAG file, nor a log of a run of it.
         PoolError: the schedd does not answer, or has no such job of DAGMan's.
     """
     if isinstance(dag, int):
         return _of_job(dag)
-    return _of_files(DagPaths(os.fspath(dag), several, outfile_dir))
+    return status_of_files(DagPaths(os.fspath(dag), several, outfile_dir))
 
 
-def _of_files(paths: DagPaths) -> DagStatus:
-    if not os.path.exists(paths.primary):
+def status_of_files(paths: DagPaths) -> DagStatus:
+    """How a DAG stands by its files.
+
+    Raises:
+        FileError: there is neither a DAG file nor `.dagman.out`.
+    """
+    if not os.path.exists(paths.primary) and not os.path.exists(paths.dagman_out):
         raise FileError(f"there is no DAG file {paths.primary}")
     files = state_of_files(paths)
     over = files.state in (DagState.SUCCEEDED, DagState.FAILED, DagState.REMOVED)
-    waiting = _waiting_job(paths) if over or files.state is DagState.NOT_STARTED else {}
+    may_wait = over or files.state in (DagState.NOT_STARTED, DagState.INTERRUPTED)
+    waiting = _waiting_job(paths) if may_wait else {}
     if waiting:
         state, _ = state_of_ad(waiting)
         cluster = int(waiting["ClusterId"])

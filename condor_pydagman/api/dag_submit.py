@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from condor_pydagman.api.dag_errors import DagError
 from condor_pydagman.api.dag_reading import StrPath, check_dag, names_of
@@ -24,7 +24,10 @@ from condor_pydagman.dagman_job.options import (
 )
 from condor_pydagman.dagman_job.prepare_job import Output, Prepared, refuse_running
 from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
-from condor_pydagman.errors import DagFileError, FileError
+from condor_pydagman.errors import DagFileError, FileError, UsageError
+
+if TYPE_CHECKING:
+    from condor_pydagman.api.dag_run import DagRun
 
 OptionValue = Union[bool, int, StrPath, Sequence[str], None]
 
@@ -57,6 +60,20 @@ class SubmittedDag:
     cluster: int | None
     submit_file: str
     messages: tuple[str, ...] = ()
+
+    @property
+    def run(self) -> DagRun:
+        """The run of this job, to be waited for, followed and steered.
+
+        Raises:
+            UsageError: nothing was submitted (no_submit).
+            PoolError: the schedd does not answer.
+        """
+        if self.cluster is None:
+            raise UsageError("the DAG was not submitted (no_submit): there is no run of it")
+        from condor_pydagman.api.dag_run import DagRun  # late: it loads what reads logs
+
+        return DagRun(self.cluster, messages=self.messages)
 
 
 def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:

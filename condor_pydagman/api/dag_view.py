@@ -233,6 +233,12 @@ class Dag(Mapping[str, Node]):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Its picture, for notebooks."""
+        from condor_pydagman.picture.notebook import dag_mimebundle  # late: few are shown
+
+        return dag_mimebundle(self._dag)
+
     @property
     def files(self) -> tuple[str, ...]:
         """The DAG files as they were named; other files of the run are named after the first."""

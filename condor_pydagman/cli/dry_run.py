@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import living_holder, working_directory
 from condor_pydagman.adapters.outlog import OutLog
+from condor_pydagman.cli.dry_run_commands import as_json, command_lines
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.features.choose.commands import choices_of
 from condor_pydagman.features.feeder.commands import feeder_of
 from condor_pydagman.features.run_if.commands import conditions_of
-from condor_pydagman.graph.model import DONE, LEFT_OUT, Dag
+from condor_pydagman.graph.model import DONE, JOIN, LEFT_OUT, Dag
 from condor_pydagman.graph.steps import Steps, steps
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from condor_pydagman.features.bundle.adapters.outlook import BundleOutlook
     from condor_pydagman.features.growth.adapters.outlook import Foreseen
     from condor_pydagman.lint.job_counts import JobCount
+    from condor_pydagman.lint.node_commands import NodeCommands
+    from condor_pydagman.records.job_description import Workflow
 
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
@@ -57,6 +60,7 @@ class Outlook(NamedTuple):
             is not told.
         bundles: what would be packed by BUNDLE lines.
         missing: other files that nodes need before anything can have written them.
+        commands: what nodes would run, if that is asked for.
     """
 
     files: tuple[str, ...]
@@ -71,6 +75,7 @@ class Outlook(NamedTuple):
     inner: dict[str, Outlook | str]
     bundles: BundleOutlook
     missing: Sequence[str]
+    commands: Sequence[NodeCommands] | None = None
 
     @property
     def sound(self) -> bool:
@@ -113,6 +118,11 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--nodes", action="store_true", help="list all nodes, and whether each would run"
     )
+    parser.add_argument(
+        "--commands",
+        action="store_true",
+        help="show what each node would run: program, arguments, files, scripts, directory",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(action=run, parser=parser)
 
@@ -133,7 +143,7 @@ def run(arguments: argparse.Namespace) -> int:
         choose_until=tuple(arguments.choose_until),
         choose_only=tuple(arguments.choose_only),
     )
-    found = _outlook(options, MAX_DEPTH, set())
+    found = _outlook(options, _Look(MAX_DEPTH, set(), commands=arguments.commands))
     if arguments.json:
         print(json.dumps(_as_json(found, nodes=arguments.nodes)))
     else:
@@ -154,13 +164,22 @@ def _run_command(dag: str, found: Outlook, options: DagmanOptions) -> str:
     return f"condor_pydagman run {'-force ' * again}{'-bundle ' * options.bundle}{dag}"
 
 
-def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook:
-    """What would run of a DAG.
+class _Look(NamedTuple):
+    """How far one looks.
 
-    Args:
+    Attributes:
         depth: how many levels of sub-DAGs are looked into.
         described: paths of the DAGs whose Outlook has been made, or is.
+        commands: whether at the commands of each node, too.
     """
+
+    depth: int
+    described: set[str]
+    commands: bool
+
+
+def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
+    """What would run of a DAG."""
     from condor_pydagman.daemon import dag_input, initialize
     from condor_pydagman.features.bundle.adapters import outlook as bundle_outlook
     from condor_pydagman.features.cache.adapters import outlook as cache_outlook
@@ -170,7 +189,7 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
     from condor_pydagman.records.job_description import Workflow
 
     out, paths = OutLog(os.devnull), options.paths()
-    described.add(os.path.realpath(paths.primary))
+    look.described.add(os.path.realpath(paths.primary))
     try:
         config = initialize.configure(options, out).config
         chosen = dag_input.choose_rescue(options, config, paths, out)
@@ -202,10 +221,20 @@ def _outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook
             dag, dag_input.build_options(options, config), config.max_piece_mb * MB
         ),
         cached,
-        _inner(dag, options, depth, described),
+        _inner(dag, options, look),
         bundle_outlook.outlook(dag, config.max_bundle_size),
         _missing(dag),
+        _commands(dag, workflow) if look.commands else None,
     )
+
+
+def _commands(dag: Dag, workflow: Workflow) -> list[NodeCommands]:
+    from condor_pydagman.lint.node_commands import commands_of
+
+    nodes = (
+        node for node in range(len(dag)) if _is_to_run(dag, node) and not dag.flags[node] & JOIN
+    )
+    return list(commands_of(dag, nodes, workflow))
 
 
 def _missing(dag: Dag) -> list[str]:
@@ -223,29 +252,27 @@ def _missing(dag: Dag) -> list[str]:
     ]
 
 
-def _inner(
-    dag: Dag, options: DagmanOptions, depth: int, described: set[str]
-) -> dict[str, Outlook | str]:
+def _inner(dag: Dag, options: DagmanOptions, look: _Look) -> dict[str, Outlook | str]:
     """What would run of sub-DAGs; their files may be written by nodes before them."""
     found: dict[str, Outlook | str] = {}
     for node, file in dag.subdags.items():
         if _is_to_run(dag, node):
             try:
                 with working_directory(dag.directories.get(node, "")):
-                    one = _inner_outlook(options._replace(dag_files=(file,)), depth - 1, described)
+                    one = _inner_outlook(options._replace(dag_files=(file,)), look)
             except (PydagmanError, OSError) as error:
                 one = f"{file} can't be read (yet): {str(error).splitlines()[0]}"
             found[dag.names[node]] = one
     return found
 
 
-def _inner_outlook(options: DagmanOptions, depth: int, described: set[str]) -> Outlook | str:
+def _inner_outlook(options: DagmanOptions, look: _Look) -> Outlook | str:
     (file,) = options.dag_files
-    if os.path.realpath(file) in described:  # a DAG may be part of itself
+    if os.path.realpath(file) in look.described:  # a DAG may be part of itself
         return f"{file}, as above"
-    if depth < 0:
+    if not look.depth:
         return f"{file}, in more than {MAX_DEPTH} DAGs"
-    return _outlook(options, depth, described)
+    return _outlook(options, look._replace(depth=look.depth - 1))
 
 
 def _is_to_run(dag: Dag, node: int) -> bool:
@@ -285,7 +312,8 @@ def _lines(found: Outlook) -> Iterator[str]:
         return
     jobs = sum(count.jobs for count in found.jobs)
     least = "at least " if any(count.problem or count.uncounted for count in found.jobs) else ""
-    work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}"
+    fewer = ", fewer in bundles" if bundle_outlook.packs(found.bundles) else ""
+    work = f"{least}{number_of(jobs, 'job')}{_sub_dags(found)}{fewer}"
     yield f"To run: {number_of(left, 'node')} with {work}"
     yield from _job_lines(found.jobs)
     if order.widths:
@@ -296,6 +324,8 @@ def _lines(found: Outlook) -> Iterator[str]:
         yield f"First: {', '.join(names)}{more}"
     yield from _extras(found)
     yield from bundle_outlook.told(found.bundles)
+    if found.commands is not None:
+        yield from command_lines(found.commands)
     for name, inner in found.inner.items():
         yield f"Sub-DAG of node {printable(name)}:"
         lines = [printable(inner)] if isinstance(inner, str) else _lines(inner)
@@ -422,6 +452,8 @@ def _as_json(found: Outlook, *, nodes: bool) -> dict[str, Any]:
             for name, inner in found.inner.items()
         },
     }
+    if found.commands is not None:
+        fields["commands"] = [as_json(one) for one in found.commands]
     if nodes:
         fields["cached"] = {dag.names[node]: why for node, why in found.cached.items()}
         fields["to_run"] = [name for n, name in enumerate(dag.names) if _is_to_run(dag, n)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
 import shutil
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
+from condor_pydagman.cli.which_node import no_such_node
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.explain_dag import explain_dag
 from condor_pydagman.explain.explain_node import explain_node
@@ -22,7 +22,7 @@ from condor_pydagman.explain.known_facts import Facts
 from condor_pydagman.follow.notice import Evidence, Notice
 from condor_pydagman.monitor.found_dag import FoundDag, started_in
 from condor_pydagman.names import logged_name
-from condor_pydagman.printable import message, printable
+from condor_pydagman.printable import printable
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -30,7 +30,6 @@ else:
     Subparsers = Any
 
 MIN_WIDTH, MAX_WIDTH = 40, 110
-MAX_NEAR = 3
 _DESCRIPTION = """\
 Explain why a DAG does not progress, or why it failed: the most important cause first, each with
 the evidence and what you can do. With NODE, explain the state of that node, and list all that
@@ -145,9 +144,4 @@ def _check_node(facts: Facts, name: str) -> None:
         return
     if not known:
         raise PydagmanError(f"the nodes of {facts.name} are not known: {facts.unknown[0]}")
-    near = [one for one in known if one.lower() == name.lower()]
-    near = near or difflib.get_close_matches(name, known, MAX_NEAR, 0.6)
-    hint = f"; did you mean {', '.join(map(message, near))}?" if near else ""
-    raise PydagmanError(
-        f"{facts.name} has no node {message(name)}{hint or f'; it has {len(known)} nodes'}"
-    )
+    raise no_such_node(facts.name, name, known)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 else:
     Subparsers = Any
 
+VERSION = 1  # of the JSON form, in which fields are only added
 MAX_ENDED = 10
 MIN_PATH = 12  # columns, below which paths are not cut
 _DESCRIPTION = """\
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows += [row for row in _of_directory() if os.path.abspath(row.dag) not in known]
     if arguments.json:
         for row in rows:
-            print(json.dumps(row._asdict()))
+            print(as_json(row))
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         for line in _table(rows, time.time(), width):
@@ -98,6 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 1 if problem else 0
+
+
+def as_json(row: Row) -> str:
+    """A row as one line of JSON."""
+    return json.dumps({"v": VERSION, **row._asdict()})
 
 
 def _of_schedd(most: int, *, subdags: bool) -> list[Row]:

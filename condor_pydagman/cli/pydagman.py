@@ -35,7 +35,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("dot", "graph", "plot", "show"), "draw draws a DAG"),
     **dict.fromkeys(("status", "q"), "watch and ls show how far DAGs are, explain says why"),
     **dict.fromkeys(("stop", "remove", "rm", "kill"), "condor_rm removes a DAG that runs"),
-    **dict.fromkeys(("log", "logs"), "tail prints what has happened last in a DAG"),
+    "log": "logs prints what a node's job has written, tail what has happened last in a DAG",
     **dict.fromkeys(
         ("hold", "release", "rerun", "retry", "cancel", "skip", "halt", "resume", "add"),
         "condor_pydagman steer changes a DAG that runs",
@@ -210,6 +210,7 @@ SUBCOMMANDS = {
     "explain": "explain",
     "ls": "ls",
     "tail": "tail",
+    "logs": "logs_command",
     "report": "report_command",
     "events": "events",
     "steer": "steer",
@@ -220,6 +221,7 @@ SUBCOMMANDS = {
     "limits": "limits_command",
     "draw": "draw",
     "flatten": "flatten",
+    "schema": "schema_command",
     "knobs": "knobs_command",
     "pool": "pool_command",
 }

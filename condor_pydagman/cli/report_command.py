@@ -18,9 +18,10 @@ from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.dagman_job.condor_sub import parse_quoted
+from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
+from condor_pydagman.explain.known_facts import Excerpt
 from condor_pydagman.explain.last_lines import excerpt_of
 from condor_pydagman.follow.follower import Plan, unknown_plan
 from condor_pydagman.follow.local_times import LocalTimes
@@ -36,11 +37,13 @@ from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.monitor.plan import read_plan, with_logs
+from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture import States, make_picture, svg
 from condor_pydagman.picture.graphviz import find_dot
 from condor_pydagman.printable import number_of
 from condor_pydagman.records.dagman_out import BEGIN_OF_RUN, job_lines, out_lines
-from condor_pydagman.report.all_runs import AllRuns, all_runs
+from condor_pydagman.report.all_runs import AllRuns
+from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
 from condor_pydagman.report.wfformat import NOT_DESCRIBED, TaskDescription, wfformat_text
@@ -96,22 +99,14 @@ def run(arguments: argparse.Namespace) -> int:
             written.
     """
     gc.disable()  # to the end of the process: little of what is built here is garbage
-    found = with_logs(chosen_dag(arguments.dag))
-    plan, problem = _plan(found)
-    history = DagMonitor(found, read_plan=lambda: plan).read()
-    if not history.starts and not history.last:
-        raise FileError(
-            f"{found.name} has not run, or its logs were deleted: there is neither {found.out} nor"
-            f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"
-        )
-    dag = None if plan.is_unknown else plan.dag
-    seen = all_runs(earlier_runs(found), history, dag) if arguments.all_runs else None
-    usual = f"{found.name}.report.html" if arguments.format == "html" else "-"
-    output = arguments.output or usual
-    _write(output, _text(arguments, found, history, dag, problem, seen))
+    told = told_of(with_logs(chosen_dag(arguments.dag)), all_runs=arguments.all_runs)
+    check_has_run(told)
+    name = told.found.name
+    output = arguments.output or (f"{name}.report.html" if arguments.format == "html" else "-")
+    _write(output, _text(arguments, told))
     if output != "-":
-        runs = f", {number_of(len(seen.runs), 'run')}" if seen is not None else ""
-        print(f"{output}: {number_of(len(history.nodes), 'node')}{runs}")
+        runs = f", {number_of(len(told.seen.runs), 'run')}" if told.seen is not None else ""
+        print(f"{output}: {number_of(len(told.last.nodes), 'node')}{runs}")
     return 0
 
 
@@ -121,6 +116,45 @@ def _rows(text: str) -> int:
     return int(text)
 
 
+class Told(NamedTuple):
+    """What the files of a DAG tell for a report.
+
+    Attributes:
+        last: its last run.
+        dag: None if the DAG files can't be read, `problem` says why then.
+        seen: all its runs, if the report is about them.
+    """
+
+    found: FoundDag
+    last: Run
+    dag: Dag | None
+    problem: str
+    seen: AllRuns | None
+
+    @property
+    def run(self) -> Run:
+        """The run that the report is about, or all together."""
+        return self.seen.whole if self.seen is not None else self.last
+
+    @property
+    def has_run(self) -> bool:
+        """Whether anything is told of a run."""
+        return bool(self.last.starts or self.last.last)
+
+
+def told_of(found: FoundDag, *, all_runs: bool = False) -> Told:
+    """Read the files of a DAG."""
+    plan, problem = _plan(found)
+    monitor = DagMonitor(found, read_plan=lambda: plan)
+    last = monitor.read()
+    if monitor.doubts:  # the DAG has changed since: what the logs tell without it counts
+        plan, problem = unknown_plan(), monitor.doubts[0]
+        last = DagMonitor(found, read_plan=unknown_plan).read()
+    dag = None if plan.is_unknown else plan.dag
+    seen = runs_together(earlier_runs(found), last, dag) if all_runs else None
+    return Told(found, last, dag, problem, seen)
+
+
 def _plan(found: FoundDag) -> tuple[Plan, str]:
     try:
         return read_plan(found), ""
@@ -128,42 +162,62 @@ def _plan(found: FoundDag) -> tuple[Plan, str]:
         return unknown_plan(), str(error).splitlines()[0]
 
 
-def _text(
-    arguments: argparse.Namespace,
-    found: FoundDag,
-    history: Run,
-    dag: Dag | None,
-    problem: str,
-    seen: AllRuns | None,
-) -> Iterable[str]:
+def _text(arguments: argparse.Namespace, told: Told) -> Iterable[str]:
     now = time.time()
-    numbers = None
-    if seen is not None:
-        history, numbers = seen.whole, seen.numbers
+    run, dag, end = told.run, told.dag, told.run.ended or now
+    numbers = told.seen.numbers if told.seen is not None else None
     if arguments.format == "csv":
-        return csv_text(history, dag, history.ended or now, numbers)
+        return csv_text(run, dag, end, numbers)
     if arguments.format == "json":
-        return json_text(history, dag, history.ended or now, numbers)
+        return json_text(run, dag, end, numbers)
     if arguments.format == "wfformat":
         if dag is None:
             raise PydagmanError(
-                f"the format wfformat needs the DAG file, but it can't be read: {problem}"
+                f"the format wfformat needs the DAG file, but it can't be read: {told.problem}"
             )
-        version = history.starts[-1].version if history.starts else ""
-        name = os.path.basename(found.paths.primary)
-        described = described_tasks(found, dag)
-        return [wfformat_text(history, dag, name, version, _stamp, now, described)]
+        version = run.starts[-1].version if run.starts else ""
+        name = os.path.basename(told.found.paths.primary)
+        described = described_tasks(told.found, dag)
+        return [wfformat_text(run, dag, name, version, _stamp, now, described)]
+    return page(told, now, most_rows=arguments.rows, with_picture=not arguments.no_picture)
+
+
+def check_has_run(told: Told) -> None:
+    """Refuse a DAG of which there is nothing to report.
+
+    Raises:
+        FileError: what to do is in its message.
+    """
+    found = told.found
+    if not told.has_run:
+        raise FileError(
+            f"{found.name} has not run, or its logs were deleted: there is neither {found.out} nor"
+            f" {found.nodes_log}. To run it: condor_pydagman run {found.name}"
+        )
+
+
+def page(
+    told: Told, now: float, *, most_rows: int = MAX_TABLE_ROWS, with_picture: bool = True
+) -> Iterator[str]:
+    """The report as an HTML page, in pieces.
+
+    Args:
+        now: time of the report, seconds since the epoch.
+        most_rows: of a table, 0 for all.
+    """
+    found, run, dag = told.found, told.run, told.dag
     picture, no_picture = "", ""
-    if not arguments.no_picture and dag is not None:
-        picture, no_picture = _picture(dag, history, found.name)
-    all_runs_option = " --all-runs" if seen is not None else ""
+    if with_picture and dag is not None:
+        picture, no_picture = _picture(dag, run, found.name)
+    lines = {node: one.lines for node, one in excerpts(found, run, dag).items()}
+    all_runs_option = " --all-runs" if told.seen is not None else ""
     subject = Subject(
-        found.name, found.state.value, history, dag, now, _clock, _tick, problem, picture,
-        no_picture, _excerpts(found, history, dag), _subdags(found, dag),
-        _notices(found, history, dag, now),
-        most_rows=arguments.rows or ALL_ROWS,
+        found.name, found.state.value, run, dag, now, clock, tick, told.problem, picture,
+        no_picture, lines, _subdags(found, dag),
+        _notices(found, run, dag, now),
+        most_rows=most_rows or ALL_ROWS,
         for_all_rows=f"condor_pydagman report {found.name}{all_runs_option} --rows 0",
-        all_runs=seen,
+        all_runs=told.seen,
     )  # fmt: skip
     return html_report(subject)
 
@@ -185,11 +239,11 @@ def _notices(found: FoundDag, history: Run, dag: Dag | None, now: float) -> Sequ
     return notices_of(known)
 
 
-def _excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Sequence[str]]:
+def excerpts(found: FoundDag, history: Run, dag: Dag | None) -> dict[str, Excerpt]:
     """The last lines of the error file of one failed node of each kind, of the first few kinds."""
     firsts = [group[0] for group in failures_by_kind(history, dag)[:MAX_EXCERPTS]]
     written = {failure.node.name: excerpt_of(failure, found, dag) for failure in firsts}
-    return {node: excerpt.lines for node, excerpt in written.items() if excerpt is not None}
+    return {node: excerpt for node, excerpt in written.items() if excerpt is not None}
 
 
 def _picture(dag: Dag, history: Run, title: str) -> tuple[str, str]:
@@ -228,11 +282,12 @@ def _write(output: str, pieces: Iterable[str]) -> None:
     write_output(output, pieces)
 
 
-def _clock(when: float) -> str:
+def clock(when: float) -> str:
+    """Local time of seconds since the epoch."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when))
 
 
-def _tick(when: float, length: float) -> str:
+def tick(when: float, length: float) -> str:
     """A time on an axis of so many seconds."""
     return time.strftime("%H:%M:%S" if length < 86400 else "%m-%d %H:%M", time.localtime(when))
 
@@ -283,7 +338,7 @@ def _of_description(text: str, root: str) -> TaskDescription:
 def _words(arguments: str) -> list[str]:
     """Arguments in either syntax; none if their quotes do not match."""
     try:
-        return parse_quoted(arguments) if arguments.startswith('"') else arguments.split()
+        return parse_arguments(arguments)
     except ValueError:
         return []
 

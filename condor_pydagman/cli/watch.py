@@ -140,7 +140,7 @@ def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]],
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
 
         def show(seen: list[Overview]) -> None:
-            live.update(_styled(_lines(seen, console.width)), refresh=True)
+            live.update(_styled(lines_of(seen, console.width)), refresh=True)
 
         yield show
 
@@ -185,12 +185,12 @@ def _summary_printer() -> Callable[[list[Overview]], None]:
 
     def show(seen: list[Overview]) -> None:
         for one in seen:
-            lines = [summary(one, _clock)]
+            lines = [summary(one, clock)]
             lines += [line for line in troubles(one) if f"{one.dag}: {line}" not in told]
             if len(told) > MAX_TOLD:
                 told.clear()
             told.update(f"{one.dag}: {line}" for line in lines[1:])
-            advice = "\n".join(map(plain, _advice(one)))
+            advice = "\n".join(map(plain, advice_lines(one)))
             if advice and (one.exit_code or advised.get(one.dag) != advice):
                 lines.append(f"  {advice}")
             advised[one.dag] = advice
@@ -202,7 +202,7 @@ def _summary_printer() -> Callable[[list[Overview]], None]:
 def _print_pictures(seen: list[Overview]) -> None:
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else 80
-    lines = _lines(seen, width)
+    lines = lines_of(seen, width)
     if terminal and "NO_COLOR" not in os.environ:
         with contextlib.suppress(ImportError):
             from rich.console import Console
@@ -219,17 +219,18 @@ def _encodable(line: str) -> str:
     return line if encoding.lower().startswith("utf") else line.translate(ASCII_MARKS)
 
 
-def _lines(seen: Sequence[Overview], width: int) -> list[Line]:
+def lines_of(seen: Sequence[Overview], width: int) -> list[Line]:
+    """A picture of each DAG, and the command that says more."""
     lines: list[Line] = []
     for one in seen:
         if lines:
             lines.append([])
-        lines += overview_lines(one, width, _clock)
-        lines += _advice(one)
+        lines += overview_lines(one, width, clock)
+        lines += advice_lines(one)
     return lines or [[("you have no DAG in the queue", "")]]
 
 
-def _advice(seen: Overview) -> list[Line]:
+def advice_lines(seen: Overview) -> list[Line]:
     """The command that says more."""
     dag = printable(seen.dag)
     if seen.state == DagState.NOT_STARTED.value:
@@ -242,7 +243,7 @@ def _advice(seen: Overview) -> list[Line]:
     return []
 
 
-def _clock(when: float) -> str:
+def clock(when: float) -> str:
     """Local time; with the date if it is not today."""
     moment, today = time.localtime(when), time.localtime()
     form = "%H:%M:%S" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M:%S"

@@ -137,6 +137,18 @@ def parse_quoted(text: str) -> list[str]:
     return _split(_unquoted(text))
 
 
+def parse_arguments(text: str) -> list[str]:
+    """The words of an `arguments` value in either syntax: in double quotes, or separated by blanks,
+    where a backslash stands before each double quote.
+
+    Raises:
+        ValueError: the quotes don't match; the message is stock's.
+    """
+    if text.lstrip().startswith('"'):
+        return parse_quoted(text)
+    return [word.replace('\\"', '"') for word in text.split()]
+
+
 def parse_environment(text: str) -> dict[str, str]:
     """The variables of an environment in either syntax: `a=1;b=2` or `"a=1 b='x y'"`.
 

@@ -358,7 +358,8 @@ class Feature:
         raise NotImplementedError
 
     def obstacle_to_steer(self, node: int) -> str:
-        """Why a person can ask nothing of the node; '' if that is possible."""
+        """Why a person can ask nothing of the node, nor may it get another parent; '' if that is
+        possible."""
         raise NotImplementedError
 
     def tells_end(self, node: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from condor_pydagman.adapters.files import open_ordinary, working_directory
+from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.failed_nodes import Failure
 from condor_pydagman.explain.known_facts import Excerpt
@@ -14,7 +14,7 @@ from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.data_node_logs import output_of_worker
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.node_descriptions import description_of
+from condor_pydagman.monitor.job_files import by_description
 from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import RETURN_JOB_ABORTED, ScriptKind
 
@@ -119,26 +119,8 @@ def _error_file(failure: Failure, found: FoundDag, dag: Dag, node: int) -> str:
     output = output_of_worker(found, dag, node)
     if output:
         return output
-    try:
-        with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
-            text = description_of(dag, node, attempt.number, found)
-            if not text:
-                return ""
-            path = _expanded_error(text, attempt.cluster, attempt.proc)
-            return os.path.abspath(path) if path and path != os.devnull else ""
-    except (PydagmanError, OSError, ImportError):  # without the bindings
-        return ""
-
-
-def _expanded_error(text: str, cluster: int, proc: int) -> str:
-    from condor_pydagman.adapters.descriptions import expanded, parse
-
-    description = parse(text)
-    for names, value in ((("Cluster", "ClusterId"), cluster), (("Process", "ProcId"), proc)):
-        for name in names:
-            description[name] = str(value)
-    path = expanded(description, "error")
-    return os.path.join(expanded(description, "initialdir"), path) if path else ""
+    jobs = by_description(found, dag, node, attempt)
+    return jobs[0].files.get("error", "") if jobs else ""
 
 
 def _error_file_of_history(failure: Failure, found: FoundDag) -> str:

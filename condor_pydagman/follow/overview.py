@@ -15,6 +15,7 @@ from condor_pydagman.follow.shown_states import COUNTED
 from condor_pydagman.follow.tally import Tally, per_second, since_last_end, stalled_s
 from condor_pydagman.named_tuple import NamedTuple
 
+VERSION = 1  # of the JSON form, in which fields are only added
 MAX_LISTED = 5
 _NO_PROGRESS = ("done", "failed", "futile", "held")
 _DIGITS = re.compile(r"\d+")
@@ -124,7 +125,7 @@ class Overview(NamedTuple):
         fields["subdags"] = [part.as_json() for part in self.subdags]
         fields["notices"] = [_notice_as_json(one) for one in self.notices]
         of_features = fields.pop("of_features")
-        return {**fields, **of_features}
+        return {"v": VERSION, **fields, **of_features}
 
 
 def _notice_as_json(notice: Notice) -> dict[str, Any]:

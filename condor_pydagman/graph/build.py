@@ -489,17 +489,21 @@ class DagReader:
             )
 
     def _text(self, path: str, shown: str) -> Iterator[str]:
+        hint = ""
         try:
             text = self._read_text(path)
             return self._watched(in_blocks(text) if isinstance(text, str) else text, shown)
         except FileNotFoundError:
             self._refuse_missing_directory(path, shown)
             reason = "Provided file path does not exist"
+            where = self._building.scope.where
+            if where and not os.path.isabs(shown):
+                hint = f"{shown} is looked for in {where}"
         except IsADirectoryError:
             reason = "Provided file path is not a file"
         except (OSError, FileError) as error:
             reason = f"Failed to open file ({error})"
-        fail(f"Failed to open {shown}: {reason}")
+        fail(f"Failed to open {shown}: {reason}", hint)
 
     def _watched(self, blocks: Iterator[str], shown: str) -> Iterator[str]:
         try:

@@ -130,8 +130,10 @@ def find_dag(what: str, *, ask: bool = True) -> FoundDag:
     found = _found_by_file(primary)
     if found.state is DagState.NOT_STARTED:
         found = _first_of_several(primary) or found
-    if found.ended or found.state is DagState.NOT_STARTED:
-        return _resubmitted(found, ask=ask)
+    if found.ended or found.state in (DagState.NOT_STARTED, DagState.INTERRUPTED):
+        again = _resubmitted(found, ask=ask)
+        if again.ad or found.state is not DagState.INTERRUPTED:
+            return again
     return _asked(found) if ask else found
 
 

@@ -117,6 +117,34 @@ def ended_job(cluster: int, proc: int, wanted: Sequence[str], submitted: float) 
     return ads[0] if ads else {}
 
 
+def jobs_of_node(
+    cluster: int, proc: int, procs: int, wanted: Sequence[str], submitted: float
+) -> list[Ad]:
+    """The ads of so many jobs of a cluster, from the queue and the history, as far as these have
+    them.
+
+    Args:
+        proc: of the first.
+        submitted: when; the history before is not searched, seconds since the epoch.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    which = f"ClusterId == {cluster} && ProcId >= {proc} && ProcId < {proc + procs}"
+    found = _query(which, wanted)
+    if len(found) < procs:
+        until = f"EnteredCurrentStatus < {int(submitted)}"
+        found += _asked(
+            lambda bindings: list(
+                bindings.Schedd().history(
+                    which, list(wanted), match=procs - len(found), since=until
+                )
+            ),
+            "the schedd for its history",
+        )
+    return found
+
+
 def machine_ads(wanted: Sequence[str] = ()) -> list[Ad]:
     """The ads of the pool's slots.
 

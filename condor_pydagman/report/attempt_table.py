@@ -53,10 +53,11 @@ def rows(
         if not node.attempts:
             told = {"node": node.name, "status": node.counted.name, "description": description}
             told["reason"] = _why_done(node, dag) or None
-            yield {**dict.fromkeys(_fields(numbers)), **told}
+            yield {**dict.fromkeys(fields(numbers)), **told}
 
 
-def _fields(numbers: Mapping[int, int] | None) -> tuple[str, ...]:
+def fields(numbers: Mapping[int, int] | None) -> tuple[str, ...]:
+    """The fields of a row, given the argument of `rows`."""
     return FIELDS if numbers is None else (*FIELDS, RUN)
 
 
@@ -65,7 +66,7 @@ def csv_text(
 ) -> Iterator[str]:
     """As CSV with a head (RFC 4180), line by line."""
     buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, _fields(numbers))
+    writer = csv.DictWriter(buffer, fields(numbers))
     writer.writeheader()
     for row in rows(run, dag, now, numbers):
         writer.writerow({**row, "hosts": " ".join(row["hosts"] or ())})

@@ -35,18 +35,25 @@ Clock = Callable[[float], str]
 
 
 def timeline(
-    found: Sequence[Span], groups: Mapping[str, str], axis: TimeAxis, clock: Clock, tick: Clock
+    found: Sequence[Span],
+    groups: Mapping[str, str],
+    axis: TimeAxis,
+    clock: Clock,
+    tick: Clock,
+    *,
+    most_rows: int = MAX_ROWS,
 ) -> str:
     """What each node did when; of many nodes, how many of each group did it.
 
     Args:
         groups: the group of each node.
         tick: a time on the axis.
+        most_rows: nodes with a row of their own.
     """
     by_node: dict[str, list[Span]] = {}
     for span in found:
         by_node.setdefault(span.node, []).append(span)
-    if len(by_node) <= MAX_ROWS:
+    if len(by_node) <= most_rows:
         rows = list(_rows(by_node, axis, clock))
         return _svg(rows, len(by_node) * ROW, axis, tick, "timeline of nodes")
     by_group: dict[str, list[Span]] = {}

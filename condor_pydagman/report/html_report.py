@@ -8,12 +8,13 @@ from html import escape
 from condor_pydagman.follow.node_placements import total
 from condor_pydagman.follow.notice import Notice
 from condor_pydagman.follow.run_model import Attempt, Intervention, NodeRun, Run
-from condor_pydagman.follow.shown_states import LOOKS, Shown, shown_state
+from condor_pydagman.follow.shown_states import LOOKS, shown_state
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.printable import number_of, printable, size_text
 from condor_pydagman.report import feature_words
 from condor_pydagman.report.all_runs import AllRuns, Repeated, ends, ran_s, repeated, time_lost
+from condor_pydagman.report.chart_style import DARK, LIGHT, RULES
 from condor_pydagman.report.charts import MAX_ROWS, NAMES, concurrency_chart, timeline
 from condor_pydagman.report.critical_path import Step, critical_path
 from condor_pydagman.report.groups import (
@@ -27,18 +28,6 @@ from condor_pydagman.report.groups import (
 from condor_pydagman.report.spans import PARTS, Span, TimeAxis, concurrency, spans, time_axis
 from condor_pydagman.vocabulary import NodeKind, NodeStatus
 from condor_pydagman.words import duration, number
-
-_PARTS = {
-    "pre": Shown.PRE,
-    "idle": Shown.IDLE,
-    "held": Shown.HELD,
-    "run": Shown.RUNNING,
-    "post": Shown.POST,
-    "bad": Shown.FAILED,
-    "good": Shown.DONE,
-}
-_LIGHT = "; ".join(f"--{name}: {LOOKS[state].paint.strong}" for name, state in _PARTS.items())
-_DARK = "; ".join(f"--{name}: {LOOKS[state].paint.dark_strong}" for name, state in _PARTS.items())
 
 STYLE = """
 :root { --ink: #1b1f24; --ground: #fff; --line: #d5d9de; --soft: #5d6673; --panel: #f5f6f8;
@@ -65,23 +54,7 @@ td:first-child, td.text { text-align: left; white-space: normal; overflow-wrap: 
   min-width: 6em }
 th:first-child, th.text { text-align: left }
 th { font-weight: 600 }
-svg { width: 100%; height: auto; display: block }
-svg .label, svg .tick { font-size: 11px; fill: var(--soft) }
-svg .scale { font-size: 9px; fill: var(--soft) }
-svg .cut { fill: var(--ground); opacity: .85 }
-svg .edge { stroke: var(--soft); stroke-dasharray: 3 3; fill: none }
-svg .break { font-size: 11px; fill: var(--soft); font-weight: 600 }
-svg .grid { stroke: var(--line); stroke-width: .6 }
-.pre { fill: var(--pre); background: var(--pre) }
-.idle { fill: var(--idle); background: var(--idle) }
-.held { fill: var(--held); background: var(--held) }
-.run { fill: var(--run); background: var(--run) }
-.post { fill: var(--post); background: var(--post) }
-svg .failed { stroke: var(--bad); stroke-width: 2.2; fill: none;
-  filter: drop-shadow(0 0 1px var(--ground)) drop-shadow(0 0 1px var(--ground)) }
-.legend span { display: inline-block; margin-right: 1.1rem; color: var(--soft) }
-.legend i { display: inline-block; width: .8rem; height: .8rem; margin-right: .35rem;
-  border-radius: 2px; vertical-align: -1px }
+CHART_RULES
 .share { display: inline-flex; width: 160px; height: .8rem; border-radius: 2px; overflow: hidden;
   background: var(--panel) }
 .share i { height: 100% } .before { background: var(--line) }
@@ -92,7 +65,9 @@ code { background: var(--panel); padding: .05rem .3rem; border-radius: 3px;
   overflow-wrap: anywhere }
 @media print { body { max-width: none; padding: 0 } h2 { break-after: avoid }
   tr, svg { break-inside: avoid } }
-""".replace("LIGHT_STATES", _LIGHT).replace("DARK_STATES", _DARK)
+"""
+STYLE = STYLE.replace("LIGHT_STATES", LIGHT).replace("DARK_STATES", DARK)
+STYLE = STYLE.replace("CHART_RULES\n", RULES)
 
 
 MAX_TABLE_ROWS = 25
@@ -391,7 +366,7 @@ def _excerpt(nodes: Sequence[str], excerpts: Mapping[str, Sequence[str]]) -> str
 def _timeline(
     subject: Subject, found: Sequence[Span], names: dict[str, str], begin: float, end: float
 ) -> Iterator[str]:
-    legend = "".join(f"<span><i class='{part}'></i>{NAMES[part]}</span>" for part in _LEGEND)
+    legend = chart_legend()
     folded = len({span.node for span in found}) > MAX_ROWS
     how = (
         "Each row is a group of nodes; its height is the number of nodes at a time, up to the"
@@ -402,7 +377,7 @@ def _timeline(
     yield "<h2 id='timeline'>Timeline</h2>\n"
     yield f"<p class='legend'>{legend}</p><p class='soft'>{how}</p>\n"
 
-    axis = _axis(subject, found, begin, end)
+    axis = run_axis(subject.run, found, begin, end)
     if axis.cuts:
         left_out = duration(sum(until - since for since, until in axis.cuts))
         yield f"<p class='soft'>The bands mark times in which nothing ran, {left_out} in all; they"
@@ -419,9 +394,15 @@ def _timeline(
     yield concurrency_chart(seen, axis, tick)
 
 
-def _axis(subject: Subject, found: Sequence[Span], begin: float, end: float) -> TimeAxis:
-    """SERVICE nodes run all the time."""
-    counted = {node.name for node in counted_nodes(subject.run)}
+def chart_legend() -> str:
+    """What the colours of the timeline mean."""
+    return "".join(f"<span><i class='{part}'></i>{NAMES[part]}</span>" for part in _LEGEND)
+
+
+def run_axis(run: Run, found: Sequence[Span], begin: float, end: float) -> TimeAxis:
+    """The axis of a run's pictures, by the nodes that DAGMan counts: SERVICE nodes run all the
+    time."""
+    counted = {node.name for node in counted_nodes(run)}
     return time_axis((span for span in found if span.node in counted), begin, end)
 
 

@@ -51,7 +51,7 @@ def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) 
     lines: list[Line] = _head(seen, room, clock)
     if seen.counts["total"]:
         lines += [_bar(seen, room), *_wrapped(_counts(seen), room)]
-        lines += _wrapped(_pace(seen, clock), room)
+        lines += _wrapped(pace(seen, clock), room)
     if seen.placements:
         lines += _wrapped(_placements(seen.placements), room)
     for pieces, space in overview_flows(seen):
@@ -65,7 +65,7 @@ def overview_lines(seen: Overview, width: int, clock: Clock, *, depth: int = 0) 
 
 def summary(seen: Overview, clock: Clock) -> str:
     """A picture in one line, for a log or a pipe."""
-    counts = " ".join(f"{look.word} {count}" for look, count in _shown_counts(seen))
+    counts = " ".join(f"{look.word} {count}" for look, count in shown_counts(seen))
     text = f"{clock(seen.now)} {printable(seen.dag)} {seen.state}: {counts or 'no nodes known'}"
     if seen.remaining_s is not None:
         text += f", done in about {duration(seen.remaining_s)}"
@@ -119,7 +119,8 @@ def _lengths(counts: Sequence[int], cells: int) -> list[int]:
     return [max(length, 0) for length in lengths]
 
 
-def _shown_counts(seen: Overview) -> Iterator[tuple[Look, int]]:
+def shown_counts(seen: Overview) -> Iterator[tuple[Look, int]]:
+    """How many nodes are in each state that is worth showing."""
     for look in _COUNTED:
         if seen.counts[look.key] or look.key == "done":
             yield look, seen.counts[look.key]
@@ -127,7 +128,7 @@ def _shown_counts(seen: Overview) -> Iterator[tuple[Look, int]]:
 
 def _counts(seen: Overview) -> list[Piece]:
     pieces = []
-    for look, count in _shown_counts(seen):
+    for look, count in shown_counts(seen):
         of = f" of {number(seen.counts['total'])}" if look.key == "done" else ""
         pieces.append((f"{look.mark} {look.word} {number(count)}{of}", look.terminal))
         if look.key == "done" and seen.not_run:
@@ -140,7 +141,8 @@ def _counts(seen: Overview) -> list[Piece]:
     return pieces
 
 
-def _pace(seen: Overview, clock: Clock) -> list[Piece]:
+def pace(seen: Overview, clock: Clock) -> list[Piece]:
+    """How fast it goes and when it will be done, or what it waits for."""
     if seen.ended or seen.exit_code is not None or not seen.begun:
         return []
     if seen.waits_for:

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from condor_pydagman.adapters.files import open_ordinary, rescue_numbers, working_directory
-from condor_pydagman.errors import FileError, PydagmanError
+from condor_pydagman.adapters.files import open_ordinary, rescue_numbers
+from condor_pydagman.errors import FileError
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.monitor.data_node_logs import output_of_worker
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.node_descriptions import description_of
+from condor_pydagman.monitor.job_files import by_description
 from condor_pydagman.printable import printable
 from condor_pydagman.records.rescue import newest
 from condor_pydagman.vocabulary import ScriptKind
@@ -27,7 +27,6 @@ from condor_pydagman.web.dag_reader import DagReader
 MAX_BYTES = 256 << 10  # of an answer
 _CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _MAX_SEQUENCE = 4  # bytes of a character in UTF-8
-_COMMANDS = ("output", "error", "log")
 _OF_NODE = re.compile(r"(output|error|log|script-pre|script-post|script-hold):([0-9]{1,9})")
 _KNOWN = "dagman.out, metrics, rescue, output:NUMBER or error:NUMBER"
 
@@ -74,36 +73,12 @@ def files_of_node(found: FoundDag, dag: Dag, node: int, attempt: Attempt | None)
     Args:
         attempt: the files of whose first job are told; None if the node has not been started.
     """
-    files = _of_job(found, dag, node, attempt)
+    jobs = by_description(found, dag, node, attempt)
+    files = dict(jobs[0].files) if jobs else {}
     worker = output_of_worker(found, dag, node)
     if worker:
         files["output"] = worker
     return {**files, **dict(_of_scripts(found, dag, node))}
-
-
-def _of_job(found: FoundDag, dag: Dag, node: int, attempt: Attempt | None) -> dict[str, str]:
-    """None if the description can't be read, or reading it would run a command."""
-    try:
-        with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
-            text = description_of(dag, node, attempt.number if attempt else 0, found)
-            return dict(_expanded(text, attempt)) if text else {}
-    except (PydagmanError, OSError, ImportError, ValueError):  # without the bindings
-        return {}
-
-
-def _expanded(text: str, attempt: Attempt | None) -> Iterator[tuple[str, str]]:
-    from condor_pydagman.adapters.descriptions import expanded, parse
-
-    description = parse(text)
-    cluster, proc = (attempt.cluster, attempt.proc) if attempt is not None else (0, 0)
-    for names, value in ((("Cluster", "ClusterId"), cluster), (("Process", "ProcId"), proc)):
-        for name in names:
-            description[name] = str(value)
-    directory = expanded(description, "initialdir")
-    for command in _COMMANDS:
-        path = expanded(description, command)
-        if path and path != os.devnull:
-            yield command, os.path.abspath(os.path.join(directory, path))
 
 
 def _of_scripts(found: FoundDag, dag: Dag, node: int) -> Iterator[tuple[str, str]]:

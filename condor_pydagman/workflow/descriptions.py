@@ -22,7 +22,7 @@ def lines(description: object) -> str:
     """The lines of a description that stands in the DAG file.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is none, or one of its values is none.
         ValueError: one of its values has more than one line, or a name is none.
     """
     if not hasattr(description, "items"):
@@ -40,6 +40,9 @@ def lines(description: object) -> str:
 def _line(key: object, value: object) -> str:
     if not isinstance(key, str) or not _KEY.fullmatch(key) or key.lower() == "queue":
         raise ValueError(f"{key!r} can't be a name in a submit description")
+    if isinstance(value, (bytes, list, tuple, set, Mapping)):
+        kind = type(value).__name__
+        raise TypeError(f"the value of {key} in a submit description can't be a {kind}: {value!r}")
     shown = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
     if re.search(r"[\n\r\0]", shown):
         raise ValueError(f"the value of {key} in a submit description must be one line: {shown!r}")

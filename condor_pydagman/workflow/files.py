@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from condor_pydagman.adapters.files import DagFiles, read_text
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
-from condor_pydagman.api.dag_reading import build_options, problems_of
+from condor_pydagman.api.dag_reading import build_options, dag_of, problems_of
+from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.dagman_job.prepare_job import refuse_running
 from condor_pydagman.errors import FileError
 from condor_pydagman.garbage import collection_off
@@ -23,6 +25,7 @@ _BLOCK_LINES = 2000
 _NEW = ".new"  # behind the name of a file that is not complete yet
 
 Texts = Mapping[str, Making]  # by the names of files what stands in them
+Read = Callable[[str], Iterator[str]]  # gives a file of some name in blocks of whole lines
 
 
 def included(names: Iterable[str]) -> Iterator[Command]:
@@ -37,7 +40,11 @@ def texts(flow: Making, file: str) -> dict[str, Making]:
     """A Workflow and those in it, by the names of their files."""
     found = {file: flow}
     for name, inner in flow.inner.items():
-        found.update(texts(inner, written.inner_file(file, name)))
+        for path, one in texts(inner, written.inner_file(file, name)).items():
+            if path in found:
+                text = f"Two inner Workflows would be written into {path}: name one otherwise"
+                raise values.refused(text, flow.places.place(flow.node(name).place))
+            found[path] = one
     return found
 
 
@@ -58,14 +65,30 @@ def problems(flow: Making, file: str) -> tuple[DagProblem, ...]:
     return _found(own, file, lambda path: blocks(own[path], path))
 
 
-def _found(own: Texts, file: str, read: Callable[[str], Iterator[str]]) -> tuple[DagProblem, ...]:
+def _found(own: Texts, file: str, read: Read) -> tuple[DagProblem, ...]:
     """The same, of files of which `read` gives the blocks."""
+    found = problems_of([file], _read_also(own, read), build_options(False, False))
+    return tuple(_at_program(own, found))
+
+
+def _read_also(own: Texts, read: Read) -> Read:
+    """What reads files of the program with `read`, and others from disk."""
     files = DagFiles()
+    return lambda path: read(path) if path in own else files.read(path)
 
-    def read_any(path: str) -> Iterator[str]:
-        return read(path) if path in own else files.read(path)
 
-    return tuple(_at_program(own, problems_of([file], read_any, build_options(False, False))))
+def dag(flow: Making, file: str) -> Dag:
+    """The DAG as DAGMan reads it.
+
+    Raises:
+        DagError: it would refuse it.
+    """
+    own = texts(flow, file)
+    read = _read_also(own, lambda path: blocks(own[path], path))
+    try:
+        return dag_of([file], read, build_options(False, False))
+    except DagError as error:
+        raise DagError(_at_program(own, error.errors), error.more) from None
 
 
 def _at_program(own: Texts, found: Iterable[DagProblem]) -> Iterator[DagProblem]:
@@ -81,11 +104,12 @@ def _at_program(own: Texts, found: Iterable[DagProblem]) -> Iterator[DagProblem]
 
 def _said(flow: Making, place: Place) -> tuple[Place, str] | None:
     """Where a program says a line of its file, and the line."""
-    number = 0
+    before = 0
     for text, said in written.lines(flow, place.file):
-        number += text.count("\n") + 1
-        if number >= place.line:
-            return flow.places.place(said), text.partition("\n")[0]
+        lines = text.count("\n") + 1
+        if before + lines >= place.line:
+            return flow.places.place(said), text.split("\n")[place.line - before - 1]
+        before += lines
     return None
 
 
@@ -102,7 +126,7 @@ def write(flow: Making, file: str, overwrite: bool) -> None:
         if found:
             raise DagError(found)
         for path in own:
-            os.replace(f"{path}{_NEW}", path)
+            _replace(path)
     finally:
         for path in own:
             with suppress(OSError):
@@ -110,16 +134,32 @@ def write(flow: Making, file: str, overwrite: bool) -> None:
 
 
 def _write(path: str, some: Iterable[str]) -> None:
-    try:
+    with _told(path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             file.writelines(some)
+
+
+def _replace(path: str) -> None:
+    with _told(path):
+        os.replace(f"{path}{_NEW}", path)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """What the system refuses is a FileError."""
+    try:
+        yield
     except OSError as error:
         raise FileError(f"can't write {path}: {error.strerror}") from None
 
 
 def _refuse(flow: Making, path: str, overwrite: bool) -> None:
     """FileError if the file must not be written."""
+    if not path or re.search(r"[\n\r\0]", path):
+        raise FileError(f"{path!r} can't be the name of a DAG file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise FileError(f"{path} is there, and is no file")
     refuse_running(DagPaths(path))
     if any(os.path.exists(path) and os.path.samefile(path, one) for one in _base_files(flow)):
         raise FileError(f"{path} is a file that this Workflow adds to: write to another one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count, repeat
 from typing import Any
 
 from condor_pydagman.api.dag_errors import DagError, Place
@@ -16,6 +17,7 @@ from condor_pydagman.language.lines import RESERVED_NAMES
 from condor_pydagman.workflow import descriptions, values
 from condor_pydagman.workflow.methods import DagCommands
 from condor_pydagman.workflow.nodes import (
+    INLINE,
     Definition,
     Joinable,
     NodesLike,
@@ -28,6 +30,8 @@ MAX_COMPARED = 20_000  # names among which one like a misspelt one is looked for
 _PLAIN_NAME = re.compile(r"[\w.:@%()\[\]/-]+", re.ASCII)
 _PLAIN_KEY = re.compile(r"(?!queue)[a-z_]\w*", re.ASCII | re.IGNORECASE)
 _NO_LINE = re.compile(r"[\n\r\0]")
+_DESCRIPTION_NAME = re.compile(r"[\w.:%()/-]+")
+_HOLDS_DAG = frozenset(("SPLICE", "SUBDAG EXTERNAL"))
 # They can bring nodes of which a Workflow does not know.
 _BRINGS_NODES = frozenset(("INCLUDE", "SWEEP"))
 
@@ -78,8 +82,6 @@ class Making(DagCommands):
 
     def join(self, parents: Joinable, children: Joinable, weak: bool = False) -> None:
         """Have these children wait for these parents."""
-        if parents.flow is not self or children.flow is not self:
-            raise values.refused("Nodes of two Workflows can't wait for each other", self.here())
         if not (parents.each() and children.each()):
             return
         place = self.places.here()
@@ -87,14 +89,26 @@ class Making(DagCommands):
         self._children.append(children)
         self._joined_at.append(~place if weak else place)
 
+    def join_each(
+        self, parents: Sequence[Joinable], children: Sequence[Joinable], weak: bool
+    ) -> None:
+        """Have the first child wait for the first parent, and so on; there are as many of both."""
+        place = self.places.here()
+        self._parents += parents
+        self._children += children
+        self._joined_at.extend(repeat(~place if weak else place, len(parents)))
+
     def nodes_of(self, some: NodesLike) -> Joinable:
         """Nodes as a program names them.
 
         Raises:
-            DagError: there is no such node.
+            DagError: there is no such node, or it is one of another Workflow.
             TypeError: it is none.
         """
         if isinstance(some, Joinable):
+            if some.flow is not self:
+                text = "Nodes of two Workflows can't wait for each other"
+                raise values.refused(text, self.here())
             return some
         if isinstance(some, str):
             return self.node(some)
@@ -145,7 +159,7 @@ class Making(DagCommands):
         Args:
             word: the command words.
             name: of the node, or of what shares it.
-            submit: a file, or the description; None: a file that has no name yet.
+            submit: a file, or the description, or another Workflow.
             options: DIR, NOOP and DONE.
             shared: whether a description becomes one of the DAG, with this name.
         """
@@ -163,20 +177,38 @@ class Making(DagCommands):
         directory, noop, done = options
         place = f"DIR {file_word(values.text('directory', directory))}" if directory else ""
         said = joined(place, "NOOP" * bool(noop), "DONE" * bool(done))
-        if submit is None:
+        if isinstance(submit, Making) and word in _HOLDS_DAG:
+            if submit._holds(self):
+                raise values.refused("A Workflow can't hold itself", self.here())
             return Definition(word, "", "", said)
-        if descriptions.is_file(submit):
-            return Definition(word, file_word(values.text("submit", submit)), "", said)
+        if descriptions.is_file(submit) or word in _HOLDS_DAG:
+            file = values.text("dag" if word in _HOLDS_DAG else "submit", submit)
+            return Definition(word, self._file(file), "", said)
+        lines = self._lines(submit)
         if shared:
-            return Definition(word, self.describe(name, submit), "", said)
-        return Definition(word, "{", self._lines(submit), said)
+            return Definition(word, self._shared_name(name, lines), "", said)
+        return Definition(word, INLINE, lines, said)
 
-    def describe(self, name: str, description: object) -> str:
-        """Add a description of the DAG; gives its name as a word of a line."""
+    def _file(self, name: str) -> str:
+        """The name of a file as a word of a line."""
+        if _NO_LINE.search(name):
+            raise values.refused(f"The name of a file must be one line: {name!r}", self.here())
+        return file_word(name)
+
+    def describe(self, name: str, description: object) -> None:
+        """Add a description of the DAG."""
+        if not _DESCRIPTION_NAME.fullmatch(values.text("the name of a description", name)):
+            raise values.refused(f"{name!r} can't be the name of a description", self.here())
         if name in self.described:
             raise values.refused(f"There is a description {name} already", self.here())
         self.described[name] = self._lines(description), self.places.here()
-        return file_word(name)
+
+    def _shared_name(self, wanted: str, lines: str) -> str:
+        """The name of the description with these lines, which it gets if it has none."""
+        first = wanted if _DESCRIPTION_NAME.fullmatch(wanted) else "layer"
+        said = lines, self.places.here()
+        names = chain((first,), (f"{first}_{number}" for number in count(2)))
+        return next(one for one in names if self.described.setdefault(one, said)[0] == lines)
 
     def _lines(self, description: object) -> str:
         try:
@@ -189,10 +221,29 @@ class Making(DagCommands):
         if name in self._named or (self.base is not None and name in self.base):
             raise self._named_twice(name, place)
         if not _PLAIN_NAME.fullmatch(name) or name.upper() in RESERVED_NAMES:
-            values.line(Job(0, name, "x"), self.places.place(place))
+            self._look_at_name(name, self.places.place(place))
         node = self._named[name] = WorkflowNode(self, name, definition, pairs, place)
         self.order.append(node)
         return node
+
+    def _look_at_name(self, name: str, place: Place) -> None:
+        """See whether it can be the name of a node."""
+        if not name or " " in name or "\t" in name:
+            why = ": it has blanks" * bool(name)
+            raise values.refused(f"{name!r} can't be the name of a node{why}", place)
+        values.line(Job(0, name, "x"), place)
+
+    def forget(self, nodes: int, descriptions: int) -> None:
+        """Keep only so many nodes and descriptions, those that were made first."""
+        for node in self.order[nodes:]:
+            del self._named[node.name]
+        del self.order[nodes:]
+        for name in list(self.described)[descriptions:]:
+            del self.described[name]
+
+    def _holds(self, other: Making) -> bool:
+        """Whether it is the other, or one of those in it is."""
+        return self is other or any(one._holds(other) for one in self.inner.values())
 
     def elsewhere(self) -> Iterator[WorkflowNode]:
         """Nodes of other files of which something is said."""
@@ -218,11 +269,12 @@ class Making(DagCommands):
             if key not in self._keys:
                 self._look_at(key)
             text = value if type(value) is str else values.written(value)
-            if _NO_LINE.search(text):
-                shown = f"The value of {key} has more than one line: {text!r}"
-                raise values.refused(shown, self.here())
             said.append(f"{key}={quoted(text)}")
-        return " ".join(said)
+        line = " ".join(said)
+        if _NO_LINE.search(line):
+            wrong = next(one for one in said if _NO_LINE.search(one))
+            raise values.refused(f"A variable has more than one line: {wrong!r}", self.here())
+        return line
 
     def _look_at(self, key: object) -> None:
         """See whether it can be the name of a variable."""

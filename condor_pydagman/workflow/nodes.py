@@ -30,6 +30,11 @@ class Owner(Protocol):
     def join(self, parents: Joinable, children: Joinable, weak: bool = False) -> None:
         """Have these children wait for these parents."""
 
+    def join_each(
+        self, parents: Sequence[Joinable], children: Sequence[Joinable], weak: bool
+    ) -> None:
+        """Have the first child wait for the first parent, and so on."""
+
     def checked(self, word: str, fields: Mapping[str, Any]) -> tuple[Command, int]:
         """A command that has a line, and the number of the place where it is said."""
 
@@ -40,14 +45,17 @@ class Owner(Protocol):
         """The VARS that other files say of a node."""
 
 
+INLINE = "{"  # the word that an inline description follows
+
+
 class Definition(NamedTuple):
     """What the line that defines a node says behind its name; many nodes can have the same.
 
     Attributes:
         word: the command words before the name, as SUBDAG EXTERNAL.
-        submit: the word behind the name: a file, or the name of a description of the DAG; '' for
-            the file of a Workflow, which has no name yet.
-        lines: of an inline description, '' for none.
+        submit: the word behind the name: a file, the name of a description of the DAG, or INLINE;
+            '' for the file of a Workflow, which has no name yet.
+        lines: of an inline description.
         options: DIR, NOOP and DONE.
     """
 
@@ -114,8 +122,7 @@ class Joinable(NodeCommands):
         if len(ours) != len(theirs):
             text = f"{len(ours)} nodes can't each have one child of {len(theirs)} nodes"
             raise values.refused(text, self.flow.here())
-        for parent, child in zip(ours, theirs):
-            self.flow.join(parent, child, weak)
+        self.flow.join_each(ours, theirs, weak)
         return found
 
     def before_by(

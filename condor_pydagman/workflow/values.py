@@ -101,11 +101,19 @@ def texts(field: str, value: object) -> tuple[str, ...]:
 def pairs(values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> Iterable[tuple[str, str]]:
     """Names and values of VARS: None is an empty value, anything else what `str` makes of it."""
     items = values.items() if isinstance(values, Mapping) else values
-    return ((text("a variable's name", key), written(value)) for key, value in items)
+    return ((key_text(key), written(value)) for key, value in items)
+
+
+def key_text(key: object) -> str:
+    """The name of a variable as the parser reads it: `+x` is short for `My.x`."""
+    found = text("a variable's name", key)
+    return f"My.{found[1:]}" if found.startswith("+") else found
 
 
 def written(value: object) -> str:
-    """A value of VARS as a text."""
+    """A value of VARS as a text; TypeError if it is bytes."""
+    if isinstance(value, (bytes, bytearray)):
+        raise TypeError(f"the value of a variable is bytes, which must be decoded: {value!r}")
     return "" if value is None else str(value)
 
 

@@ -7,8 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import filter as matching
 from typing import Any
 
-from condor_pydagman.api.dag_errors import DagProblem
+from condor_pydagman.api.dag_errors import DagError, DagProblem
 from condor_pydagman.api.dag_reading import StrPath, names_of, read_dag
+from condor_pydagman.api.dag_run import DagRun
+from condor_pydagman.api.dag_submit import OptionValue, submit_dag
+from condor_pydagman.api.dag_view import Dag
+from condor_pydagman.errors import UsageError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.workflow import files, table, values
 from condor_pydagman.workflow.descriptions import Description
@@ -169,14 +173,15 @@ class Workflow(Making):
         vars: Vars | None,
         options: tuple[Any, bool, bool],
     ) -> WorkflowNode:
-        if isinstance(submit, Workflow):
-            submit, inner = None, {name: submit}
-        else:
-            inner = {}
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a node must be a text, not {name!r}")
+        if vars is not None and not isinstance(vars, (dict, Mapping)):  # a dict is told at once
+            raise TypeError(f"vars must be a mapping, not {vars!r}")
         definition = self.define(word, name, submit, options)
         pairs = self.pairs(vars) if vars else ""
         node = self.add(name, definition, pairs, self.places.here())
-        self.inner.update(inner)
+        if isinstance(submit, Workflow):
+            self.inner[name] = submit
         return node
 
     def layer(
@@ -194,8 +199,9 @@ class Workflow(Making):
             name: of the nodes: `Fit{run}` has the row's value of `run`; without such a place, the
                 number of the row, from 0, is put behind it.
             submit: as of `job`; the nodes share it.
-            rows: the VARS of each node: mappings, named tuples, a pandas.DataFrame, or, with
-                `columns`, other sequences or single values; or how many nodes.
+            rows: the VARS of each node: mappings, named tuples, dataclasses, rows of sqlite3, a
+                pandas.DataFrame, or, with `columns`, other sequences or single values; or how many
+                nodes.
             columns: the names of the values.
             directory: as of `job`.
 
@@ -204,7 +210,7 @@ class Workflow(Making):
                 file says this.
             TypeError: a row or the description is none.
         """
-        first, place = len(self.order), self.places.here()
+        first, described, place = len(self.order), len(self.described), self.places.here()
         shared = name.partition("{")[0] or "layer"
         definition = self.define("JOB", shared, submit, (directory, False, False), shared=True)
         name_of, nodes = table.namer(name), []
@@ -212,8 +218,11 @@ class Workflow(Making):
             with collection_off():
                 for number, row in enumerate(table.rows(rows, columns)):
                     nodes.append(self.add(name_of(number, row), definition, self.pairs(row), place))
-        except (LookupError, ValueError) as error:
-            raise values.refused(f"A row gives no name {name}: {error!r}", self.here()) from None
+        except BaseException as error:
+            self.forget(first, described)
+            if isinstance(error, table.RowError):
+                raise values.refused(str(error), self.here()) from None
+            raise
         self.layers.append(range(first, len(self.order)))
         return WorkflowNodes(self, nodes)
 
@@ -231,6 +240,21 @@ class Workflow(Making):
 
     def _name(self) -> str:
         return self.file or files.UNNAMED
+
+    def dag(self) -> Dag:
+        """The DAG as DAGMan reads it, to be looked at: with all splices and includes.
+
+        Raises:
+            DagError: DAGMan would refuse it.
+        """
+        return files.dag(self, self._name())
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        """Its picture, for notebooks, or what is wrong with it."""
+        try:
+            return self.dag()._repr_mimebundle_()
+        except DagError as error:
+            return {"text/plain": f"{self!r}\n{error}"}
 
     def check(self) -> tuple[DagProblem, ...]:
         """Everything for which DAGMan would refuse the DAG; () for nothing."""
@@ -253,3 +277,19 @@ class Workflow(Making):
         files.write(self, os.fspath(path), overwrite)
         self.file = os.fspath(path)
         return self.file
+
+    def submit(
+        self, path: StrPath = "", *, overwrite: bool = False, **options: OptionValue
+    ) -> DagRun:
+        """Write the DAG file and submit it; gives its run.
+
+        Args:
+            path, overwrite: as of `write`; '' for the file that was written last.
+            options: those of `submit_dag`, as `max_jobs=10`; `force=True` if it has run before.
+
+        Raises:
+            UsageError: no file is named.
+        """
+        if not (path or self.file):
+            raise UsageError('name a DAG file: submit("my.dag")')
+        return submit_dag(self.write(path or self.file, overwrite=overwrite), **options).run

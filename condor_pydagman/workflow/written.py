@@ -17,12 +17,14 @@ from condor_pydagman.language.keywords import DEFINING, SUBMIT_ONLY
 from condor_pydagman.language.lexer import file_word, node_word
 from condor_pydagman.language.syntax import of_class
 from condor_pydagman.workflow.making import Making
-from condor_pydagman.workflow.nodes import Joinable, WorkflowNode
+from condor_pydagman.workflow.nodes import INLINE, WorkflowNode
 
 HEAD = "# Written by condor_pydagman's Workflow, which writes over what is changed here."
 _WIDTH = 100  # of a line of edges, if several lines say the same
 _FIRST = (commands.Include,)
-Line = tuple[str, int]  # without a newline, but for an inline description; where it is said, -1
+# A line of the file, or several, without a newline at the end; where the program says it, -1 for
+# nowhere.
+Line = tuple[str, int]
 
 
 def lines(flow: Making, file: str) -> Iterator[Line]:
@@ -40,7 +42,7 @@ def lines(flow: Making, file: str) -> Iterator[Line]:
 
 def inner_file(file: str, name: str) -> str:
     """The file of a Workflow that is a splice or sub-DAG of another, whose file is given."""
-    return f"{os.path.splitext(file)[0]}.{name}.dag"
+    return f"{os.path.splitext(file)[0]}.{name.replace('/', '-')}.dag"
 
 
 def _is_setting(command: Command) -> bool:
@@ -91,16 +93,20 @@ def _is_plain(node: WorkflowNode) -> bool:
 
 def _node(node: WorkflowNode, file: str) -> Iterator[Line]:
     name, definition = node_word(node.name), node.definition
+    text = ""
     if definition is not None:
         word, submit, inline, options = definition
         if not submit:
             submit = file_word(inner_file(file, node.name))
         text = f"{word} {name} {submit}"
-        if inline:
+        if submit == INLINE:
             text = f"{text}\n{inline}\n}}"
-        yield f"{text} {options}" if options else text, node.place
+        if options:
+            text = f"{text} {options}"
     if node.pairs:
-        yield f"VARS {name} {node.pairs}", node.place
+        text = f"{text}\nVARS {name} {node.pairs}"
+    if text:
+        yield text, node.place
     for command, place in node.more or ():
         yield of_class(type(command)).write(_of(command, node.name)), place
 
@@ -111,29 +117,23 @@ def _of(command: Any, name: str) -> Any:
 
 
 def _edges(flow: Making) -> Iterator[Line]:
-    """Who waits for whom; children of one node that follow each other stand in one line."""
+    """Who waits for whom; children of one node that follow each other stand in one line, or in
+    several lines if they are many."""
     before, weak, place = None, False, -1
-    children: list[str] = []
-    for parents, some, said in flow.joins():
+    begin = line = ""
+    for parents, children, said in flow.joins():
         if parents is not before or weak != (said < 0):
-            for text in _wrapped(before, weak, children):
-                yield text, place
+            if line:
+                yield line, place
             before, weak, place = parents, said < 0, ~said if said < 0 else said
-            children.clear()
-        children += [node_word(child.name) for child in some.each()]
-    for text in _wrapped(before, weak, children):
-        yield text, place
-
-
-def _wrapped(parents: Joinable | None, weak: bool, children: Sequence[str]) -> Iterator[str]:
-    """The line that says this, or several lines if there is one parent with many children."""
-    if parents is None or not children:
-        return
-    names = [node_word(node.name) for node in parents.each()]
-    begin = line = f"{'WEAK ' * weak}PARENT {' '.join(names)} CHILD"
-    for child in children:
-        if len(line) + len(child) >= _WIDTH and len(names) == 1 and line is not begin:
-            yield line
-            line = begin
-        line = f"{line} {child}"
-    yield line
+            names = [node_word(node.name) for node in parents.each()]
+            begin = line = f"{'WEAK ' * weak}PARENT {' '.join(names)} CHILD"
+            width = _WIDTH if len(names) == 1 else 0
+        for child in children.each():
+            name = node_word(child.name)
+            if width and len(line) + len(name) >= width and line is not begin:
+                yield line, place
+                line = begin
+            line += f" {name}"
+    if line:
+        yield line, place

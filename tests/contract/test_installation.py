@@ -59,7 +59,8 @@ def test_the_package_is_whole_and_nothing_else_is_installed(installation: Instal
     package = {name for name in names if name.startswith("condor_pydagman/")}
     sources = (CHECKOUT / "condor_pydagman").rglob("*.py")
     page = (CHECKOUT / "condor_pydagman" / "web" / "page").iterdir()
-    expected = {str(path.relative_to(CHECKOUT)) for path in (*sources, *page)}
+    schemas = (CHECKOUT / "condor_pydagman" / "schemas").iterdir()
+    expected = {str(path.relative_to(CHECKOUT)) for path in (*sources, *page, *schemas)}
     assert package == expected | {"condor_pydagman/py.typed"}
     rest = {name.split("/")[0].partition("-")[0] for name in names} - {"condor_pydagman"}
     assert not rest

@@ -134,6 +134,17 @@ def a_step_fails_for_good(b: Chained) -> None:
 
 
 @STAGE.scene
+def files_are_transferred_only_if_needed(scene: Scene) -> None:
+    """The pool's machine shares them, so that no step names what it reads."""
+    b = Chained(scene, "IF_NEEDED")
+    b.submit_chain(CHAIN)
+    b.ends()
+    b.ran()
+    b.made(D="A B C D")
+    b.scene.says("Submitting bundle 1 of 4 nodes: A, B, C, ...")
+
+
+@STAGE.scene
 def a_step_writes_the_description_of_the_next(scene: Scene) -> None:
     """It was there before: B has run by that, and C behind it, and both do so again."""
     b = Chained(scene, SHARED)

@@ -6,10 +6,12 @@ import json
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from condor_pydagman import DagState, DagStatus, dag_status, read_dag, read_node_status, read_rescue
+from tests import pages
 from tests.pool.access_point import AccessPoint
 
 pytestmark = pytest.mark.pool
@@ -44,9 +46,9 @@ def work(work: Path) -> Path:
     return work
 
 
-def example() -> str:
+def example(mark: str = "needs a pool") -> str:
     """What the page shows for a pool."""
-    found = re.search(r"<!-- needs a pool -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    found = re.search(rf"<!-- {mark} -->\n```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert found
     return found[1]
 
@@ -108,3 +110,15 @@ def test_readers_of_a_dag_submitted_again_wait_for_that_run(
     assert access_point.wait(work / "my.dag").code == 1
     told = access_point.run(sys.executable, "-c", AGAIN, cwd=work).stdout.splitlines()
     assert told == ["[1, 3, 1]", "[1, 1, 1]", "dag.end"]
+
+
+def test_the_whole_workflow(access_point: AccessPoint, work: Path) -> None:
+    """From data to a plot, with the files of the page."""
+    pages.write_files(PAGE.read_text(encoding="utf-8"), work)
+    done = access_point.run(sys.executable, "study.py", cwd=work)
+    ends = dict(line.split() for line in done.stdout.splitlines())
+    assert ends == dict.fromkeys(
+        ["Make", *(f"Fit{piece}" for piece in range(8)), "Merge", "Plot"], "0"
+    )
+    picture = ElementTree.parse(work / "fits.svg").getroot()
+    assert len(picture) == 8

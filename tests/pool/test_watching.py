@@ -23,6 +23,7 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.found_dag import find_dag
 from condor_pydagman.monitor.plan import read_plan
 from condor_pydagman.vocabulary import NodeStatus
+from tests import schemas
 from tests.pool import dags
 from tests.pool.access_point import STOCK
 from tests.pool.left_files import keep_for_later, left_by_stock
@@ -82,7 +83,10 @@ FAILED = ["F", "Pre", "Post", "Removed"]
 
 
 def events(s: Scene, *words: str) -> list[dict[str, Any]]:
-    return parsed(s.run("condor_pydagman", "events", "t.dag", *words))
+    found = parsed(s.run("condor_pydagman", "events", "t.dag", *words))
+    for event in found:
+        schemas.check("events", event)
+    return found
 
 
 def parsed(text: str) -> list[dict[str, Any]]:
@@ -94,6 +98,7 @@ def watched(s: Scene, dag: str = "t.dag", code: int = 0) -> dict[str, Any]:
     done = s.answer("condor_pydagman", "watch", "--once", "--json", dag)
     assert done.returncode == code, (done.stdout, done.stderr)
     (said,) = parsed(done.stdout)
+    schemas.check("watch", said)
     return said  # type: ignore[no-any-return]
 
 
@@ -108,6 +113,8 @@ def as_dagman_counts(said: dict[str, Any]) -> tuple[int, ...]:
 def listed(s: Scene, place: str) -> dict[str, Any]:
     """The row of `ls` for the DAG."""
     rows = parsed(s.run("condor_pydagman", "ls", "--json", "--ended", "500"))
+    for row in rows:
+        schemas.check("ls", row)
     (found,) = [row for row in rows if row["cluster"] == s.cluster and row["place"] == place]
     return found  # type: ignore[no-any-return]
 

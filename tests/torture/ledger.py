@@ -28,10 +28,12 @@ note end $code
 exit $code
 """
 
-# A task of a bundle knows its job by the ad alone.
+# A task of a bundle knows its job by the ad alone.  It begins only if what it reads is whole.
 BUNDLED = """\
 #!/bin/sh
-# bundled.sh NODE RETRY SECONDS FAILS
+# bundled.sh NODE RETRY SECONDS FAILS [OUTPUT [INPUT,INPUT...]]
+for input in $(echo "$6" | tr , ' '); do test "$(cat "$input").out" = "$input" || exit 3; done
+if test "$5"; then echo "$1" > "$5.$$" && mv "$5.$$" "$5" || exit 4; fi
 value() {{ sed -n "s/^$1 = //p" "$_CONDOR_JOB_AD"; }}
 exec {directory}/job.sh "$(value DAGManJobId)" "$1" "$2" "$(value ClusterId).0" "$3" "$4"
 """
@@ -64,11 +66,17 @@ queue $(procs:1)
 MAY_BE_BUNDLED = """\
 universe = vanilla
 executable = bundled.sh
-arguments = "$(JOB) $(RETRY) $(seconds:0.3) $(fails:0)"
-should_transfer_files = $(transfer)
+arguments = "$(JOB) $(RETRY) $(seconds:0.3) $(fails:0) $(writes) $(reads)"
+should_transfer_files = no
 job_lease_duration = 20
 queue
 """
+
+# The same with file transfer.
+TRANSFERRED = MAY_BE_BUNDLED.replace(
+    "= no\n",
+    "= yes\ntransfer_input_files = $(reads)\ntransfer_output_files = $(writes)\n",
+)
 
 # For nodes that may be submitted together.
 ONE = SUBMIT.replace("$(kind:scheduler)", "scheduler").replace(" $(procs:1)", "")
@@ -107,6 +115,7 @@ def programs(ledger: Path, directory: Path) -> dict[str, str]:
         "job.sub": SUBMIT,
         "bundled.sh": BUNDLED.format(directory=directory),
         "bundled.sub": MAY_BE_BUNDLED,
+        "transferred.sub": TRANSFERRED,
         "one.sub": ONE,
     }
 

@@ -121,6 +121,7 @@ class Player:
                 retries=disturbance.retries,
                 max_size=self.settings.max_size,
                 bundles=disturbance.bundles if run.flavour == OURS else 0.0,
+                outputs=not disturbance.disk,
             ),
             random,
             run.flavour,

@@ -6,13 +6,14 @@ or its POST script), so how often everything must run can be said without lookin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from random import Random
 from typing import NamedTuple
 
 from tests.workflows import shapes
 
 SPLICED = "S+"  # what stands before the names of nodes that come from the splice
+BUNDLED = {"no": "bundled.sub", "yes": "transferred.sub"}
 
 
 class Node(NamedTuple):
@@ -31,6 +32,8 @@ class Node(NamedTuple):
         noop: its job is not submitted.
         vanilla: its jobs run in slots, not beside the schedd.
         bundled: it may run with others in one job; `no` and `yes`: without and with file transfer.
+        writes: its job writes a file, which others read.
+        reads: nodes of which its job reads that file.
         seconds: how long a job takes.
         final: it is the FINAL node.
     """
@@ -47,6 +50,8 @@ class Node(NamedTuple):
     noop: bool = False
     vanilla: bool = False
     bundled: str = ""
+    writes: bool = False
+    reads: tuple[str, ...] = ()
     seconds: float = 0.3
     final: bool = False
 
@@ -96,6 +101,7 @@ def draw(
     retries: int = 0,
     max_size: int = 36,
     bundles: float = 0.0,
+    outputs: bool = True,
 ) -> Workload:
     """A workflow with some of everything that DAGMan can do.
 
@@ -104,6 +110,7 @@ def draw(
         max_size: how many nodes its shape may have.
         retries: every node has at least so many retries left when its rule is through.
         bundles: how likely it is that nodes run many to a job.
+        outputs: whether these write and read files.
     """
     shape = random.choice(sorted(shapes.SHAPES))
     workflow = shapes.make(shape, random.randint(20, max_size), seed=random.randrange(1000))
@@ -128,19 +135,33 @@ def draw(
     lines, options = _throttles(random, traits)
     together = random.random() < 0.4
     if random.random() < bundles:
-        nodes = [_perhaps_bundled(random, node, subdag) for node in nodes]
+        kinds = random.choice((("", "no", "no", "yes"), ("no",), ("yes",)))
+        nodes = [_perhaps_bundled(random, node, subdag, kinds) for node in nodes]
+        nodes = _with_files(nodes) if outputs else nodes
         lines = (*lines, _bundle_line(random))
     return Workload(tuple(nodes), subdag, inner, lines, options, together)
 
 
-def _perhaps_bundled(random: Random, node: Node, subdag: str) -> Node:
+def _perhaps_bundled(random: Random, node: Node, subdag: str, kinds: Sequence[str]) -> Node:
     may_be = not (node.final or node.noop or node.skip or node.procs > 1 or node.name == subdag)
-    return node._replace(bundled=random.choice(("", "no", "no", "yes")) if may_be else "")
+    return node._replace(bundled=random.choice(kinds) if may_be else "")
+
+
+def _with_files(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes that are bundled read what those that they wait for have written."""
+    writes = {node.name for node in nodes if node.bundled}
+    return [
+        node._replace(writes=True, reads=tuple(one for one in node.parents if one in writes))
+        if node.bundled
+        else node
+        for node in nodes
+    ]
 
 
 def _bundle_line(random: Random) -> str:
     size, parallel = random.choice((3, 5, 9)), random.randint(1, 3)
-    return f"BUNDLE all SIZE {size} PARALLEL {parallel} WAIT {random.choice((0, 2))} ALL_NODES"
+    words = f"SIZE {size} PARALLEL {parallel} WAIT {random.choice((0, 2))}"
+    return f"BUNDLE all {words} {random.choice(('', 'CHAINS ', 'CHAINS '))}ALL_NODES"
 
 
 def _leaves(nodes: Iterable[Node]) -> list[str]:
@@ -245,7 +266,7 @@ def _node_lines(nodes: Iterable[Node], prefix: str, workload: Workload) -> list[
             word = "FINAL" if node.final else "JOB"
             alone = node.procs > 1 or node.vanilla
             file = "job.sub" if alone or not workload.together else "one.sub"
-            file = "bundled.sub" if node.bundled else file
+            file = BUNDLED.get(node.bundled, file)
             lines.append(f"{word} {name} {file}{' NOOP' if node.noop else ''}")
             lines.append(f"VARS {name} {_variables(node)}")
         lines += _node_commands(node, name)
@@ -267,8 +288,9 @@ def _variables(node: Node) -> str:
     values = [f'seconds="{node.seconds}"', f'fails="{fails}"']
     if node.procs > 1:
         values.append(f'procs="{node.procs}"')
-    if node.bundled:
-        values.append(f'transfer="{node.bundled}"')
+    if node.writes:
+        reads = ",".join(f"{one}.out" for one in node.reads)
+        values.append(f'writes="{node.name}.out" reads="{reads}"')
     if node.vanilla:
         values.append('kind="vanilla"')
     return " ".join(values)

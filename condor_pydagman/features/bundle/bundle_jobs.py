@@ -11,6 +11,7 @@ from condor_pydagman.engine.node_states import Cause, State
 from condor_pydagman.engine.run_records import Kind
 from condor_pydagman.engine.state import Mode, RunState
 from condor_pydagman.features.bundle.one_bundle import Bundle, number_of
+from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.timers import CONFIRM_LOST_S
 from condor_pydagman.vocabulary import (
     JOB_ENDS,
@@ -45,6 +46,7 @@ class BundleJobs:
         stopped: those whose job has ceased to run since it was read what they have come to.
         last: the greatest number that one has had.
         removals: clusters, and when they are to be removed again, as that has failed.
+        gaps: for how long slots have no job between two.
     """
 
     def __init__(self, run: RunState) -> None:
@@ -59,6 +61,7 @@ class BundleJobs:
         self._by_cluster: dict[int, Bundle] = {}
         self._strays: set[int] = set()  # clusters that are to leave the queue
         self.removals: dict[int, float] = {}
+        self.gaps = SlotGaps()
         self._over: set[int] = set()  # clusters that have ended, and may be in the queue yet
 
     def add(self, number: int, kind: str = "") -> Bundle:
@@ -169,6 +172,10 @@ class BundleJobs:
             bundle.removed = not bundle.given_up
             held = f" since it was on hold: {bundle.hold}" if bundle.hold else f": {event.text}"
             bundle.ended = f"its job was removed{held}"
+        if kind == EventKind.EXECUTE:
+            self.gaps.began(bundle.begun)
+        if ran and bundle.ended:
+            self.gaps.ended(bundle.ended_at, self.in_the_queue()[0])
         if ran and not (bundle.runs or bundle.ended):
             self.stopped[bundle.number] = bundle
         self.count(bundle)

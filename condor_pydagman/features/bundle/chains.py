@@ -6,7 +6,7 @@ between their end and its start (`why_apart`).
 In a bundle nodes of which none waits for another run one after the other (`parallel` at a time),
 though slots may be free.  So a fan-out joins only if what it costs that way is less than what the
 bundle saves, a job's start for each step.  A chain, of which each node waits for the one before,
-costs nothing.
+costs nothing; unless what its nodes have made comes home with the job, and others wait for it.
 """
 
 from __future__ import annotations
@@ -36,17 +36,25 @@ class Room(NamedTuple):
         most: all in all.
         parallel: how many run side by side.
         task_s: how long one takes, in seconds; 0: that is not known.
+        longest_s: the same of the longest.
         steps: how many may be in it for one that is ready, with that one; 0: any number.
+        comes_home: what a node has made comes home with the job, and those that wait for the node
+            elsewhere wait for that.
     """
 
     most: int
     parallel: int = 1
     task_s: float = 0.0
+    longest_s: float = 0.0
     steps: int = 0
+    comes_home: bool = False
 
     def cut(self, heads: int, length: int, slots: int) -> Room:
         """The same with chains that are cut if there are more of them than slots: else some slots
         would run whole ones in the end, while others have nothing to do.
+
+        What is left of a chain costs another job.  So none is cut that is short, nor, as long as
+        times are not known, one of which less than half would be left.
 
         Args:
             heads: nodes that are ready, and bundles that run or are to.
@@ -55,7 +63,9 @@ class Room(NamedTuple):
         is_short = 0 < length * self.task_s <= LEAST_S
         if is_short or not 0 < slots < heads:
             return self
-        return self._replace(steps=max(1, heads * length // (PARTS * slots)))
+        steps = max(1, heads * length // (PARTS * slots))
+        stays = not self.task_s and 2 * steps > length
+        return self if stays else self._replace(steps=steps)
 
 
 def why_apart(dag: Dag, node: int, *, named: bool = True) -> str:
@@ -136,6 +146,49 @@ class Graph(Protocol):
         """Those that the node waits for; one may come twice."""
 
 
+class _Size(NamedTuple):
+    """How large the part of a bundle is that begins with one node that is ready.
+
+    Attributes:
+        nodes: how many there are in it, with that one.
+        steps: on how many steps they are.
+        in_turn: how many of them wait for others of their step.
+    """
+
+    nodes: int = 1
+    steps: int = 1
+    in_turn: int = 0
+
+
+class _Shape:
+    """The nodes of such a part, by the step that they are on.
+
+    It is as quick to add one to many nodes as to few: a chain may have thousands.
+    """
+
+    def __init__(self, parallel: int) -> None:
+        self._on_step = Counter([1])
+        self._parallel = parallel
+        self._size = _Size()
+
+    def with_more(self, steps: Iterable[int]) -> _Size:
+        """What the size would be with nodes on these steps, too."""
+        nodes, all_steps, in_turn = self._size
+        for step, number in Counter(steps).items():
+            there = self._on_step[step]
+            nodes, all_steps = nodes + number, all_steps + (there == 0)
+            in_turn += self._in_turn(there + number) - self._in_turn(there)
+        return _Size(nodes, all_steps, in_turn)
+
+    def _in_turn(self, number: int) -> int:
+        return max(0, number - self._parallel)
+
+    def add(self, steps: Iterable[int], size: _Size) -> None:
+        """Add nodes on these steps; the size is what it would be with them."""
+        self._on_step.update(steps)
+        self._size = size
+
+
 class Chains:
     """The nodes of one bundle, as they join it.
 
@@ -171,13 +224,15 @@ class Chains:
     def _follow(self, head: int) -> None:
         """Add a node, and those that run behind it, or behind it and others."""
         self.steps[head] = 1
-        on_step = Counter([1])  # how many of these nodes there are on each step
+        shape = _Shape(self._room.parallel)
         todo = [head]
         while todo:
             joining = {child: self._step_of(child) for child in self._joining(todo.pop())}
-            more = on_step + Counter(joining.values())
-            if joining and self._fits(more) and self._pays(more, len(joining)):
-                on_step = more
+            if not joining or self._holds_up(joining):
+                continue
+            more = shape.with_more(joining.values())
+            if self._fits(more) and self._pays(more, len(joining)):
+                shape.add(joining.values(), more)
                 self.steps.update(joining)
                 todo.extend(reversed(joining))
 
@@ -192,19 +247,29 @@ class Chains:
     def _step_of(self, node: int) -> int:
         return 1 + max(self.steps.get(parent, 0) for parent in self._graph.parents(node))
 
-    def _fits(self, on_step: Counter[int]) -> bool:
-        """Whether so many nodes may be there for one that is ready."""
-        return not self._room.steps or sum(on_step.values()) <= self._room.steps
+    def _holds_up(self, joining: Iterable[int]) -> bool:
+        """Whether others, which wait for the same, would wait for the end of these nodes for longer
+        than these take to start in jobs of their own."""
+        room, graph = self._room, self._graph
+        if not room.comes_home or 0 < room.longest_s <= STEP_S:
+            return False
+        parents = {one for node in joining for one in graph.parents(node)} & self.steps.keys()
+        expected = {child for node in joining for child in few(graph.children(node))}
+        expected.update(self.steps, joining)
+        return any(one not in expected for parent in parents for one in graph.children(parent))
 
-    def _pays(self, on_step: Counter[int], number: int) -> bool:
+    def _fits(self, shape: _Size) -> bool:
+        """Whether so many nodes may be there for one that is ready."""
+        return not self._room.steps or shape.nodes <= self._room.steps
+
+    def _pays(self, shape: _Size, number: int) -> bool:
         """Whether there is room for so many nodes more, and slots that are free would not run them
         sooner."""
         room = self._room
         if len(self.steps) + number > room.most:
             return False
-        in_turn = sum(max(0, count - room.parallel) for count in on_step.values())
-        saved_s = STEP_S * (len(on_step) - 1)
-        return not in_turn or 0 < in_turn * room.task_s / room.parallel <= saved_s
+        saved_s = STEP_S * (shape.steps - 1)
+        return not shape.in_turn or 0 < shape.in_turn * room.task_s / room.parallel <= saved_s
 
 
 def next_together(

@@ -10,7 +10,10 @@ from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.named_tuple import NamedTuple
 
 OTHER_KIND = "a node before it runs alone, or its job asks for something else"
-FREE_SLOTS = "slots that are free run it sooner, beside others that wait for the same"
+FREE_SLOTS = (
+    "others wait for the same, and slots that are free may run them sooner;"
+    " it joins them if such nodes prove short"
+)
 
 
 class Chained(NamedTuple):
@@ -33,13 +36,13 @@ class ChainsAhead:
     Args:
         nodes: in an order in which they can run.
         line: with or without CHAINS.
-        parallel: how many of them run side by side in a bundle.
+        room: of a bundle of them all.
     """
 
-    def __init__(self, dag: Dag, nodes: Sequence[int], line: BundleLine, parallel: int) -> None:
+    def __init__(self, dag: Dag, nodes: Sequence[int], line: BundleLine, room: Room) -> None:
         self._dag, self._line = dag, line
         self._apart = {node: why_apart(dag, node, named=False) for node in nodes if line.chains}
-        self._steps = self._all_steps(nodes, Room(len(nodes), parallel)) if line.chains else {}
+        self._steps = self._all_steps(nodes, room) if line.chains else {}
 
     def _all_steps(self, nodes: Sequence[int], room: Room) -> dict[int, int]:
         chains = self._chains(room)

@@ -76,6 +76,11 @@ class Followers:
             found = self._apart[node] = bool(why)
         return found
 
+    def forget(self, node: int) -> None:
+        """What keeps the node from others may have changed."""
+        self._apart.pop(node, None)
+        self._asked.discard(node)
+
     def seen(self, node: int, kind: str) -> None:
         """It is known of which kind a node is that may run behind others; '': of none."""
         if node in self._asked:

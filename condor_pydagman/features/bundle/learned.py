@@ -15,6 +15,7 @@ from condor_pydagman.features.bundle.plan import (
     longest_of,
     sizes,
 )
+from condor_pydagman.features.bundle.slot_gaps import SlotGaps, Usual
 from condor_pydagman.named_tuple import NamedTuple
 
 FIRST_OVERHEAD_S = 1.0  # of a job that runs beyond its tasks, before it is known
@@ -34,14 +35,17 @@ class Running(NamedTuple):
 class Learned:
     """How long nodes take, by their kind, and how many jobs the pool can run.
 
+    Args:
+        gaps: those between jobs.
+
     Attributes:
         slots: how many; 0 if it is not known; None if it has not been found out.
-        overhead_s: for how long a job runs, as its events tell, beyond what its tasks take.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, gaps: SlotGaps) -> None:
         self.slots: int | None = None
-        self.overhead_s = FIRST_OVERHEAD_S
+        self._gaps = gaps
+        self._overhead = Usual(FIRST_OVERHEAD_S)
         self._slots_at = 0.0
         self._times: dict[str, Times] = {}
         # By kind: how many nodes were ready when a bundle was made last, and how many it had.
@@ -49,6 +53,11 @@ class Learned:
         # By kind: when that was found, how many jobs were late, and how long a task takes at least.
         self._running: dict[str, tuple[float, int, float]] = {}
         self._alone: dict[int, tuple[str, float]] = {}  # kind of a node that runs, since when
+
+    @property
+    def overhead_s(self) -> float:
+        """For how long a job runs, as its events tell, beyond what its tasks take."""
+        return self._overhead.value
 
     def wants_slots(self, now: float) -> bool:
         """Whether it is time to find out how many jobs the pool can run; said once."""
@@ -69,6 +78,7 @@ class Learned:
     def began(self, node: int, kind: str, now: float) -> None:
         """The job of a node that runs alone has begun to run."""
         self._alone[node] = kind, now
+        self._gaps.began(now)
 
     def ended(self, node: int, now: float) -> None:
         """It has ended."""
@@ -80,7 +90,7 @@ class Learned:
         """Tasks of a bundle have ended, and its job, if it has run for so long (0: it runs), of
         which its tasks took so much."""
         if ran and worked:
-            self.overhead_s = (self.overhead_s + max(0.0, ran - worked)) / 2
+            self._overhead.add(max(0.0, ran - worked))
         if seconds:
             self._add(kind, seconds)
 
@@ -117,8 +127,9 @@ class Learned:
             task_s=times.task_s * length,
             longest_s=max(times.longest_s, longest) * length,
             ended=times.ended,
-            job_s=self.overhead_s,
+            job_s=self.overhead_s + self._gaps.usual_s,
             is_live=is_live,
+            steps=length,
         )
         if limits.size:
             limits = limits._replace(size=max(1, limits.size // length))
@@ -132,9 +143,9 @@ class Learned:
         self._shares[kind] = ready, found if ready >= before else share
         return min(self._shares[kind][1], ready)
 
-    def task_s(self, kind: str) -> float:
-        """How long a node of a kind takes, in seconds, rather too high; 0: that is not known."""
-        return self._times.get(kind, Times()).task_s
+    def times(self, kind: str) -> Times:
+        """How long nodes of a kind take."""
+        return self._times.get(kind, Times())
 
     def release_s(self, kind: str) -> float:
         """How long a node of a kind may run until others are not to wait for it, in seconds."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from condor_pydagman.errors import FileError
 from condor_pydagman.features.bundle.alone import alone_in
-from condor_pydagman.features.bundle.chains import waiting_inside, why_apart
+from condor_pydagman.features.bundle.chains import few, waiting_inside, why_apart
 from condor_pydagman.features.bundle.commands import (
     BUNDLED,
     BY_OPTION,
@@ -21,8 +21,10 @@ from condor_pydagman.features.bundle.tasks import (
     CannotBundle,
     Description,
     Node,
+    Task,
     before_and_after,
     described,
+    differing,
     packable,
 )
 from condor_pydagman.features.bundle.waiting import MIN_SIZE
@@ -137,16 +139,22 @@ def check_around(dag: Dag, world: World, findings: Findings, options: BuildOptio
     CHAINS, and why, once for a reason."""
     _check_knob(dag, world, findings)
     line_of = line_of_nodes(dag, range(len(dag)))
-    alone = dict(_alone(dag, world, line_of))
+    jobs = _Jobs(dag, world)
+    alone = dict(_alone(jobs, line_of))
     _tell_reasons(dag, "DAG423", "can't be bundled", alone.items(), findings)
-    _check_chains(dag, line_of, alone, findings)
+    _check_chains(jobs, line_of, alone, findings)
 
 
 def _check_chains(
-    dag: Dag, line_of: Mapping[int, BundleLine], alone: Collection[int], findings: Findings
+    jobs: _Jobs, line_of: Mapping[int, BundleLine], alone: Collection[int], findings: Findings
 ) -> None:
+    dag = jobs.dag
     behind = list(waiting_inside(dag, line_of))
-    apart = ((node, why_apart(dag, node, named=False)) for node in behind if node not in alone)
+    apart = (
+        (node, why_apart(dag, node, named=False) or jobs.why_unlike(node))
+        for node in behind
+        if node not in alone
+    )
     _tell_reasons(dag, "DAG426", "can't run behind others in a bundle", apart, findings)
     chained = {line_of[node].name for node in behind}
     for name in {line.name: None for line in line_of.values() if line.chains}:
@@ -168,37 +176,72 @@ def _tell_reasons(
         findings.add(code, message, place=place, node=dag.names[nodes[0]])
 
 
-def _alone(dag: Dag, world: World, nodes: Mapping[int, BundleLine]) -> Iterator[tuple[int, str]]:
-    known: dict[str, Description] = {}
-    alone, firsts = alone_in(dag, nodes), FirstNodes(dag)
+def _alone(jobs: _Jobs, nodes: Mapping[int, BundleLine]) -> Iterator[tuple[int, str]]:
+    alone, firsts = alone_in(jobs.dag, nodes), FirstNodes(jobs.dag)
     for node in nodes:
         if node in alone:
             yield node, alone[node]
             continue
         try:
-            description = _described(dag, node, world, known)
+            task = jobs.task(node)
         except (OSError, FileError):
             continue  # which is told elsewhere
-        directory = world.absolute(dag.directories.get(node, "") or ".")
-        vars_of = before_and_after(dag.variables.get(node, ()))
-        try:
-            _, task = packable(description, Node(dag.names[node], 0, directory, *vars_of))
         except CannotBundle as error:
             yield node, str(error)
             continue
         for path in task.sources if firsts.job_is_first(node) else ():
-            if world.kind(path) is FileKind.MISSING:
+            if jobs.world.kind(path) is FileKind.MISSING:
                 yield node, f"{NO_FILE}: {path}"
                 break
 
 
-def _described(dag: Dag, node: int, world: World, known: dict[str, Description]) -> Description:
-    name = dag.submits[node]
-    text = dag.descriptions.get(name)
-    path = name if text is not None else os.path.join(dag.directories.get(node, ""), name)
-    if path not in known:
-        known[path] = described(world.read_text(path) if text is None else text)
-    return known[path]
+class _Jobs:
+    """What the jobs of nodes ask for."""
+
+    def __init__(self, dag: Dag, world: World) -> None:
+        self.dag, self.world = dag, world
+        self._descriptions: dict[str, Description] = {}
+        self._kinds: dict[int, str] = {}
+        self._unlike: dict[tuple[str, str], str] = {}
+
+    def task(self, node: int) -> Task:
+        """That of a node, which can be bundled.
+
+        Raises:
+            CannotBundle: it must run alone.
+            OSError, FileError: its submit description can't be read.
+        """
+        self._kinds[node], task = packable(*self._of(node))
+        return task
+
+    def why_unlike(self, node: int) -> str:
+        """Why no bundle has the node and one that it waits for, if their jobs do not ask for the
+        same; '' if one of these may go with it, or nothing is known of them."""
+        kind, parents = self._kinds.get(node, ""), few(self.dag.parents(node))
+        known = [parent for parent in parents if parent in self._kinds]
+        if not kind or not known or any(self._kinds[parent] == kind for parent in known):
+            return ""
+        kinds = self._kinds[known[0]], kind
+        if kinds not in self._unlike:
+            names = differing(self._of(known[0]), self._of(node)) or ["transfer_executable"]
+            differ = does(len(names), "differ")
+            self._unlike[kinds] = f"{' and '.join(names)} of a node before it {differ}"
+        return self._unlike[kinds]
+
+    def _of(self, node: int) -> tuple[Description, Node]:
+        dag = self.dag
+        directory = self.world.absolute(dag.directories.get(node, "") or ".")
+        vars_of = before_and_after(dag.variables.get(node, ()))
+        return self._described(node), Node(dag.names[node], 0, directory, *vars_of)
+
+    def _described(self, node: int) -> Description:
+        dag, known = self.dag, self._descriptions
+        name = dag.submits[node]
+        text = dag.descriptions.get(name)
+        path = name if text is not None else os.path.join(dag.directories.get(node, ""), name)
+        if path not in known:
+            known[path] = described(self.world.read_text(path) if text is None else text)
+        return known[path]
 
 
 def is_about(command: Bundle, words: Sequence[str], prefixes: Sequence[str]) -> bool:

@@ -14,7 +14,8 @@ whole bundle has.  So bundles are as long as it takes to win the most of the fir
    the short ones, and two long tasks must not stand in one bundle.
 3. Nodes go alone if the longest of the last hundred tasks, or one that runs, takes more than a
    quarter of the time in which the schedd could start all that are ready: starting is not what the
-   DAG waits for.  If that holds with those that are idle, too, all of them go at once.
+   DAG waits for.  If that holds with those that are idle, too, all of them go at once; of chains
+   that last, no more than there are slots, since they are cut towards the end.
 4. Starting R tasks of t seconds in bundles of n takes R/n starts, at r a second, and the last
    bundle n*t.  The sum is least for n = sqrt(R / (r*t)).  No bundle is larger.
    If each of the slots has work for eight bundles, and what tasks come to is known while a bundle
@@ -70,6 +71,7 @@ PROBING_IDLE_S = 1.0  # the same, as long as times are not known
 # For which jobs are idle then, if the number is not known. A pool gives slots to jobs that are
 # idle when it looks for some, which may be once a minute.
 ASSUMED_SLOTS = 500
+QUEUED_S = 5.0  # of a chain, for which one that waits for each slot is enough. Jobs start in two
 SAMPLES = 100  # tasks whose times are remembered
 SHORTEST_S = 0.001  # of a task. No program starts and ends faster
 
@@ -104,6 +106,7 @@ class Seen(NamedTuple):
         job_s: for how long a job has its slot, beyond what its tasks take.
         is_live: whether what tasks come to is known while their bundle runs, and those that have
             not begun are given back when one runs for long.
+        steps: tasks that run one after the other for each node that is ready; its times are theirs.
     """
 
     ready: int
@@ -117,6 +120,7 @@ class Seen(NamedTuple):
     starts_per_s: float = 36.0
     job_s: float = 0.03
     is_live: bool = False
+    steps: int = 1
 
 
 class Times:
@@ -159,7 +163,7 @@ def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
         ENDED_OF_RUNNING * seen.running, ENDED_OF_LATE * seen.late, least_ended
     )
     if known and not (limits.size or limits.seconds) and _is_long(seen, seen.ready + seen.idle):
-        yield from repeat(1, seen.ready)
+        yield from repeat(1, min(seen.ready, _at_once(seen)))
         return
     least, most = _bounds(seen, limits, known)
     left = seen.ready
@@ -170,6 +174,13 @@ def sizes(seen: Seen, limits: Limits) -> Iterator[int]:
         size = min(max(min(part, most), least), left)
         yield size
         left -= size
+
+
+def _at_once(seen: Seen) -> int:
+    """How many long ones go: all; or, of chains, what keeps slots busy, as the last may be cut."""
+    if seen.steps == 1 or not seen.slots or seen.task_s < QUEUED_S:
+        return seen.ready
+    return max(0, max(seen.slots, _most_idle(seen, known=True)) - seen.idle)
 
 
 def _part(seen: Seen, left: int, made: int, known: bool) -> int:

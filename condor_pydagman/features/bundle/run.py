@@ -58,6 +58,7 @@ from condor_pydagman.vocabulary import (
 )
 
 MAX_RETURNS = 2  # times that a node comes back without a result, before it runs alone
+MAX_NAMED = 3  # nodes, where a bundle is told of
 LIVE_S = 0.5  # seconds between two looks at what bundles that run have come to
 LIVE_BUNDLES = 20  # for so many; of more less often
 EMPTY_S = 10.0  # for which the job of a bundle may be in the queue that has nothing more to do
@@ -269,9 +270,15 @@ class Bundles(Feature):
         elif any(map(run.is_closed_to, bundle.members)):
             self.jobs.write_end(bundle, "not all of its nodes are to be started")
         else:
-            names, number = _named(run, bundle), bundle.inside + len(bundle.behind)
+            number, names = bundle.inside + len(bundle.behind), self._some_names(bundle)
             run.say(f"Submitting bundle {bundle.number} of {number} nodes: {names}")
             run.emit(do.SubmitJob(HELPER, bundle.number, text))
+
+    def _some_names(self, bundle: Bundle) -> str:
+        """Of those that have not left it."""
+        nodes = [node for node in bundle.members if node in self.members]
+        names = [self.run.dag.names[node] for node in nodes[:MAX_NAMED]]
+        return ", ".join(names) + (", ..." if len(nodes) > MAX_NAMED else "")
 
     def on_submitted(self, answer: JobSubmitted) -> None:
         """The schedd has its job, has not, or that is not known."""
@@ -577,15 +584,17 @@ class Bundles(Feature):
     def set_by_person(self, node: int) -> None:
         """It may go together with other nodes than before."""
         self.waiting.look_again(node)
-        self.waiting.kinds.pop(node, None)
+        self.waiting.forget_kind(node)
 
     def retried(self, node: int) -> None:
         """Its next run may have another description."""
         self.waiting.kinds.pop(node, None)
 
     def grown(self, growth: Growth, children: Sequence[int]) -> None:
-        """New nodes may be bundled."""
+        """New nodes may be bundled; others have new parents."""
         self.waiting.grow(growth.nodes)
+        for node in children:
+            self.waiting.forget_kind(node)
 
     def node_left(self, node: int) -> None:
         """Nothing is known of the node any more."""
@@ -628,8 +637,3 @@ class Bundles(Feature):
 
 def _others(bundle: Bundle) -> str:
     return number_of(bundle.inside + len(bundle.behind) - 1, "other node")
-
-
-def _named(run: RunState, bundle: Bundle) -> str:
-    names = [run.dag.names[node] for node in bundle.members[:3]]
-    return ", ".join(names) + (", ..." if len(bundle.members) > len(names) else "")

@@ -49,7 +49,7 @@ what is to run after a task that has not succeeded, or was released.  Succeeded 
 with code 0, in time, with all its outputs.
 
 A job that has released tasks since others take long, and starts again where its results are not
-known, must not run them: a transferred one that may release runs nothing then.
+known, must not run them: one that is or may have been transferred runs nothing, if it may release.
 
 With `stream` in the first line all lines go to standard output as well, which HTCondor can bring
 home while the job runs.  Nothing waits for that: what is not taken is offered again.
@@ -679,7 +679,8 @@ class Runner:
             Failure: they have not all ended.
         """
         may_know = self.results.last_run == self.number - 1
-        if self.sandbox and self.bundle.release_s and self.number and not may_know:
+        is_elsewhere = self.sandbox or self.bundle.streams  # or an earlier run was, perhaps
+        if is_elsewhere and self.bundle.release_s and self.number and not may_know:
             raise Failure(LOST, "what ended before the job was started again is not known here")
         self.results.write(run=self.number, host=os.uname().nodename, time=time.time())
         try:

@@ -68,6 +68,7 @@ NO_FILE = "it transfers a file that is not there, or not to be read"
 _FIRST_PROC = {"process": "0", "procid": "0"}  # a node's job is the only one of its cluster
 # Macros and commands that DAGMan or HTCondor sets for each node.
 _OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes", *_FIRST_PROC)
+_NEVER, _ALWAYS = ("no", "never", "false"), ("yes", "always", "true")  # are files transferred
 _DOTS, _STREAMS = (".", ".."), ("_stdout", "_stderr")  # the latter as in `runner`
 _OF_QUEUE = ("item", "dollar")  # that HTCondor sets, whatever a description says
 _ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
@@ -91,6 +92,8 @@ class Task(NamedTuple):
         remaps: by name of an output, where it belongs, relative to `directory`.
         success: the exit code that stands for success.
         transfers_files: whether the job may be one with file transfer.
+        if_needed: whether it is one only where the machine does not share the files, which is
+            HTCondor's default.
         files_of_job, requests: by commands, see `job_lines`.
     """
 
@@ -107,6 +110,7 @@ class Task(NamedTuple):
     remaps: Mapping[str, str]
     success: int
     transfers_files: bool
+    if_needed: bool = False
     files_of_job: Mapping[str, str] = {}
     requests: Mapping[str, str] = {}
 
@@ -177,6 +181,24 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
     Raises:
         CannotBundle: it must run alone.
     """
+    equal, task = _equal_and_task(description, node)
+    text = "\n".join([*equal, *map(str, node.equal), str(task.transfers_program)])
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16], task
+
+
+def differing(one: tuple[Description, Node], other: tuple[Description, Node]) -> list[str]:
+    """The commands, in lower case, for which two nodes are not of one kind: none if it is for
+    something else.
+
+    Raises:
+        CannotBundle: one of them must run alone.
+    """
+    lines, others = (set(_equal_and_task(*each)[0]) for each in (one, other))
+    return sorted({line.partition("=")[0] for line in lines ^ others})
+
+
+def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Task]:
+    """Lines of its submit description that must be equal in a bundle; and its task."""
     if description.why:
         raise CannotBundle(description.why)
     values = {
@@ -198,7 +220,7 @@ def packable(description: Description, node: Node) -> tuple[str, Task]:
     }
     commands = _of_task(values)
     task = _task(commands, values, node)
-    return _kind(values, own, node, task), task
+    return _equal_lines(values, own, node, task), task
 
 
 def _of_task(values: Mapping[str, str]) -> dict[str, str]:
@@ -210,8 +232,7 @@ def _of_task(values: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> str:
-    """What must be equal, as a digest."""
+def _equal_lines(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> list[str]:
     used = set().union(*(references(value) for value in values.values() if "$" in value))
     unused = own.difference(node.commands)
     lines = [
@@ -222,8 +243,7 @@ def _kind(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> s
     universe = values.get("universe", "").strip().lower()
     if universe not in _UNIVERSES:
         raise CannotBundle(f"it runs in the {universe} universe")
-    equal = "\n".join([*lines, *map(str, node.equal), str(task.transfers_program)])
-    return hashlib.sha256(equal.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return lines
 
 
 def _is_of_job(
@@ -312,14 +332,14 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
         raise CannotBundle("it has no executable")
     if URL.match(executable):
         raise CannotBundle("its executable is a URL")
-    transfers = values.get("transfer_executable", values.get("transferexecutable", "true"))
-    transfers = transfers.strip().lower()
-    if transfers not in ("true", "false", "yes", "no", "1", "0"):
-        raise CannotBundle(f"it has transfer_executable = {transfers}")
-    is_sent = transfers in ("true", "yes", "1")  # its path is then not relative to initialdir
+    sends = values.get("transfer_executable", values.get("transferexecutable", "true"))
+    sends = sends.strip().lower()
+    if sends not in ("true", "false", "yes", "no", "1", "0"):
+        raise CannotBundle(f"it has transfer_executable = {sends}")
+    is_sent = sends in ("true", "yes", "1")  # its path is then not relative to initialdir
     if any(key in values for key in _IMAGES):
         _check_image(executable, is_sent, values)
-    has_outputs = "transfer_output_files" in commands
+    outputs, transfers = text("transfer_output_files"), _transfers(values)
     return Task(
         os.path.normpath(os.path.join(node.directory if is_sent else directory, executable)),
         is_sent,
@@ -330,10 +350,11 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
         _stream(text("output")),
         _stream(text("error")),
         _files(text("transfer_input_files")),
-        _outputs(text("transfer_output_files")) if has_outputs else None,
+        _outputs(outputs) if outputs else None,
         _remaps(text("transfer_output_remaps")),
         _number(text("success_exit_code") or "0"),
-        _may_transfer(values),
+        transfers not in _NEVER,
+        transfers not in (*_NEVER, *_ALWAYS),
         dict(files_of_job(values, directory)),
         dict(requests_of_job(values)),
     )
@@ -351,11 +372,12 @@ def _check_image(executable: str, transfers: bool, values: Mapping[str, str]) ->
         raise CannotBundle("its image is where the job runs, without a path")
 
 
-def _may_transfer(values: Mapping[str, str]) -> bool:
+def _transfers(values: Mapping[str, str]) -> str:
+    """What it has as `should_transfer_files`, in lower case; '' for HTCondor's default."""
     value = values.get("should_transfer_files", values.get("shouldtransferfiles", ""))
     if "$" in value:
         value = expand(value, values.get) or ""
-    return value.strip().lower() not in ("no", "never", "false")
+    return value.strip().lower()
 
 
 def _stream(name: str) -> str:
@@ -372,7 +394,7 @@ def _number(text: str) -> int:
 
 
 def _files(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    names = tuple(name.strip() for name in _unquoted(text).split(",") if name.strip())
     for name in names:
         if URL.match(name):
             raise CannotBundle(f"it transfers a URL: {name}")
@@ -381,6 +403,12 @@ def _files(text: str) -> tuple[str, ...]:
         if os.path.basename(name) in _STREAMS:
             raise CannotBundle(f"a name is taken: {name}")
     return names
+
+
+def _unquoted(text: str) -> str:
+    """A list without the double quotes that it may stand in as a whole: `""` has nothing in it."""
+    is_quoted = len(text) > 1 and text[0] == '"' == text[-1]
+    return text[1:-1] if is_quoted else text
 
 
 def _outputs(text: str) -> tuple[str, ...]:
@@ -392,11 +420,8 @@ def _outputs(text: str) -> tuple[str, ...]:
 
 
 def _remaps(text: str) -> dict[str, str]:
-    text = text.strip()
-    if text[:1] == '"' == text[-1:] and len(text) > 1:
-        text = text[1:-1]
     found: dict[str, str] = {}
-    for pair in filter(None, map(str.strip, text.split(";"))):
+    for pair in filter(None, map(str.strip, _unquoted(text).split(";"))):
         name, equals, place = (part.strip() for part in pair.partition("="))
         if not (name and equals and place) or "\\" in pair or URL.match(place):
             raise CannotBundle(f"it remaps outputs: {pair}")

@@ -22,7 +22,7 @@ from condor_pydagman.features.bundle.followers import Followers, Key
 from condor_pydagman.features.bundle.learned import Learned, Running
 from condor_pydagman.features.bundle.messages import HELPER, LookAt, LookedAt, SlotsWanted
 from condor_pydagman.features.bundle.one_bundle import Bundle, why_alone
-from condor_pydagman.features.bundle.plan import MAX_SECONDS, MAX_SIZE, Limits
+from condor_pydagman.features.bundle.plan import MAX_SECONDS, MAX_SIZE, Limits, Times
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.printable import number_of
 
@@ -57,7 +57,7 @@ class Waiting:
         self.kinds: dict[int, str] = {}
         self.alone: set[int] = set()
         self._awaited: dict[Key, Awaited] = {}
-        self.learned = Learned()
+        self.learned = Learned(jobs.gaps)
         self.live: set[str] = set()
         self.followers = Followers(run, self)
         self._refusals: dict[str, int] = {}
@@ -144,8 +144,13 @@ class Waiting:
 
     def forget(self, node: int) -> None:
         """Nothing is known of the node any more."""
-        self.kinds.pop(node, None)
+        self.forget_kind(node)
         self.line_of.pop(node, None)
+
+    def forget_kind(self, node: int) -> None:
+        """Something else may keep the node from others."""
+        self.kinds.pop(node, None)
+        self.followers.forget(node)
 
     # Their kinds.
 
@@ -233,7 +238,8 @@ class Waiting:
         limits = limits_of(self.run.dag, key.line, key.category, self.run.config.max_bundle_size)
         if not key.line.chains:
             return list(islice(waiting, self._size(key, waiting, limits)))
-        room = room_of(limits, self.run.config.max_bundle_size, self.learned.task_s(key.kind))
+        most, times = self.run.config.max_bundle_size, self.learned.times(key.kind)
+        room = room_of(limits, most, times, comes_home=key.kind not in self.live)
         heads = len(waiting) + len(self._jobs.running) + len(self._jobs.idle)
         slots = 0 if limits.size or limits.seconds else self.learned.slots or 0
 
@@ -331,14 +337,14 @@ def limits_of(dag: Dag, line: BundleLine, category: str, most: int) -> Limits:
     return Limits(size, line.max_seconds, parallel)
 
 
-def room_of(limits: Limits, most: int, task_s: float = 0.0) -> Room:
+def room_of(limits: Limits, most: int, times: Times, *, comes_home: bool) -> Room:
     """How many nodes may be in a bundle with those that run behind others; the access point allows
-    so many at most, and each takes so many seconds (0: that is not known)."""
+    so many at most."""
     most = limits.size or min(MAX_SIZE, most)
-    if task_s:
+    if times.task_s:
         most_s = limits.seconds or MAX_SECONDS
-        most = max(1, min(most, int(most_s * limits.parallel / task_s)))
-    return Room(most, limits.parallel, task_s)
+        most = max(1, min(most, int(most_s * limits.parallel / times.task_s)))
+    return Room(most, limits.parallel, times.task_s, times.longest_s, comes_home=comes_home)
 
 
 def _urgency(of: tuple[Key, dict[int, float]]) -> int:

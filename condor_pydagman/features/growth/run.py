@@ -189,6 +189,9 @@ class Growing(Feature):
         for node in piece.children:
             if self.has_begun(node):
                 return f"node {run.dag.names[node]} has begun: it can't get another parent"
+            why = next(filter(None, (ask(node) for ask in run.hooks.obstacle_to_steer)), "")
+            if why:
+                return f"node {run.dag.names[node]} can't get another parent now: {why}"
         return ""
 
     def _obstacle_to_feeding(self, piece: Piece) -> str:

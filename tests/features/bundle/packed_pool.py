@@ -9,11 +9,11 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
-from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room
+from condor_pydagman.features.bundle.chains import LONG_S, Chains, Room, next_together
 from condor_pydagman.features.bundle.plan import (
     LATE,
-    MAX_SECONDS,
     MAX_SIZE,
     RELEASE_S,
     Limits,
@@ -23,6 +23,7 @@ from condor_pydagman.features.bundle.plan import (
     longest_of,
     sizes,
 )
+from condor_pydagman.features.bundle.waiting import room_of
 from condor_pydagman.named_tuple import NamedTuple
 
 Rule = Callable[[Seen, Limits], Iterable[int]]
@@ -127,6 +128,7 @@ class Run:
         self.jobs = 0
         self.busy = 0.0
         self.times = Times()
+        self.share = 0, 0  # nodes that were ready when a bundle was made last, and how many it had
         for at, number in pool.changes:
             self.later(at, self.change, number)
 
@@ -151,40 +153,60 @@ class Run:
         if self.limits is None:
             while self.ready:
                 self.submit([self.ready.popleft()])
-        elif self.pool.chains:
-            self.plan_chains(self.limits)
-        elif self.ready and self.idle < max(self.slots, len(self.running), 500):
-            for size in self.rule(self.seen(), self.limits):
-                self.submit([self.ready.popleft() for _ in range(size)])
+        else:
+            self.plan_bundles(self.limits)
 
-    def plan_chains(self, limits: Limits) -> None:
-        """The same, one bundle after the other, with those that run behind others."""
-        if not self.ready or self.idle >= max(self.slots, len(self.running), 500):
-            return
-        room = self.room()
-        length = len(self.followed([self.ready[0]], room))
-        slots = self.slots if self.pool.known == "all" else 0
-        room = room.cut(len(self.ready) + len(self.running) + self.idle, length, slots)
-        length = min(length, room.steps or length)
-        seen = self.seen()
-        seen = seen._replace(task_s=seen.task_s * length, longest_s=seen.longest_s * length)
-        for size in self.rule(seen, limits):
-            heads = [self.ready.popleft() for _ in range(min(size, len(self.ready)))]
-            nodes = self.followed(heads[: max(1, MAX_SIZE // length)], room)
-            self.ready.extendleft(reversed([node for node in heads if node not in nodes]))
-            self.behind.update(nodes)
-            self.behind.difference_update(heads)
+    def plan_bundles(self, limits: Limits) -> None:
+        """One bundle after the other, as each changes what is known."""
+        next_of = self.next_chained if self.pool.chains else self.next_alike
+        most_idle = max(self.slots, len(self.running), 500)
+        seen = self.seen() if self.ready and self.idle < most_idle else None
+        while seen and self.ready and self.idle < most_idle:
+            nodes = next_of(seen._replace(ready=len(self.ready), idle=self.idle), limits)
+            if not nodes:
+                return
+            behind = set(nodes)
+            while self.ready and self.ready[0] in behind:
+                behind.remove(self.ready.popleft())
+            self.behind |= behind
             self.submit(nodes)
 
-    def room(self) -> Room:
-        task_s = self.times.task_s
-        most = min(MAX_SIZE, max(1, int(MAX_SECONDS / task_s))) if task_s else MAX_SIZE
-        return Room(most, 1, task_s)
+    def next_alike(self, seen: Seen, limits: Limits) -> list[int]:
+        """The nodes of the next bundle, all of which are ready; none: none yet."""
+        return list(islice(self.ready, self.size(seen, limits)))
 
-    def followed(self, heads: list[int], room: Room) -> list[int]:
+    def next_chained(self, seen: Seen, limits: Limits) -> list[int]:
+        """The same with those that run behind others."""
+        heads = len(self.ready) + len(self.running) + self.idle
+        slots = self.slots if self.pool.known == "all" else 0
+
+        def followed(number: int, room: Room) -> list[int]:
+            return self.followed(islice(self.ready, number), room)
+
+        def size(length: int) -> int:
+            times = seen.task_s * length, seen.longest_s * length
+            chained = seen._replace(task_s=times[0], longest_s=times[1], steps=length)
+            found = self.size(chained, limits)
+            return min(found, max(1, MAX_SIZE // length))
+
+        return next_together(self.room(), heads, slots, followed, size)
+
+    def size(self, seen: Seen, limits: Limits) -> int:
+        """Of the next bundle; as long as no times are known, slots are shared out alike."""
+        found = next(iter(self.rule(seen, limits)), 0)
+        if seen.ended or not found:
+            return found
+        before, share = self.share
+        self.share = seen.ready, found if seen.ready >= before else share
+        return min(self.share[1], seen.ready)
+
+    def room(self) -> Room:
+        return room_of(Limits(), MAX_SIZE, self.times, comes_home=self.pool.comes_home)
+
+    def followed(self, heads: Iterable[int], room: Room) -> list[int]:
         """Tasks that are ready, and those that run behind them."""
         if room.task_s > LONG_S:
-            return heads
+            return list(heads)
         chains = Chains(self.graph, room, self.may_join, self.done.__contains__)
         return chains.with_followers(heads)
 
@@ -210,8 +232,9 @@ class Run:
 
     def is_shared_out(self) -> bool:
         """Whether nobody waits for bundles that are large at first."""
-        no_child = not any(self.work.children[node] for node in self.ready)
-        return bool(self.pool.live_s) and (no_child or not self.pool.comes_home)
+        if not (self.pool.live_s and self.pool.comes_home):
+            return bool(self.pool.live_s)
+        return not any(self.work.children[node] for node in self.ready)
 
     def ran(self, job: Job) -> float:
         """For how long a job has run, without the tasks that are known to have ended."""
@@ -277,14 +300,17 @@ class Run:
         self.later(self.now + self.pool.live_s, self.look, job)
 
     def give_back(self, job: Job, ended: int, ran: float) -> None:
-        """A task takes long: what does not wait for it, and after a while all, is given back."""
+        """A task takes long: what waits for it alone is kept for a while, the rest given back."""
         above = {job.nodes[ended]}
+        back: set[int] = set()
         kept = job.nodes[: ended + 1]
         for node in job.nodes[ended + 1 :]:
-            if ran <= LONG_S and not above.isdisjoint(self.parents[node]):
+            parents = self.parents[node]
+            if ran <= LONG_S and not above.isdisjoint(parents) and back.isdisjoint(parents):
                 above.add(node)
                 kept.append(node)
             else:
+                back.add(node)
                 self.behind.discard(node)
                 self.ready.extend([node] if not self.waiting[node] else [])
         if len(kept) < len(job.nodes):

@@ -97,13 +97,80 @@ def wide_random(random: Random, count: int) -> Sequence[Sequence[int]]:
     return found
 
 
+def _beside(count: int, piece: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
+    """The same small DAG many times."""
+    firsts = range(0, max(count, len(piece)), len(piece))
+    return [[first + child for child in children] for first in firsts for children in piece]
+
+
+def short_chains(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Chains of 5 nodes beside each other."""
+    return _beside(count, [(1,), (2,), (3,), (4,), ()])
+
+
+def long_chains(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Chains of 50 nodes beside each other."""
+    return _beside(count, [*[(node,) for node in range(1, 50)], ()])
+
+
+def unequal_chains(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Chains of 1 to 40 nodes."""
+    found: list[Sequence[int]] = []
+    while len(found) < count:
+        last = len(found) + random.randrange(40)
+        found += [*[(node + 1,) for node in range(len(found), last)], ()]
+    return found
+
+
+def meeting_chains(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Four chains of 4 nodes that meet, and a chain of 4 behind them."""
+    return _beside(count, [*[(n + 4,) for n in range(12)], *[(16,)] * 4, (17,), (18,), (19,), ()])
+
+
+def trees(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Of 16 nodes two each are joined, until one is left."""
+    return _beside(count, [*[(16 + node // 2,) for node in range(30)], ()])
+
+
+def fan_outs(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """A node, and 9 that wait for it."""
+    return _beside(count, [range(1, 10), *[()] * 9])
+
+
+def small_diamonds(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Three diamonds behind each other."""
+    return _beside(count, [(1, 2), *[(3,)] * 2, (4, 5), *[(6,)] * 2, (7, 8), *[(9,)] * 2, ()])
+
+
+def neighbours(random: Random, count: int) -> Sequence[Sequence[int]]:
+    """Five layers, each node of which waits for three beside each other in the one before."""
+    width = max(2, count // 5)
+    layer = [{max(0, n - 1), n, min(width - 1, n + 1)} for n in range(width)]
+    steps = range(width, 5 * width, width)
+    return [[first + n for n in near] for first in steps for near in layer] + [[]] * width
+
+
 SHAPES = {
     one.__name__: one
     for one in (bag, layers, diamonds, chains, chain_and_bag, random_dag, wide_random)
 }
 
+CHAINED = SHAPES | {
+    one.__name__: one
+    for one in (
+        *(short_chains, long_chains, unequal_chains, meeting_chains),
+        *(trees, fan_outs, small_diamonds, neighbours),
+    )
+}
+"""The same, and what matters where nodes run behind others."""
+BY_STEP = "by step"
+STEPS = (1.0, 0.1, 2.5, 0.1, 1.3)
+"""The time of each step of a chain, over the mean."""
+
 
 def make(shape: str, times: str, count: int, mean: float, seed: int) -> Work:
     random = Random(f"{shape} {times} {count} {mean} {seed}")
-    children = SHAPES[shape](random, count)
+    children = CHAINED[shape](random, count)
+    if times == BY_STEP:
+        return Work([mean * STEPS[node % len(STEPS)] for node in range(len(children))], children)
     return Work([TIMES[times](random, mean) for _ in children], children)

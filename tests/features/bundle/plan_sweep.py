@@ -118,6 +118,7 @@ def _pool(pool: Pool) -> str:
     parts = [f"{pool.slots} slots", f"known: {pool.known}"]
     parts += ["live"] if pool.live_s else []
     parts += ["outputs come home"] if pool.comes_home else []
+    parts += [f"start {pool.start_s:g} s"] if pool.start_s else []
     parts += ["they come and go"] if pool.changes else []
     parts += [f"match {pool.match_s:g} s"] if pool.match_s != Pool(1).match_s else []
     return ", ".join(parts + ([f"rate taken for {pool.told_rate:g}"] if pool.told_rate else []))
@@ -128,6 +129,11 @@ def main(words: Sequence[str]) -> None:
     with ProcessPoolExecutor(2) as processes:
         cases = few() if "few" in words else many()
         found = list(processes.map(compare, cases, chunksize=20))
+    say(found)
+
+
+def say(found: Sequence[Compared]) -> None:
+    """Print the table of comparisons, and the slower ones."""
     print(table(found))
     slower = [one for one in found if one.is_slower]
     print(f"{len(slower)} of {len(found)} are slower")

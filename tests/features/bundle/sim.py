@@ -15,6 +15,7 @@ and it tells of no task that has not ended.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from operator import itemgetter
 from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -271,7 +272,7 @@ class Bundled(Part):
         names = [dag.names[one] for one in request.nodes]
         order = collected.CollectOrder(
             *(request.number, request.cluster, "", names, request.retries),
-            *(request.removed, request.why, (False, False, False)),
+            *(request.removed, request.why, (False, False, False), request.behind),
         )
         ended = {} if found is None or found.lost else found.ended
         started = frozenset() if found is None or found.lost else frozenset(found.started)
@@ -527,13 +528,15 @@ def _told(
     names = [] if bundle is None else list(bundle.names)
     names += [name for name in order.names if name not in names]
     numbers = {name: names.index(name) + 1 for name in order.names}
-    for name, number in numbers.items():
+    behind = order.names[len(order.names) - order.waiting :]
+    for name, number in sorted(numbers.items(), key=itemgetter(1)):
         end = results.ended.get(number)
+        has_begun = number in results.started and bundle is not None and bundle.may_start(number)
         if end is not None and bundle is not None:
             limit = bundle.time_limits[number - 1], retries[name]
             text.append(collected._events(order, number, name, end, results, form, "", *limit))
             took.append(end["time"] - end["begun"])
-        elif order.removed:
+        elif order.removed and (name not in behind or has_begun):
             text.append(collected._removed(order, number, name, form))
 
     def record(left: int, words: str) -> None:

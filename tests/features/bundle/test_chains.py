@@ -10,11 +10,16 @@ import pytest
 from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import inputs
 from condor_pydagman.engine.inputs import LogEvent
+from condor_pydagman.engine.node_settings import NodeSettings, settings_text
 from condor_pydagman.engine.node_states import State
 from condor_pydagman.engine.views import node_reports
 from condor_pydagman.features.bundle.chains import Chains, Room, why_apart
 from condor_pydagman.features.bundle.messages import Collect, Collected, LookAt, Prepare
-from condor_pydagman.vocabulary import NodeStatus
+from condor_pydagman.features.growth.piece import PieceText
+from condor_pydagman.features.growth.run import PieceOffered
+from condor_pydagman.features.steering.run import NodesSteered
+from condor_pydagman.graph.building import BuildOptions
+from condor_pydagman.vocabulary import NodeCommand, NodeStatus
 from tests import make
 from tests.features.bundle.bundled import (
     BundledDag,
@@ -24,6 +29,7 @@ from tests.features.bundle.bundled import (
     submitted,
     unbundled,
 )
+from tests.pieces import piece_of
 
 CHAIN = "A; B; C; A -> B; B -> C\nBUNDLE b CHAINS ALL_NODES"
 LONG = 100
@@ -80,8 +86,51 @@ def test_a_fan_joins_if_it_is_no_slower(room: Room, found: str) -> None:
     assert len(followed("A; B C; D; A -> B C; B C -> D", "A", room)) <= room.most
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A -> B; B -> C", "ABC"),
+        ("A -> B C; X -> C", "A"),  # C would wait for the end of B as well
+        ("A -> B; B -> C; A B C X -> Z", "ABC"),  # Z waits for that in any case
+    ],
+)
+def test_nobody_waits_long_for_files_that_come_home_with_the_job(text: str, found: str) -> None:
+    home = WIDE._replace(comes_home=True)
+    assert followed(text, "A", home) == found
+    assert followed(text, "A", home._replace(longest_s=0.3)) == followed(text, "A")
+    assert followed(text, "A")[:2] == "AB"
+
+
 def test_a_chain_is_cut_where_there_is_no_more_room() -> None:
     assert followed("A; B; C; A -> B; B -> C", "A", Room(2)) == "AB"
+
+
+def test_a_chain_may_have_any_number_of_nodes() -> None:
+    """A preview follows it to its end: in a tenth of a second, not some minutes."""
+    names = [f"N{number}" for number in range(20_000)]
+    edges = [f"{one} -> {two}" for one, two in zip(names, names[1:])]
+    dag = make.dag("; ".join([*names, *edges]))
+    chains = Chains(dag, Room(len(names)), lambda _: True, lambda _: False)
+    assert chains.with_followers([0]) == list(range(len(names)))
+
+
+@pytest.mark.parametrize(
+    ("heads", "length", "task_s", "steps"),
+    [
+        (8, 20, 5.0, 0),  # a slot for each
+        (9, 20, 5.0, 5),
+        (9, 20, 0.0, 5),  # nothing is known of times
+        (9, 20, 0.05, 0),  # all of it takes less than a job more
+        (9, 20, 0.06, 5),
+        (16, 4, 0.0, 2),
+        (30, 4, 0.0, 0),  # one step would be left for a job of its own
+        (30, 4, 5.0, 3),
+    ],
+)
+def test_chains_are_cut_if_that_wins_more_than_jobs_cost(
+    heads: int, length: int, task_s: float, steps: int
+) -> None:
+    assert Room(LONG, task_s=task_s).cut(heads, length, slots=8).steps == steps
 
 
 @pytest.mark.parametrize(
@@ -193,7 +242,8 @@ def test_what_can_not_run_behind_others_after_all_is_left_out_first() -> None:
     harness.without = [3]
     harness.settle()
     assert [one.text for one in harness.ever(do.SubmitJob)] == ["job 1"]
-    assert harness.said("Submitting bundle 1 of 2 nodes")
+    said = [one.text for one in harness.ever(do.Say) if one.text.startswith("Submitting bundle")]
+    assert said == ["Submitting bundle 1 of 2 nodes: A, B"]
     assert set(harness.bundles.members.behind) == {1}
     harness.taken(1, 7)
     results(harness, {"A": 0, "B": 0})
@@ -238,6 +288,27 @@ def test_nodes_of_a_chain_are_not_steered() -> None:
     harness.taken(1, 7)
     for node in range(3):
         assert "bundle 1" in harness.bundles.obstacle_to_steer(node)
+
+
+def test_a_node_of_a_chain_gets_no_other_parent() -> None:
+    """It would run before that one in its bundle, and the log would tell that it had."""
+    harness = chained()
+    text = PieceText("p", {"p": "JOB X x\nPARENT X CHILD C\n"}, BuildOptions())
+    harness.tell(PieceOffered(1, piece_of(harness.dag, text, "f" * 32), "ann"))
+    (answer,) = harness.asked(do.Grown)
+    assert answer.error.startswith("node C can't get another parent now: it is in bundle 1 with")
+
+
+def test_what_a_person_sets_may_keep_a_node_apart_that_was_not() -> None:
+    harness = chained("A; B; A -> B\nBUNDLE b WAIT 100 CHAINS ALL_NODES")
+    for names, wanted in (("B", NodeSettings(timeout=(9, None, None))), ("AB", NodeSettings(3))):
+        nodes = [harness.dag.ids[name] for name in names]
+        harness.tell(NodesSteered(1, NodeCommand.SET, nodes, "ann", settings_text(wanted)))
+        harness.settle()
+    harness.wait(101)
+    harness.settle()
+    assert harness.submits() == ["A"]
+    assert not harness.ever(Prepare)
 
 
 def test_a_chain_keeps_one_place_of_its_category() -> None:

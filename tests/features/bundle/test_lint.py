@@ -181,6 +181,27 @@ def test_why_nodes_cannot_run_behind_others(line: str, why: str) -> None:
     assert of_code(f"{AB}{line}\nBUNDLE b CHAINS ALL_NODES\n") == [f"node B {CANT}{why}"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "edges", "why"),
+    [
+        ("request_memory = 1", "A CHILD B", "request_memory of a node before it differs"),
+        ("output = x", "A CHILD B", ""),
+        (
+            "requirements = a\nRequest_CPUs = 2",
+            "A CHILD B",
+            "request_cpus and requirements of a node before it differ",
+        ),
+        ("request_memory = 1", "A C CHILD B", ""),  # behind C, when A is done
+    ],
+)
+def test_nodes_whose_jobs_ask_for_something_else(lines: str, edges: str, why: str) -> None:
+    dag = f"JOB A a.sub\nJOB B b.sub\nJOB C b.sub\nPARENT {edges}\nBUNDLE b CHAINS ALL_NODES\n"
+    files = {"t.dag": dag, "a.sub": SUBMIT, "b.sub": f"{lines}\n{SUBMIT}", "/place/plain": ""}
+    found = lint(["t.dag"], PaperWorld(files), BuildOptions()).kept
+    told = [one.message for one in found if one.code == "DAG426"]
+    assert told == ([f"node B {CANT}{why}"] if why else [])
+
+
 def test_the_same_in_many_chains_is_told_once() -> None:
     chains = f"{AB}JOB C a.sub\nJOB D a.sub\nPARENT C CHILD D\n"
     scripts = "SCRIPT POST A plain\nSCRIPT POST C plain\n"

@@ -133,7 +133,7 @@ def test_the_last_that_may_have_made_it_is_looked_for_first(dag: Chains) -> None
     assert dag.inputs(*chain) == [["out/1-5/s"]]
     chain[3] = "transfer_output_files = t\ntransfer_output_remaps = t = s"
     assert dag.inputs(*chain) == [["out/5/s", "out/4/t", "out/1-3/s"]]
-    chain[4] = "transfer_output_files = "
+    chain[4] = 'transfer_output_files = ""'
     assert dag.inputs(*chain) == [["out/4/t", "out/1-3/s"]]
 
 

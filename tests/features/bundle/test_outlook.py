@@ -196,6 +196,17 @@ def test_dagmans_own_dry_run_says_the_same() -> None:
     assert said == list(outlook.told(outlook.outlook(dag, Config().max_bundle_size)))
 
 
+@pytest.mark.parametrize(
+    ("line", "fewer"), [("BUNDLE b ALL_NODES", ", fewer in bundles"), ("", "")]
+)
+def test_the_jobs_of_a_dry_run_are_those_without_bundles(
+    line: str, fewer: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("t.dag").write_text(f"JOB A a.sub\nJOB B a.sub\n{line}\n")
+    assert pydagman.main(["dry-run", "t.dag"]) == 0
+    assert f"To run: 2 nodes with 2 jobs{fewer}\n" in capsys.readouterr().out
+
+
 # CHAINS.
 
 
@@ -255,7 +266,7 @@ def test_why_nodes_do_not_run_behind_others_in_words() -> None:
     found = told(f"{text}BUNDLE b SIZE 9 CHAINS ALL_NODES\n")
     assert found[1:] == [
         "    12 nodes like A0 (a.sub), 5 of them behind others: 4 chains of up to 3: first 1 bundle"
-        " of 7 nodes for the 7 that come first",
+        " of 7 nodes, then more",
         "    B0 and 1 other node do not run behind those before them: it has a PRE script",
         "    C2 does not run behind those before it: a node before it has a POST script",
     ]

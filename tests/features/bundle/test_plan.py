@@ -47,6 +47,16 @@ def test_the_first_ones_are_small_bundles_if_each_slot_gets_many() -> None:
     assert sizes(Seen(2000, 500), NONE) == [1] * 500, "a match for each slot must be asked for"
 
 
+def test_long_chains_do_not_go_all_at_once() -> None:
+    """They are cut when fewer are left."""
+    long = Seen(90, slots=8, running=8, idle=3, task_s=50.0, longest_s=50.0, ended=40)
+    assert sizes(long, NONE) == [1] * 90
+    assert sizes(long._replace(steps=5), NONE) == [1] * 6
+    assert sizes(long._replace(steps=5, slots=64), NONE) == [1] * 61
+    assert sizes(long._replace(steps=5, slots=0), NONE) == [1] * 90
+    assert sizes(long._replace(steps=5, task_s=4.0), NONE) == [1] * 90, "jobs take as long to start"
+
+
 def test_short_tasks_fill_bundles() -> None:
     found = sizes(SHORT, NONE)
     assert found == [125, 117, 109, 103, 96, 90, 85, 79, 74]

@@ -125,9 +125,28 @@ def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
         "submit_event_notes": "DAG Node: bundle 3",
         "description": "2 nodes: A B",
         "output": "live",
-        "when_to_transfer_output": "ON_EXIT_OR_EVICT",
+        "when_to_transfer_output": "ON_EXIT",
         "stream_output": "true",
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "when"),
+    [
+        ("", "ON_EXIT"),
+        ("should_transfer_files = IF_NEEDED", "ON_EXIT"),
+        ("should_transfer_files = $(unknown)", "ON_EXIT"),
+        ("should_transfer_files = Yes", "ON_EXIT_OR_EVICT"),
+        ("ShouldTransferFiles = always", "ON_EXIT_OR_EVICT"),
+    ],
+)
+def test_files_are_transferred_where_jobs_of_their_own_would_transfer_them(
+    dag: Dag, line: str, when: str
+) -> None:
+    """HTCondor takes ON_EXIT_OR_EVICT for "in any case", and refuses it with IF_NEEDED."""
+    (dag.path / "n.sub").write_text(PLAIN.replace("queue", f"{line}\nqueue"))
+    submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1)))
+    assert submit.expand("when_to_transfer_output") == when
 
 
 def test_results_are_streamed_if_they_are_not_here_while_the_job_runs(dag: Dag) -> None:

@@ -158,6 +158,7 @@ def test_a_task_with_nothing_but_a_program() -> None:
         remaps={},
         success=0,
         transfers_files=True,
+        if_needed=True,
     )
 
 
@@ -204,8 +205,18 @@ def test_a_program_that_is_transferred_is_not_looked_for_in_the_initial_director
     assert programs == ["/dag/bin/j", "/dag/run/bin/j"]
 
 
-def test_no_output_files_are_other_than_all() -> None:
-    assert task("executable = j\ntransfer_output_files =\nqueue\n").outputs == ()
+@pytest.mark.parametrize(
+    ("value", "outputs"), [("", None), ('""', ()), (",", ()), ('"x, y"', ("x", "y"))]
+)
+def test_output_files_may_be_none_or_all(value: str, outputs: tuple[str, ...] | None) -> None:
+    """As HTCondor 25.14.1 has it: what is empty does not count."""
+    assert task(f"executable = j\ntransfer_output_files = {value}\nqueue\n").outputs == outputs
+
+
+def test_a_list_of_files_may_stand_in_quotes() -> None:
+    text = "executable = j\ntransfer_input_files = {}\nqueue\n"
+    assert task(text.format('"a, b"')).inputs == ("a", "b")
+    assert task(text.format('""')).inputs == ()
 
 
 def test_variables_stand_before_or_behind_the_description() -> None:

@@ -268,6 +268,19 @@ def test_one_that_may_have_released_tasks_needs_the_results(
     assert ("not known here" in said) == bool(code)
 
 
+@pytest.mark.parametrize("streams", [True, False])
+def test_one_that_shares_its_files_may_have_run_where_it_did_not(
+    tmp_path: Path, streams: bool
+) -> None:
+    """With IF_NEEDED, that is another machine's matter; results go to standard output then."""
+    job = BundleJob(tmp_path / "job")
+    job.head.update(release=1.0, stream=streams)
+    job.add("exit 0")
+    (job.path / "ad").write_text("NumJobStarts = 1\n")
+    job.environment["_CONDOR_JOB_AD"] = str(job.path / "ad")
+    job.run(24 if streams else 0)
+
+
 def test_what_an_earlier_attempt_has_left(job: BundleJob) -> None:
     for place in ("work/1", "out/1"):
         (job.path / place).mkdir(parents=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.figures import CURVES, GROUPS, Results
 from benchmarks.peers_table import ROWS
-from benchmarks.subjects import ALL, FLOOR, ONE_BY_ONE, PEERS
+from benchmarks.subjects import ALL, BUNDLES, FLOOR, ONE_BY_ONE, PEERS
 
 MEASURED_OF_FLOOR = ("reaction", "held rate", "makespan", "whole", "bag", "no-op rate")
 SIZES = (100, 1000)
@@ -25,6 +25,6 @@ def everything() -> Results:
         for name, values in results[FLOOR].items()
         if any(word in name for word in MEASURED_OF_FLOOR)
     }
-    for one in (*ONE_BY_ONE, *PEERS):
+    for one in (*ONE_BY_ONE, *BUNDLES, *PEERS):
         results.setdefault(one, {}).update({row.name: [2.0] for row in ROWS})
     return results

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import figures, peers, peers_files, peers_steps, peers_table, sizes
 from benchmarks.place import Failed, Place
-from benchmarks.subjects import ONE_BY_ONE, PEERS
+from benchmarks.subjects import BUNDLES, ONE_BY_ONE, PEERS
 
 
 def test_every_peer_has_its_command(tmp_path: Path) -> None:
@@ -128,5 +128,14 @@ def test_each_has_its_line_and_what_is_missing_a_dash() -> None:
     assert "| ours | 3.00 s | 1,500.0 ms | - |" in text
     assert "| Dask | 1.00 s | - | 800.0 /s |" in text
     assert "Versions: Dask 1.2." in text
-    assert len(re.findall(r"^\| ", text, re.M)) == 1 + len(ONE_BY_ONE) + len(PEERS)
+    assert len(re.findall(r"^\| ", text, re.M)) == 1 + len(ONE_BY_ONE) + len(BUNDLES) + len(PEERS)
     assert not peers_table.measured({"ours": {"reaction": [1.0]}})
+
+
+def test_the_end_of_a_bundle_is_no_step(tmp_path: Path) -> None:
+    """It is written before those of the steps, of which DAGMan is told when the job has ended."""
+    log = tmp_path / "nodes.log"
+    ends = ("000) 2026-01-01 10:00:09.000", "001) 2026-01-01 10:00:01.000")
+    ends = (*ends, "002) 2026-01-01 10:00:01.250", "003) 2026-01-01 10:00:01.750")
+    log.write_text("".join(f"005 (7.000.{end} Job terminated.\n...\n" for end in ends))
+    assert peers_steps._after_first(log, 3) == pytest.approx(0.75)

@@ -34,7 +34,7 @@ EVENTS = """\
 
 
 def test_each_is_measured_and_turns_are_taken() -> None:
-    everyone = (*subjects.ALL, *subjects.PEERS)
+    everyone = subjects.EVERYONE
     plan = list(measure.order(measure.STEPS, everyone, 20))
     assert set(plan) == {
         (name, one) for name, step in measure.STEPS.items() for one in step.subjects

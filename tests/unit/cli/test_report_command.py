@@ -165,6 +165,13 @@ def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
     assert "wfformat needs the DAG" in capsys.readouterr().err
 
 
+def test_a_dag_that_has_changed_since(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.dag").write_text("JOB Other a.sub\n")
+    assert pydagman.main(["report", "t.dag", "--format", "json"]) == 0
+    rows = map(json.loads, capsys.readouterr().out.splitlines())
+    assert [(row["node"], row["value"]) for row in rows] == [("A", 3)]
+
+
 def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "u.dag").write_text("JOB A a.sub\n")
     assert pydagman.main(["report", "u.dag"]) == 1

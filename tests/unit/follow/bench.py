@@ -15,6 +15,7 @@ from condor_pydagman.follow.tally import Tally
 from condor_pydagman.graph.build import BuildOptions, build
 from condor_pydagman.records.dagman_out import OutKind, OutLine
 from condor_pydagman.records.own_events import RecordRead, record_event
+from tests import schemas
 from tests.dag_logs import BEGIN, DagLogs
 
 A = "JOB A a.sub\n"
@@ -65,6 +66,7 @@ class Bench(DagLogs):
             self.events += self.follower.take(line(OutKind.TOLERANCE, number=failures_allowed))
         for event in self.read():
             self.events += self.follower.take(event)
+        schemas.check_events(self.events)
         assert self.follower.plan
         return self.follower.run
 

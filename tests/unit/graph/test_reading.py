@@ -189,6 +189,19 @@ def test_a_file_that_cannot_be_read(failure: Exception, reason: str) -> None:
     assert "INCLUDE no.dag" in detail
 
 
+@pytest.mark.parametrize(
+    ("splice", "hint"),
+    [
+        ("no.dag DIR d", "no.dag is looked for in d"),
+        ("/no.dag DIR d", ""),
+        ("no.dag", ""),
+    ],
+)
+def test_where_the_file_of_a_splice_is_looked_for(splice: str, hint: str) -> None:
+    (error,) = problems(f"SPLICE S {splice}\n", {"d": ""}).errors
+    assert (error.line, error.hint) == (1, hint)
+
+
 @pytest.mark.parametrize("failure", [FileError("x.dag was changed"), OSError(5, "I/O error")])
 @pytest.mark.parametrize("good", [1, 2, 3])
 def test_a_file_that_fails_while_it_is_read(failure: Exception, good: int) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from condor_pydagman import dag_status
 from condor_pydagman.errors import FileError, PoolError, UsageError
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.monitor.found_dag import find_dag, find_here, started_in
@@ -192,6 +193,24 @@ def test_a_dag_that_is_submitted_again(
     assert (found.name, found.exit_code) == ("t.dag", None)
     monkeypatch.setattr(schedd_queries, "my_dagman_ads", list)
     assert find_dag("t.dag").state is DagState.FAILED
+
+
+def test_an_interrupted_dag_that_is_submitted_again(
+    work_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first job was removed while it was held; the new one recovers its run."""
+    (work_directory / "t.dag").touch()
+    (work_directory / "t.dag.lock").write_text("6\n")
+    logs = DagLogs(work_directory)
+    logs.start()
+    (work_directory / "t.dag.condor.sub").write_text(SUB.format("t.dag"))
+    os.utime(logs.out, (1, 1))
+    ad = {**AD, "Iwd": str(work_directory), "JobStatus": 1, "QDate": 50}
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
+    found = find_dag("t.dag", ask=False)
+    assert (found.state, found.cluster, found.submitted) == (DagState.IDLE, 7, 50.0)
+    told = dag_status("t.dag")
+    assert (told.state, told.cluster, told.counts) == (DagState.IDLE, 7, None)
 
 
 def test_a_dag_that_waits_for_its_first_start(

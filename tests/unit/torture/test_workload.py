@@ -58,7 +58,16 @@ def test_bundles_are_drawn_where_they_may_be() -> None:
     nodes = [node for workload in workloads for node in workload.nodes]
     assert {node.bundled for node in nodes} == {"", "no", "yes"}
     assert not any(node.final or node.noop for node in nodes if node.bundled)
-    assert all("BUNDLE all SIZE " in " ".join(workload.lines) for workload in workloads)
+    lines = [" ".join(workload.lines) for workload in workloads]
+    assert all("BUNDLE all SIZE " in line for line in lines)
+    assert {"CHAINS" in line for line in lines} == {True, False}
+    assert {bool(node.reads) for node in nodes if node.writes} == {True, False}
+    assert all(node.writes == bool(node.bundled) for node in nodes)
+
+
+def test_without_outputs() -> None:
+    for seed in range(20):
+        assert not any(node.writes for node in draw(Random(seed), bundles=1.0, outputs=False).nodes)
 
 
 def test_the_same_seed_gives_the_same() -> None:
@@ -80,6 +89,10 @@ def test_the_programs_keep_the_rules_and_the_ledger(tmp_path: Path) -> None:
     (tmp_path / "ad").write_text("ClusterId = 14\nDAGManJobId = 12\n")
     words = ["./bundled.sh", "A", "2", "0", "1"]
     assert run(tmp_path, "env", f"_CONDOR_JOB_AD={tmp_path}/ad", *words) == 0
+    words[-1:] = ["0", "A.out", ""]
+    assert run(tmp_path, "env", f"_CONDOR_JOB_AD={tmp_path}/ad", *words) == 0
+    assert (tmp_path / "A.out").read_text() == "A\n"
+    assert run(tmp_path, *words[:-1], "A.out,B.out") == 3
     assert run(tmp_path, "./script.sh", "pre", "A", "0", "0", "skip") == 7
     assert run(tmp_path, "./script.sh", "post", "A", "0", "1", "0") == 1
     assert run(tmp_path, "./script.sh", "post", "A", "0", "0", "1") == 2
@@ -89,7 +102,8 @@ def test_the_programs_keep_the_rules_and_the_ledger(tmp_path: Path) -> None:
     assert {line.owner for line in lines} == {12}
     assert [(line.what, line.extra) for line in lines] == [
         *(("start", 0), ("end", 1)),
-        *(("start", 0), ("end", 0), ("start", 0), ("end", 0), ("pre", 0), ("pre-end", 7)),
+        *(("start", 0), ("end", 0), ("start", 0), ("end", 0), ("start", 0), ("end", 0)),
+        *(("pre", 0), ("pre-end", 7)),
         *(("post", 1), ("post-end", 1), ("post", 0), ("post-end", 2)),
         *(("post", 0), ("post-end", 0)),
     ]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import sqlite3
 from collections.abc import Callable
+from dataclasses import make_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from condor_pydagman import DagError, FileError, read_dag
+from condor_pydagman import DagError, FileError, UsageError, read_dag
 from condor_pydagman.workflow.workflow import Workflow
 
 
@@ -132,6 +134,17 @@ def test_rows(rows: Any, columns: tuple[str, ...]) -> None:
     ]
 
 
+def test_rows_of_a_database_and_of_classes() -> None:
+    database = sqlite3.connect(":memory:")
+    database.row_factory = sqlite3.Row
+    selected = Workflow().layer("A{run}", "x.sub", database.execute("SELECT 3 AS run, 'l' AS side"))
+    assert selected[0].variables == {"run": "3", "side": "l"}
+    database.close()
+    made = make_dataclass("Made", ["run", "side"])
+    nodes = Workflow().layer("A{run}", "x.sub", [made(3, "l")])
+    assert (nodes[0].name, nodes[0].variables) == ("A3", {"run": "3", "side": "l"})
+
+
 def test_rows_of_a_table_of_pandas() -> None:
     class Frame:
         columns = ("x",)
@@ -148,7 +161,7 @@ def test_rows_of_a_table_of_pandas() -> None:
     ("make", "message"),
     [
         (lambda f: f.job("A", "y.sub"), "There is a node A already"),
-        (lambda f: f.job("a b", "y.sub"), "Unexpected token"),
+        (lambda f: f.job("a b", "y.sub"), "it has blanks"),
         (lambda f: f.job("PARENT", "y.sub"), "reserved word"),
         (lambda f: f.job("S+A", "y.sub"), "illegal charater"),
         (lambda f: f.job("B\n", "y.sub"), "B"),
@@ -162,6 +175,8 @@ def test_rows_of_a_table_of_pandas() -> None:
         (lambda f: f.layer("B", "y.sub", [(1, 2)], columns=("x",)), "2 values for 1 columns"),
         (lambda f: f["A"] >> "Bee", "There is no node Bee"),
         (lambda f: f["A"] >> Workflow().job("A", "x.sub"), "Nodes of two Workflows"),
+        (lambda f: f["A"] >> [Workflow().job("A", "x.sub")], "Nodes of two Workflows"),
+        (lambda f: f["A"].before_each(Workflow().layer("B", "x", 1)), "Nodes of two Workflows"),
         (lambda f: f.layer("B", "y.sub", 2).before_each("A"), "can't each have one child"),
         (lambda f: f["A"].before_by("x", "A"), "node A has no variable 'x'"),
         (lambda f: [f.description("d", {}), f.description("d", {})], "There is a description d"),
@@ -285,3 +300,24 @@ def test_select() -> None:
     assert "Fit0" in flow
     with pytest.raises(KeyError):
         flow["Fit9"]
+
+
+def test_the_dag_as_dagman_reads_it() -> None:
+    flow = Workflow()
+    flow.job("A", "x.sub") >> flow.job("B", "x.sub")
+    assert flow.dag()["B"].parents == ("A",)
+    assert flow._repr_mimebundle_()["text/plain"] == "workflow.dag: 2 nodes, 1 edge"
+
+
+def test_a_dag_that_dagman_would_refuse_shows_why() -> None:
+    flow = Workflow()
+    flow.job("A", "x.sub").pin_in(5)
+    flow.connect("S", "T")
+    shown = flow._repr_mimebundle_()
+    assert list(shown) == ["text/plain"]
+    assert f"{__file__}:" in shown["text/plain"]
+
+
+def test_a_file_must_be_named_to_submit() -> None:
+    with pytest.raises(UsageError, match="name a DAG file"):
+        Workflow().submit()

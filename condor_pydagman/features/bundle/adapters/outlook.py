@@ -27,6 +27,7 @@ from condor_pydagman.features.bundle.commands import (
 from condor_pydagman.features.bundle.learned import Learned
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.plan import Limits
+from condor_pydagman.features.bundle.slot_gaps import SlotGaps
 from condor_pydagman.features.bundle.waiting import MIN_SIZE, limits_of, room_of
 from condor_pydagman.graph.model import DONE, Dag
 from condor_pydagman.graph.steps import steps
@@ -189,8 +190,9 @@ class _Packing:
         first = [node for node in nodes if self._steps[node] == step]
         limits = limits_of(dag, line, category, self._most)
         in_order = sorted(nodes, key=self._steps.__getitem__)
-        ahead = ChainsAhead(dag, in_order, line, limits.parallel)
-        all_first = ahead.with_followers(first, Room(len(nodes), limits.parallel))
+        room = Room(len(nodes), limits.parallel, comes_home=kind not in self._live)
+        ahead = ChainsAhead(dag, in_order, line, room)
+        all_first = ahead.with_followers(first, room)
         together = Together(
             dag.names[nodes[0]],
             dag.submits[nodes[0]],
@@ -207,7 +209,7 @@ class _Packing:
         self, kind: str, limits: Limits, ready: Sequence[int], ahead: ChainsAhead
     ) -> Iterator[int]:
         """Of the bundles that are made as soon as these nodes are ready, as the run finds them."""
-        learned, left, made, awaited = Learned(), deque(ready), 0, Awaited()
+        learned, left, made, awaited = Learned(SlotGaps()), deque(ready), 0, Awaited()
         learned.saw_slots(self._slots or 0)
         for node in ready:
             awaited.add(self._dag, node)
@@ -222,7 +224,8 @@ class _Packing:
             return min(found, max(1, self._most // length))
 
         while left:
-            room = room_of(limits, self._most)
+            times, comes_home = learned.times(kind), kind not in self._live
+            room = room_of(limits, self._most, times, comes_home=comes_home)
             nodes = set(next_together(room, len(left) + made, slots, followed, size))
             if not nodes:
                 return
@@ -230,6 +233,11 @@ class _Packing:
             made += 1
             while left and left[0] in nodes:
                 awaited.drop(left.popleft())
+
+
+def packs(found: BundleOutlook) -> bool:
+    """Whether any nodes can go together."""
+    return any(line.kinds for line in found.lines)
 
 
 def told(found: BundleOutlook) -> Iterator[str]:
@@ -290,17 +298,17 @@ def _begin(one: Together) -> str:
     if not sizes:
         return "first one to a job, until it is known how long they take"
     up_to = "" if min(sizes) == max(sizes) else "up to "
-    more = ", then more" if sum(one.sizes) < one.at_once else ""
+    in_all = one.nodes if one.chains.number else one.at_once
+    more = ", then more" if sum(one.sizes) < in_all else ""
     bundles = f"{number_of(len(sizes), 'bundle')} of {up_to}{max(sizes)} nodes"
     return f"first {bundles}{more}{_provided(one)}"
 
 
 def _provided(one: Together) -> str:
     """What the sizes are based on."""
-    all_of_them = one.at_once == one.nodes
     if one.chains.number:
-        some = "" if all_of_them else f" for the {one.at_once:,} that come first"
-        return some + ("" if one.at_start else ", if the first of them are ready at once")
+        return "" if one.at_start else ", if the first of them are ready at once"
+    all_of_them = one.at_once == one.nodes
     if one.at_start:
         return "" if all_of_them else f" for the {one.at_once:,} that are ready at the start"
     return f", if {'all' if all_of_them else f'{one.at_once:,} of them'} are ready at once"

@@ -261,11 +261,12 @@ def _line(number: int, name: str, task: Task, limit: int) -> dict[str, object]:
     }
 
 
-def _transfers(inputs: Sequence[str]) -> list[str]:
+def _transfers(inputs: Sequence[str], *, if_needed: bool) -> list[str]:
+    """HTCondor brings nothing home at an eviction if it transfers files only where needed."""
     return [
         f"transfer_input_files = {','.join([TASKS, *inputs])}",
         f"transfer_output_files = {RESULTS},{OUT}",
-        "when_to_transfer_output = ON_EXIT_OR_EVICT",
+        f"when_to_transfer_output = {'ON_EXIT' if if_needed else 'ON_EXIT_OR_EVICT'}",
         "transfer_executable = true",
         f"output = {LIVE}",
         "stream_output = true",
@@ -278,12 +279,15 @@ def _description(order: PrepareOrder, task: Task, body: str, program: str, tasks
     kept = without_task(own, statements(own.split("\n")))
     names = tasks.names()
     about = f"{len(names)} nodes: {' '.join(names[:MAX_DESCRIPTION_CHARS])}"
+    of_files = ["output = runner.out"]
+    if tasks.is_transferred:
+        of_files = _transfers(tasks.inputs.paths, if_needed=task.if_needed)
     added = [
         f"executable = {literal(program)}",
         f"arguments = {TASKS}",
         f"initialdir = {literal(tasks.home)}",
         f"error = {ERRORS}",
-        *(_transfers(tasks.inputs.paths) if tasks.is_transferred else ["output = runner.out"]),
+        *of_files,
         f"dag_node_name = {NAME}{order.number}",
         f"submit_event_notes = DAG Node: {NAME}{order.number}",
         f"description = {literal(about[:MAX_DESCRIPTION_CHARS])}",

@@ -1,0 +1,48 @@
+"""Looks at a run for a cell of a notebook, in a process of its own; prints what it sees as JSON.
+
+In the kernel's own process the user's code would suffer: what reads a DAG changes the working
+directory, and HTCondor's bindings stop all threads while they wait for the schedd.  The process
+ends with the run, and when its standard input is closed, as it is when the kernel dies.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from condor_pydagman.api.run_glance import Glance
+from condor_pydagman.api.run_identity import RunIdentity
+from condor_pydagman.errors import PydagmanError
+
+SHARE = 10  # a look may take one part in so many of the time until the next
+
+
+def main() -> int:
+    """Do what the order on standard input says: `dag` and `interval`; returns the exit code."""
+    order = json.loads(sys.stdin.readline())
+    last: Mapping[str, str] = {}
+    for seen in looks(order):
+        if seen != last:
+            print(json.dumps(seen), flush=True)
+        last = seen
+    return 0
+
+
+def looks(order: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """What is to be shown, again and again, until the run has ended or nobody wants it."""
+    try:
+        glance = Glance(RunIdentity(order["dag"]).found())
+        while True:
+            begun = time.thread_time()
+            yield glance.look()
+            if glance.over:
+                return
+            cost = time.thread_time() - begun
+            if select.select([sys.stdin], [], [], max(order["interval"], cost * SHARE))[0]:
+                return
+    except PydagmanError as error:
+        yield {"text/plain": str(error)}

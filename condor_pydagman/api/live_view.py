@@ -1,0 +1,100 @@
+"""A run that stays live in the cell of a notebook.
+
+A process looks at it (`glance_process`), and a thread of the kernel hands on what it prints.  Both
+end with the run, with the kernel, or when the view is closed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from condor_pydagman.api.run_glance import Glance
+from condor_pydagman.api.run_identity import RunIdentity
+
+_STALE = "(this view has broken down and is no longer updated; show() begins a new one)"
+
+
+class LiveView:
+    """A cell that shows a run.
+
+    Args:
+        run: which run.
+        interval: seconds between two looks.
+        display: `IPython.display.display`.
+
+    Raises:
+        PydagmanError: the run can't be looked at.
+        OSError: no process can be started.
+    """
+
+    def __init__(self, run: RunIdentity, interval: float, display: Callable[..., Any]) -> None:
+        glance = Glance(run.found())
+        cell = display(glance.look(), raw=True, display_id=True)
+        self._process: subprocess.Popen[str] | None = None
+        if not glance.over:
+            self._process = _started(run, interval)
+            threading.Thread(target=_hand_on, args=(self._process, cell), daemon=True).start()
+
+    def close(self) -> None:
+        """The cell stays as it is now."""
+        if self._process is not None:
+            _close(self._process)
+
+
+def display_of_kernel() -> Callable[..., Any] | None:
+    """What shows things in the cell that runs; None where there are no cells, as in a terminal."""
+    ipython: Any = sys.modules.get("IPython")  # a kernel has imported it
+    shell = ipython.get_ipython() if ipython is not None else None
+    if not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display
+
+    show: Callable[..., Any] = display
+    return show
+
+
+def _started(run: RunIdentity, interval: float) -> subprocess.Popen[str]:
+    program = (
+        f"import sys; sys.path[:] = {sys.path!r};"
+        " from condor_pydagman.api.glance_process import main; sys.exit(main())"
+    )
+    process = subprocess.Popen(  # noqa: S603  (a module of this package)
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,  # interrupting a cell does not end the view
+    )
+    assert process.stdin is not None
+    dag = run.job if run.job is not None else run.path
+    process.stdin.write(json.dumps({"dag": dag, "interval": interval}) + "\n")
+    process.stdin.flush()
+    return process
+
+
+def _hand_on(process: subprocess.Popen[str], cell: Any) -> None:
+    """Show what the process prints, until it ends or the front end has gone."""
+    assert process.stdout is not None
+    last = ""
+    with process.stdout, contextlib.suppress(OSError, ValueError, RuntimeError):
+        for line in process.stdout:
+            bundle = json.loads(line)
+            cell.update(bundle, raw=True)
+            last = bundle["text/plain"]
+    _close(process)
+    if process.wait():
+        with contextlib.suppress(OSError, RuntimeError):
+            cell.update({"text/plain": f"{last}\n{_STALE}"}, raw=True)
+
+
+def _close(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.close()

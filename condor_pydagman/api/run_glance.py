@@ -1,0 +1,73 @@
+"""A run at a glance, for notebooks and terminals: by media type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from condor_pydagman.cli.report_command import excerpts, tick
+from condor_pydagman.cli.watch import advice_lines, clock, lines_of
+from condor_pydagman.explain.failed_nodes import failed_node_findings
+from condor_pydagman.explain.known_facts import Facts
+from condor_pydagman.follow.notice import Notice, in_order
+from condor_pydagman.follow.overview import Overview
+from condor_pydagman.monitor.file_facts import shown
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.watched_dag import WatchedDag
+from condor_pydagman.report.glance_html import glance_html, run_chart
+from condor_pydagman.report.overview_text import plain
+
+WIDTH = 80  # columns of the text
+
+
+class Glance:
+    """Looks at a run again and again.
+
+    Args:
+        found: the DAG.
+    """
+
+    def __init__(self, found: FoundDag) -> None:
+        self._watched = WatchedDag(found)
+        self._failed = 0
+        self._findings: Sequence[Notice] = ()
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, as of the last look."""
+        return self._watched.over
+
+    def look(self) -> dict[str, str]:
+        """How it stands now, as text and HTML."""
+        seen = self._watched.look()
+        return {"text/plain": text_of(seen), "text/html": "".join(self._html(seen))}
+
+    def _html(self, seen: Overview) -> list[str]:
+        run, dag = self._watched.tally.run, self._watched.tally.dag
+        now = run.last if self.over else seen.now
+        chart = run_chart(run, dag, now, clock, tick)
+        findings = in_order([*self._failures(), *seen.notices])
+        advice = "\n".join(map(plain, advice_lines(seen)))
+        return list(glance_html(seen, findings, advice, chart, clock))
+
+    def _failures(self) -> Sequence[Notice]:
+        """Why nodes have failed; found out anew when more have, since files are read for it."""
+        found, run, dag = self._watched.found, self._watched.tally.run, self._watched.tally.dag
+        failed = sum(node.has_failed for node in run.nodes.values())
+        if failed != self._failed:
+            facts = Facts(
+                found.name,
+                found.state,
+                run.last,
+                run,
+                dag=dag,
+                nodes_log=shown(found.nodes_log),
+                out=shown(found.out),
+                excerpts=excerpts(found, run, dag),
+            )
+            self._failed, self._findings = failed, failed_node_findings(facts, {})
+        return self._findings
+
+
+def text_of(seen: Overview) -> str:
+    """As `condor_pydagman watch --once` prints it."""
+    return "\n".join(map(plain, lines_of([seen], WIDTH)))

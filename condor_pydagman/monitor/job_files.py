@@ -1,0 +1,145 @@
+"""Where the jobs of a node write their output: by their ads, or by the submit description as it is
+now.
+
+The ads tell what was submitted; they can be had as long as the schedd has them in its queue or its
+history.  A node's job in a bundle has none of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.errors import PydagmanError
+from condor_pydagman.follow.run_model import Attempt
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.node_descriptions import description_of
+from condor_pydagman.named_tuple import NamedTuple
+
+_ATTRIBUTES = (
+    *("ClusterId", "ProcId", "Iwd", "Out", "Err", "UserLog", "StreamOut", "StreamErr"),
+    "ShouldTransferFiles",
+)
+_COMMANDS = ("output", "error", "log")
+_TRUE = ("true", "yes", "t", "y", "1")
+
+
+class JobFiles(NamedTuple):
+    """What one job writes.
+
+    Attributes:
+        job: `CLUSTER.PROC`.
+        files: absolute paths, by `output`, `error` and `log`; those that it has.
+        streamed: which of them come home while it runs, though its files are transferred.
+        transfers: whether its files are transferred: YES, NO, or IF_NEEDED if that is only known
+            where it runs.
+    """
+
+    job: str
+    files: dict[str, str]
+    streamed: tuple[str, ...] = ()
+    transfers: str = "IF_NEEDED"
+
+    def comes_at_end(self, kind: str) -> bool:
+        """Whether nothing of this file can be here before the job has ended."""
+        return self.transfers == "YES" and kind not in self.streamed
+
+
+def by_ads(attempt: Attempt) -> list[JobFiles]:
+    """By the ads of an attempt's jobs; [] if it has none of its own, or the schedd none of them.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
+    if attempt.is_part or not attempt.cluster or not attempt.procs:
+        return []
+    ads = schedd_queries.jobs_of_node(
+        attempt.cluster, attempt.proc, attempt.procs, _ATTRIBUTES, attempt.submitted
+    )
+    return sorted(map(_of_ad, ads), key=_number)
+
+
+def by_description(
+    found: FoundDag, dag: Dag, node: int, attempt: Attempt | None, *, most: int = 1
+) -> list[JobFiles]:
+    """By the node's submit description as it is now: of the first `most` jobs of an attempt.  []
+    if it can't be read, or reading it would run a command.
+
+    Only for a process of one thread that depends on the working directory.
+
+    Args:
+        attempt: None if the node has not been started.
+    """
+    try:
+        with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
+            text = description_of(dag, node, attempt.number if attempt else 0, found)
+            return list(_described(text, attempt or Attempt(0), most)) if text else []
+    except (PydagmanError, OSError, ImportError, ValueError):  # without the bindings
+        return []
+
+
+def _of_ad(ad: Any) -> JobFiles:
+    files = {}
+    for kind, name in zip(_COMMANDS, ("Out", "Err", "UserLog")):
+        path = str(ad.get(name) or "")
+        if path not in ("", os.devnull):
+            files[kind] = os.path.join(str(ad.get("Iwd", "")), path)
+    streamed = (("output", "StreamOut"), ("error", "StreamErr"))
+    return JobFiles(
+        f"{ad['ClusterId']}.{ad['ProcId']}",
+        files,
+        tuple(kind for kind, name in streamed if ad.get(name) is True),
+        str(ad.get("ShouldTransferFiles", "IF_NEEDED")),
+    )
+
+
+def _number(job: JobFiles) -> int:
+    return int(job.job.partition(".")[2])
+
+
+def _described(text: str, attempt: Attempt, most: int) -> Iterator[JobFiles]:
+    from condor_pydagman.adapters.descriptions import (
+        BINDINGS,
+        expanded,
+        parse,
+        queued,
+        set_numbers,
+    )
+
+    description = parse(text)
+    try:
+        items, each = queued(description)
+    except BINDINGS:  # its items are not there any more
+        items, each = [{}], 1
+    for proc in range(attempt.proc, attempt.proc + max(1, min(attempt.procs, most))):
+        set_numbers(description, str(attempt.cluster), proc, items, each)
+        directory = expanded(description, "initialdir")
+        paths = ((kind, expanded(description, kind)) for kind in _COMMANDS)
+        streamed = (kind for kind in _COMMANDS if _is_true(expanded(description, f"stream_{kind}")))
+        yield JobFiles(
+            f"{attempt.cluster}.{proc}",
+            {
+                kind: os.path.abspath(os.path.join(directory, path))
+                for kind, path in paths
+                if path not in ("", os.devnull)
+            },
+            tuple(streamed),
+            expanded(description, "should_transfer_files").upper() or "IF_NEEDED",
+        )
+
+
+def _is_true(value: str) -> bool:
+    return value.strip().lower() in _TRUE
+
+
+def same_files(jobs: Iterable[JobFiles], kind: str) -> dict[str, list[JobFiles]]:
+    """The jobs by the path of this file; jobs that have none are left out."""
+    found: dict[str, list[JobFiles]] = {}
+    for one in jobs:
+        if kind in one.files:
+            found.setdefault(one.files[kind], []).append(one)
+    return found

@@ -1,0 +1,227 @@
+"""What the jobs of one attempt of a node have written: in which files, or why it is in none yet."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping, Sequence
+
+from condor_pydagman.errors import PoolError, UsageError
+from condor_pydagman.follow.run_model import Attempt, NodeRun, Run
+from condor_pydagman.follow.shown_states import LOOKS, shown_state
+from condor_pydagman.graph.model import Dag
+from condor_pydagman.monitor.data_node_logs import output_of_worker
+from condor_pydagman.monitor.file_facts import changed_at, shown
+from condor_pydagman.monitor.found_dag import FoundDag
+from condor_pydagman.monitor.job_files import JobFiles, by_ads, by_description, same_files
+from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.names import logged_name
+from condor_pydagman.printable import message, printable
+from condor_pydagman.vocabulary import NodeStatus
+
+_CLOCK_S = 1.0  # by which times of files may differ from those of the log
+
+
+class Written(NamedTuple):
+    """What can be read.
+
+    Attributes:
+        files: absolute paths, each with the jobs that write it, as `CLUSTER.PROC`.
+        why: why there is none, or not all, in a sentence; '' if that is all.
+        comes: whether more can come.
+        running: whether the attempt has not ended.
+        attempt: its number, from 1; None if none has begun.
+    """
+
+    files: Mapping[str, Sequence[str]] = {}
+    why: str = ""
+    comes: bool = False
+    running: bool = False
+    attempt: int | None = None
+
+
+class NodeOutput:
+    """The output of one node.
+
+    Args:
+        found: the DAG that has it.
+        dag: as it was read; None if it can't be.
+        name: of the node.
+        kind: `output` or `error`.
+    """
+
+    def __init__(self, found: FoundDag, dag: Dag | None, name: str, kind: str) -> None:
+        self._found, self._dag, self._name, self._kind = found, dag, name, kind
+        self._node = dag.find(name) if dag is not None else None
+        self._known: dict[tuple[int, int], list[JobFiles]] = {}
+        self._silent = ""  # why the schedd did not answer
+
+    def look(self, run: Run, which: int | None, *, over: bool) -> Written:
+        """How it stands.
+
+        Args:
+            which: number of the attempt, from 1; None for the last.
+            over: whether the run of the DAG has ended.
+
+        Raises:
+            UsageError: there is no such attempt, or its output is overwritten.
+        """
+        node = run.nodes.get(logged_name(self._name)) or NodeRun(self._name)
+        if which is not None and which > len(node.attempts) and (over or node.attempts):
+            raise UsageError(f"{self._title()} has had {_attempts(len(node.attempts))}")
+        if not node.attempts:
+            return self._not_started(node, over=over)
+        attempt = node.attempts[-1 if which is None else which - 1]
+        self._refuse_overwritten(node, attempt)
+        return self._of_attempt(attempt, over=over)._replace(attempt=attempt.number + 1)
+
+    def _worker(self) -> str:
+        """The log of the worker of a DATA node."""
+        if self._dag is None or self._node is None:
+            return ""
+        return output_of_worker(self._found, self._dag, self._node)
+
+    def _title(self) -> str:
+        return f"node {message(self._name)}"
+
+    def _not_started(self, node: NodeRun, *, over: bool) -> Written:
+        why = f"{self._title()} has not run: it is {LOOKS[shown_state(node)].word}"
+        if node.status is NodeStatus.DONE:
+            return self._of_earlier_run(why)
+        comes = not over and node.status not in (NodeStatus.ERROR, NodeStatus.FUTILE)
+        return Written({}, why, comes=comes, running=comes)
+
+    def _of_earlier_run(self, why: str) -> Written:
+        """What is there of a node that had not to run in this run of the DAG."""
+        if self._dag is None or self._node is None:
+            return Written({}, why)
+        jobs = by_description(self._found, self._dag, self._node, None)
+        files = {path: () for path in same_files(jobs, self._kind) if os.path.isfile(path)}
+        if not files:
+            return Written({}, why)
+        named = ", ".join(printable(shown(path)) for path in files)
+        return Written(files, f"{why}; {named} is of an earlier run of the DAG")
+
+    def _of_attempt(self, attempt: Attempt, *, over: bool) -> Written:
+        queued, worker = attempt.queued_as, self._worker()
+        if worker:  # all attempts of it are in one file
+            running = attempt.in_queue and not over
+            return Written({worker: [attempt.job]}, comes=running, running=running)
+        ended = over or bool(attempt.procs and not attempt.in_queue) or attempt.over
+        if not queued.procs:
+            return self._without_job(attempt, ended=ended)
+        if not queued.started:
+            state = "left the queue before it ran" if ended else _waits(queued)
+            why = f"{self._job(attempt)} {state}{self._before(attempt)}"
+            return Written({}, why, comes=not ended, running=not ended)
+        return self._of_jobs(attempt, ended=ended)
+
+    def _without_job(self, attempt: Attempt, *, ended: bool) -> Written:
+        why = f"{self._title()} has no job in attempt {attempt.number + 1}"
+        if attempt.reason:
+            why += f": {message(attempt.reason)}"
+        elif not ended:
+            why += " yet"
+        return Written({}, why, comes=not ended, running=not ended)
+
+    def _of_jobs(self, attempt: Attempt, *, ended: bool) -> Written:
+        jobs = self._jobs(attempt)
+        if not jobs:
+            return Written({}, self._unknown(attempt), running=not ended)
+        files = same_files(jobs, self._kind)
+        if not files:
+            why = (
+                f"{self._job(attempt)} keeps no standard {self._kind}: its submit description has"
+                f" no {self._kind} = FILE"
+            )
+            return Written({}, why)
+        if ended:
+            return Written({path: [one.job for one in of] for path, of in files.items()})
+        here = {path: of for path, of in files.items() if self._is_here(path, of, attempt)}
+        why = "" if len(here) == len(files) else self._not_here(attempt, jobs)
+        listed = {path: [one.job for one in of] for path, of in here.items()}
+        return Written(listed, why, comes=True, running=True)
+
+    def _is_here(self, path: str, jobs: Sequence[JobFiles], attempt: Attempt) -> bool:
+        """Whether a file is what jobs that run have written, not what was there before them."""
+        if all(one.comes_at_end(self._kind) for one in jobs):
+            return attempt.ended_procs > 0 and self._is_new(path, attempt)
+        return self._is_new(path, attempt)
+
+    def _is_new(self, path: str, attempt: Attempt) -> bool:
+        return changed_at(path) >= attempt.queued_as.started - _CLOCK_S
+
+    def _not_here(self, attempt: Attempt, jobs: Sequence[JobFiles]) -> str:
+        which = self._job(attempt)
+        at_end = (
+            f"comes home when it has ended, as its files are transferred: stream_{self._kind} ="
+            " true in its submit description changes that. HTCondor's Python bindings can't look"
+            f" into a job that runs; condor_tail {attempt.queued_as.job} can"
+        )
+        if any(one.comes_at_end(self._kind) for one in jobs):
+            return f"{which} runs, and its standard {self._kind} {at_end}"
+        return (
+            f"{which} runs, and has written nothing here yet. If its files are transferred, its"
+            f" standard {self._kind} comes home when it has ended"
+        )
+
+    def _job(self, attempt: Attempt) -> str:
+        """What to call the jobs of an attempt in a sentence."""
+        carrier = f", with others in {attempt.carrier.name}," if attempt.carrier else ""
+        job, procs = attempt.queued_as.job, attempt.procs
+        what = f"job {job}" if procs < 2 else f"cluster {attempt.cluster} of {procs} jobs"
+        return f"{what} of {self._title()}{carrier}"
+
+    def _before(self, attempt: Attempt) -> str:
+        if not attempt.number:
+            return ""
+        return f"; --attempt {attempt.number} shows what the attempt before wrote"
+
+    def _unknown(self, attempt: Attempt) -> str:
+        silent = f": {self._silent}" if self._silent else ""
+        return (
+            f"it is not known where {self._job(attempt)} writes: its ad can't be had{silent}; and"
+            " its submit description can't be read, or reading it could run a command"
+        )
+
+    def _jobs(self, attempt: Attempt) -> list[JobFiles]:
+        """What is known of them, asked once for as many as there are."""
+        key = attempt.number, attempt.procs
+        if key not in self._known:
+            self._known[key] = self._found_out(attempt)
+        return self._known[key]
+
+    def _found_out(self, attempt: Attempt) -> list[JobFiles]:
+        """By ads, and by the description where these are missing."""
+        try:
+            told = {one.job: one for one in by_ads(attempt)}
+        except PoolError as error:
+            self._silent, told = str(error), {}
+        if len(told) < max(attempt.procs, 1) and self._dag is not None and self._node is not None:
+            described = by_description(
+                self._found, self._dag, self._node, attempt, most=attempt.procs
+            )
+            told = {**{one.job: one for one in described}, **told}
+        return list(told.values())
+
+    def _refuse_overwritten(self, node: NodeRun, attempt: Attempt) -> None:
+        """Refuse an attempt whose file a later one has written over."""
+        later = [one for one in node.attempts if one.number > attempt.number]
+        begun = [one for one in later if one.queued_as.started]
+        if not begun or self._worker():
+            return
+        new = same_files(self._jobs(begun[-1]), self._kind)
+        for path in same_files(self._jobs(attempt), self._kind):
+            if path in new:
+                raise UsageError(
+                    f"all attempts of {self._title()} write {printable(shown(path))}, each over"
+                    f" what the one before wrote: it has only the output of the last, attempt"
+                    f" {begun[-1].number + 1}. $(RETRY) in the name of the file keeps all"
+                )
+
+
+def _attempts(number: int) -> str:
+    return f"{number} attempt{'' if number == 1 else 's'}" if number else "no attempt"
+
+
+def _waits(attempt: Attempt) -> str:
+    return "is on hold and has not run yet" if attempt.held else "is idle and has not run yet"

@@ -1,0 +1,173 @@
+"""The program that makes a DAG anew: of what htcondor2.dags writes, and of other files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from condor_pydagman import Dag, DagError, Workflow, parse_dag, read_dag
+from condor_pydagman.workflow.program import Program
+
+dags: Any = pytest.importorskip("htcondor2.dags")
+COUNT = [{"x": number} for number in range(4)]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def again(file: str) -> tuple[str, Dag]:
+    """The program of a file, and the DAG that it makes."""
+    text = Program(file).text()
+    program: dict[str, Any] = {"__name__": "test"}
+    exec(compile(text, "program.py", "exec"), program)
+    flow: Workflow = program["flow"]
+    return text, read_dag(flow.write("again.dag"))
+
+
+def nodes(dag: Dag) -> dict[str, tuple[Any, ...]]:
+    return {
+        one.name: (
+            one.kind, one.submit, one.subdag, one.directory, one.noop, one.done, one.variables,
+            one.scripts, one.retry, one.abort, one.priority, one.category, one.pre_skip,
+        )
+        for one in dag.values() if not one.name.startswith("__JOIN__")
+    }  # fmt: skip
+
+
+def edges(dag: Dag) -> set[tuple[str, str, bool]]:
+    """The edges; those through a node that only joins others made direct."""
+    found = set()
+    for edge in dag.edges:
+        joins = edge.child.startswith("__JOIN__")
+        for child in dag[edge.child].children if joins else [edge.child]:
+            found.add((edge.parent, child, edge.weak))
+    return {one for one in found if not one[0].startswith("__JOIN__")}
+
+
+def everything(dag: Any) -> None:
+    """A DAG with all that htcondor2.dags can say of nodes."""
+    a = dag.layer(
+        name="A", submit_description=Path("a.sub"), vars=COUNT, retries=2, retry_unless_exit=3,
+        priority=5, category="few", pre=dags.Script("pre.sh", ["a", 'b"c']), dir="there",
+        post=dags.Script("post.sh", retry=True, retry_status=2, retry_delay=10),
+        pre_skip_exit_code=4, abort=dags.DAGAbortCondition(7, 1),
+    )  # fmt: skip
+    a.child_subdag(name="S", dag_file=Path("other.dag"))
+    dag.layer(name="in", noop={0: True, 2: True}, done=True, vars=[{"x": 'a"\\'}, {}, {"y": 1}])
+    dag.final(name="F")
+
+
+def joined(*edge: Any) -> Callable[[Any], None]:
+    """Layers of four with that edge."""
+
+    def make(dag: Any) -> None:
+        parents = dag.layer(name="A", vars=COUNT)
+        parents.child_layer(*edge, name="B", vars=COUNT)
+
+    return make
+
+
+SHAPES = [
+    (everything, "A >> S_0"),
+    (joined(), "A >> B"),
+    (joined(dags.OneToOne()), "A.before_each(B)"),
+    (joined(dags.Grouper(2, 2)), "A[2 * n:2 * (n + 1)] >> B[2 * n:2 * (n + 1)]"),
+    (joined(dags.Slicer(slice(0, 4, 2), slice(1, 3))), "A[0:3:2].before_each(B[1:3])"),
+    (joined(dags.Slicer(slice(0, 1), slice(2, 3))), "A[0] >> B[2]"),
+]
+
+
+@pytest.mark.parametrize(("make", "line"), SHAPES)
+def test_a_dag_of_htcondor2(make: Callable[[Any], None], line: str) -> None:
+    theirs = dags.DAG()
+    make(theirs)
+    dags.write_dag(theirs, Path())
+    text, ours = again("dagfile.dag")
+    assert line in map(str.strip, text.splitlines())
+    written = read_dag("dagfile.dag")
+    assert nodes(ours) == nodes(written)
+    assert edges(ours) == edges(written)
+
+
+def test_what_is_set_for_the_whole_dag() -> None:
+    theirs = dags.DAG(
+        dagman_config={"DAGMAN_MAX_JOBS_IDLE": 5}, dagman_job_attributes={"Foo": '"x"'},
+        max_jobs_by_category={"few": 2}, dot_config=dags.DotConfig("d.dot", update=True),
+        jobstate_log="log", node_status_file=dags.NodeStatusFile("status", 30, True),
+    )  # fmt: skip
+    theirs.layer(name="A", category="few")
+    dags.write_dag(theirs, Path())
+    again("dagfile.dag")
+    lines = set(Path("again.dag").read_text().splitlines())
+    assert lines > {
+        "CONFIG dagman.config", 'SET_JOB_ATTR Foo = "x"', "JOBSTATE_LOG log",
+        "DOT d.dot UPDATE OVERWRITE",
+        "NODE_STATUS_FILE status 30 ALWAYS-UPDATE", "CATEGORY A:0 few", "MAXJOBS few 2",
+    }  # fmt: skip
+
+
+OTHER = """\
+SUBMIT-DESCRIPTION d {
+    # mine
+    executable = /bin/true
+}
+JOB class d
+JOB B {
+    arguments = a = b
+}
+JOB C1 c.sub
+JOB C0 c.sub
+VARS B APPEND x="1"
+PRIORITY ALL_NODES 3
+WEAK PARENT class B CHILD C1 C0
+PARENT class B CHILD C1 C0
+"""
+
+
+def test_another_file() -> None:
+    Path("other.dag").write_text(OTHER)
+    text, ours = again("other.dag")
+    assert edges(ours) == edges(parse_dag(OTHER))
+    assert nodes(ours) == nodes(parse_dag(OTHER))
+    assert "node_class = flow.job('class', 'd')" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("JOB A a.sub\nSITE_GROUP g SPLICE A\n", "SITE_GROUP can't be translated"),
+        ("JOB A {\nif defined x\nendif\n}\n", "a line that no dict can have: if defined x"),
+        ("RETRY A 3\nJOB A a.sub\n", "of A, which is not defined before"),
+        ("JOB A\n", "No submit description"),
+    ],
+)
+def test_what_is_not_translated(text: str, message: str) -> None:
+    Path("my.dag").write_text(text)
+    with pytest.raises(DagError, match=message):
+        Program("my.dag").text()
+
+
+def test_the_command() -> None:
+    Path("my.dag").write_text("JOB A a.sub\n")
+    command = [sys.executable, "-m", "condor_pydagman.workflow.program"]
+    done = subprocess.run([*command, "my.dag"], capture_output=True, text=True, check=True)
+    assert done.stdout == Program("my.dag").text()
+    failed = subprocess.run([*command, "no.dag"], capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "no.dag" in failed.stderr
+    assert failed.stdout == ""
+
+
+def test_nodes_of_splices() -> None:
+    Path("s.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    text = "SPLICE S s.dag\nJOB C c.sub\nPARENT S CHILD C\nPARENT S+A C CHILD D\n"
+    Path("my.dag").write_text(text)
+    lines = Program("my.dag").text().splitlines()
+    assert {"S >> C", "[flow['S+A'], C] >> flow['D']"} < set(lines)

@@ -1,0 +1,323 @@
+"""Writes the JSON schemas of what commands print, `condor_pydagman/schemas/*.json`.
+
+`python -m tools.generate` writes them.  Names come from the tables and classes that the commands
+themselves use, so that none can be forgotten; what only the code knows, the fields of each event,
+is in `OF_EVENTS`.
+
+A document of another version does not meet a schema, if it has one.  Within a version fields are
+only added, so a schema permits those that it does not know.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from condor_pydagman.cli import lint_report, ls
+from condor_pydagman.features.shared_limits.overview import OwnPart
+from condor_pydagman.follow import dag_events, overview
+from condor_pydagman.follow.follower import COUNTS
+from condor_pydagman.follow.notice import CAUSES, Evidence, Weight
+from condor_pydagman.follow.run_model import DagState, Usage
+from condor_pydagman.follow.shown_states import COUNTED, LOOKS
+from condor_pydagman.lint.findings import CODES, Severity
+from condor_pydagman.vocabulary import NodeStatus
+
+Schema = dict[str, Any]
+
+STRING: Schema = {"type": "string"}
+INTEGER: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number"}
+BOOLEAN: Schema = {"type": "boolean"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+_PLAIN = {"str": STRING, "int": INTEGER, "float": NUMBER, "bool": BOOLEAN, "Any": {}}
+
+
+def one_of(*values: str) -> Schema:
+    """One of these texts."""
+    return {"enum": list(values)}
+
+
+def array(items: Schema) -> Schema:
+    """So many of them."""
+    return {"type": "array", "items": items}
+
+
+def by_name(values: Schema) -> Schema:
+    """An object whose names can be any."""
+    return {"type": "object", "additionalProperties": values}
+
+
+def record(fields: Mapping[str, Schema], *optional: str) -> Schema:
+    """An object with these fields, all but the optional ones of which it must have."""
+    required = [name for name in fields if name not in optional]
+    return {"type": "object", "properties": dict(fields), "required": required}
+
+
+def of_class(described: type, **instead: Schema) -> Schema:
+    """The fields of a class, by its annotations; `instead` of some of them others."""
+    names: Mapping[str, str] = described.__annotations__
+    return record({name: instead.get(name) or _annotated(names[name]) for name in names})
+
+
+def _annotated(text: str) -> Schema:
+    return _of_node(ast.parse(text, mode="eval").body)
+
+
+def _of_node(node: ast.expr) -> Schema:
+    if isinstance(node, ast.BinOp):  # X | None
+        return {"anyOf": [_of_node(node.left), {"type": "null"}]}
+    if isinstance(node, ast.Subscript):
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        kind = ast.unparse(node.value)
+        return by_name(_of_node(inner[1])) if kind == "Mapping" else array(_of_node(inner[0]))
+    return _PLAIN[ast.unparse(node)]
+
+
+_STATUS = one_of(*(status.name for status in NodeStatus if status is not NodeStatus.FUTILE))
+_REASON = {"reason": STRING}
+_HOLD = {**_REASON, "code": INTEGER, "subcode": INTEGER}
+_SCRIPT = {"script": one_of("PRE", "POST", "HOLD")}
+_GROUP = {"group": STRING, "site": STRING, "round": COUNT, **_REASON}
+_BUNDLE = {"bundle": COUNT}
+_PLACEMENT = {
+    **{"try": COUNT, "source": STRING, "destination": STRING, "way": STRING, "seconds": NUMBER}
+}
+_SIZE = {"type": "integer", "minimum": -1}
+_USAGE = {"usage": by_name(of_class(Usage))}
+
+# Of each event, its own fields, and which of them it need not have.
+OF_EVENTS: Mapping[str, tuple[Mapping[str, Schema], tuple[str, ...]]] = {
+    "dag.start": ({}, ()),
+    "dag.halt": ({}, ()),
+    "dag.resume": ({}, ()),
+    "dag.brake": ({"brake": STRING, "effect": one_of("HALT", "HOLD", "ABORT"), **_REASON}, ()),
+    "dag.enough": ({"enough": STRING, **_REASON}, ()),
+    "dag.limits": ({}, ()),
+    "dag.status": ({"status": INTEGER, **dict.fromkeys(COUNTS, COUNT)}, ()),
+    "dag.rescue": ({"file": STRING}, ()),
+    "dag.end": ({"exit_code": INTEGER, "status": INTEGER}, ()),
+    "dag.grow": ({"piece": COUNT, "feeding": COUNT}, ("feeding",)),
+    "dag.feeder": (
+        {"state": one_of("ended", "failed"), "feedings": COUNT, **_REASON},
+        ("reason",),
+    ),
+    **dict.fromkeys(
+        ("group.match", "group.leave", "group.left", "group.cleaned", "group.no_site"),
+        (_GROUP, ("reason",)),
+    ),
+    "bundle.made": ({**_BUNDLE, "nodes": COUNT}, ()),
+    "bundle.execute": ({**_BUNDLE, "host": STRING}, ()),
+    "bundle.evict": ({**_BUNDLE, **_REASON}, ()),
+    "bundle.hold": ({**_BUNDLE, **_HOLD}, ()),
+    "bundle.release": ({**_BUNDLE, **_REASON}, ()),
+    "bundle.end": ({**_BUNDLE, "nodes": COUNT, **_REASON}, ()),
+    "node.state": (
+        {
+            **{"status": _STATUS, "was": _STATUS, "value": INTEGER, **_REASON},
+            **{"skipped": BOOLEAN, "cached": BOOLEAN},
+        },
+        ("value", "reason", "skipped", "cached"),
+    ),
+    "node.retry": ({"retry": COUNT}, ()),
+    "node.submit_failed": (_REASON, ()),
+    "node.decided": ({"value": {"enum": [1, 0, -1]}, **_REASON}, ()),
+    "node.looked_up": ({"value": {"enum": [1, 0]}, **_REASON}, ()),
+    "node.steered": ({"command": STRING, "by": STRING, "options": STRING}, ()),
+    "job.submit": ({}, ()),
+    "job.execute": ({"host": STRING}, ()),
+    "job.evict": (_REASON, ()),
+    "job.hold": (_HOLD, ()),
+    "job.release": (_REASON, ()),
+    "job.terminate": ({"value": INTEGER, **_USAGE}, ("value", "usage")),
+    "job.abort": (_REASON, ("reason",)),
+    "data.done": ({**_PLACEMENT, "bytes": _SIZE, "moved": COUNT}, ()),
+    "data.retry": ({**_PLACEMENT, **_REASON}, ()),
+    "data.fail": ({**_PLACEMENT, **_REASON}, ()),
+    "script.start": (_SCRIPT, ()),
+    "script.end": ({**_SCRIPT, "value": INTEGER, "deferred": BOOLEAN}, ("value", "deferred")),
+}
+_OF_DAG = ("dag.", "group.", "bundle.")  # how events begin that are of no node
+_WITH_JOB = ("job.", "data.")
+
+
+def files() -> dict[str, str]:
+    """Text of each schema, by its path below the root of the repository."""
+    found = {
+        "events": _events(),
+        "watch": _watch(),
+        "ls": _ls(),
+        "checker": _checker(),
+        "lint": _lint(),
+    }
+    return {
+        f"condor_pydagman/schemas/{name}.json": json.dumps(schema, indent=1) + "\n"
+        for name, schema in found.items()
+    }
+
+
+def _titled(name: str, version: int, title: str, schema: Schema) -> Schema:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:condor_pydagman:{name}:{version}",
+        "title": title,
+        **schema,
+    }
+
+
+def _events() -> Schema:
+    """An event, by its name: what all have, and then its own fields."""
+    version = dag_events.VERSION
+    common = {
+        "v": {"const": version},
+        "id": STRING,
+        "time": NUMBER,
+        "event": one_of(*dag_events.NAMES),
+        "dag": STRING,
+    }
+    title = "A line of condor_pydagman events, and what NOTIFY sends"
+    found = _titled("events", version, title, record(common, "dag"))
+    found["allOf"] = [
+        {"if": {"properties": {"event": {"const": name}}}, "then": _event(name)}
+        for name in dag_events.NAMES
+    ]
+    return found
+
+
+def _event(name: str) -> Schema:
+    fields, optional = OF_EVENTS[name]
+    of_node: dict[str, Schema] = {}
+    if not name.startswith(_OF_DAG):
+        of_node = {"node": STRING, "attempt": COUNT}
+        optional = (*optional, "attempt")
+    if name.startswith(_WITH_JOB) or name.startswith("bundle."):
+        of_node["job"] = STRING
+        optional = (*optional, "job")
+    found = record({**of_node, **fields}, *optional)
+    found["description"] = dag_events.NAMES[name]
+    if name == "dag.limits":  # the name of the limit is that of the field
+        found["patternProperties"] = {"^DAGMan_": INTEGER}
+    return found
+
+
+def _watch() -> Schema:
+    """The fields of an Overview, and of what features add to it."""
+    version, itself = overview.VERSION, {"$ref": "#"}
+    placements = record(
+        {
+            **dict.fromkeys(("done", "skipped", "failed", "retried", "bytes"), COUNT),
+            **{"per_second": NUMBER, "reasons": {}},
+        }
+    )
+    found = of_class(
+        overview.Overview,
+        state=one_of(*(state.value for state in DagState)),
+        counts=record(dict.fromkeys(("total", *COUNTED), COUNT)),
+        not_run=by_name(COUNT) | {"propertyNames": one_of(*(look.key for look in LOOKS.values()))},
+        longest=array(of_class(overview.Running)),
+        held=array(of_class(overview.HeldGroup)),
+        failures=array(of_class(overview.Failure)),
+        subdags=array(itself),
+        placements={"anyOf": [placements, {"type": "object", "maxProperties": 0}]},
+        notices=array(_notice()),
+    )
+    del found["properties"]["of_features"]
+    found["required"].remove("of_features")
+    found["properties"] = {"v": {"const": version}, **found["properties"], **_of_features()}
+    found["required"].insert(0, "v")
+    return _titled("watch", version, "A line of condor_pydagman watch --json", found)
+
+
+def _of_features() -> dict[str, Schema]:
+    counts = ("open", "running", "held", "nodes")
+    sites = record(
+        {
+            "at": by_name(COUNT),
+            **dict.fromkeys(("leaving", "without", "waiting"), COUNT),
+            "first": array(STRING),
+            "reason": STRING,
+        }
+    )
+    return {
+        "brakes": by_name(STRING),
+        "enough": by_name(STRING),
+        "feeder": STRING,
+        "bundles": record(dict.fromkeys(counts, COUNT)),
+        "sites": {"anyOf": [sites, {"type": "object", "maxProperties": 0}]},
+        "shared_limits": array(of_class(OwnPart)),
+    }
+
+
+def _notice() -> Schema:
+    evidence = of_class(Evidence)
+    evidence["required"] = ["source"]
+    return record(
+        {
+            "cause": one_of(*CAUSES),
+            "weight": one_of(*(weight.name.lower() for weight in Weight)),
+            "sentence": STRING,
+            "nodes": array(STRING),
+            "evidence": array(evidence),
+            "advice": array(STRING),
+            "inner": array({"type": "object"}),
+            "since": NUMBER,
+            "command": STRING,
+            "button": STRING,
+        }
+    )
+
+
+def _ls() -> Schema:
+    found = of_class(ls.Row, place=one_of("queue", "history", "directory"))
+    found["properties"] = {"v": {"const": ls.VERSION}, **found["properties"]}
+    found["required"].insert(0, "v")
+    return _titled("ls", ls.VERSION, "A line of condor_pydagman ls --json", found)
+
+
+def _checker() -> Schema:
+    """What the stock tool prints, which has no version."""
+    error = record(
+        {"Reason": STRING, "SourceFile": STRING, "SourceLine": COUNT, "DagCommand": STRING},
+        "DagCommand",
+    )
+    numbers = (
+        *("NumArcs", "NumJoinNodes", "NumNodes", "NumServiceNodes", "NumSplices", "NumSubDAGs"),
+        *("GraphHeight", "GraphWidth", "NumErrors"),
+    )
+    fields = {
+        "DagFile": STRING,
+        "TotalNodes": COUNT,
+        **dict.fromkeys(numbers, COUNT),
+        **dict.fromkeys(("FinalNode", "ProvisionerNode", "DetectedCycle"), STRING),
+        "IsCyclic": BOOLEAN,
+        "WidthByDepth": array(COUNT),
+        "Errors": array(error),
+    }
+    optional = [name for name in fields if name not in ("DagFile", "TotalNodes")]
+    schema = array(record(fields, *optional))
+    return _titled("checker", 1, "What condor_dag_checker -json prints", schema)
+
+
+def _lint() -> Schema:
+    version = lint_report.SCHEMA
+    codes = one_of(*CODES)
+    texts = ("Title", "Message", "Hint", "SourceFile", "SourceText", "Node")
+    finding = record(
+        {
+            "Code": codes,
+            "Severity": one_of(*(severity.name.lower() for severity in Severity)),
+            **dict.fromkeys(texts, STRING),
+            **dict.fromkeys(("SourceLine", "SourceColumn"), COUNT),
+        }
+    )
+    fields = {
+        "Version": {"const": version},
+        "DagFiles": array(STRING),
+        **dict.fromkeys(("NumErrors", "NumWarnings", "NumInfos"), COUNT),
+        "Counts": {**by_name(COUNT), "propertyNames": codes},
+        "Findings": array(finding),
+    }
+    title = "What condor_dag_checker -lint -json prints"
+    return _titled("lint", version, title, record(fields))
