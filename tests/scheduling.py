@@ -32,6 +32,7 @@ LONGEST = (
     POOL,
     "tests/pool/test_compare.py",
     SCENES,
+    "tests/packages/test_packages.py",
     "tests/pool/test_torture.py",
     "tests/pool/test_each_point.py",
     "tests/pool/test_benchmark.py",

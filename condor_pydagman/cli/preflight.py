@@ -103,7 +103,9 @@ def _is_small(dag_files: Sequence[str]) -> bool:
 
 def _is_ours(dagman: str) -> bool:
     """Whether it is the condor_dagman of this installation; another may take what ours refuses."""
-    for place in (os.path.dirname(os.path.realpath(sys.argv[0])), os.path.dirname(sys.executable)):
+    from condor_pydagman.dagman_job.prepare_job import own_directories
+
+    for place in own_directories(sys.argv[0]):
         with contextlib.suppress(OSError):
             if os.path.samefile(dagman, os.path.join(place, "condor_dagman")):
                 return True

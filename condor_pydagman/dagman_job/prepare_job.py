@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import condor_pydagman
 from condor_pydagman.adapters.files import living_holder, rename_rescue_file, rescue_numbers
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job import condor_sub
@@ -26,6 +27,8 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 
 DASHES = "-" * 71
+# From the package to where the packages of distributions have the commands.
+PACKAGED = "../../../condor_pydagman/bin"
 MAX_INSERT_BYTES = 1 << 24  # bytes of an -insert_sub_file
 _VALGRIND = ("--tool=memcheck", "--leak-check=yes", "--show-reachable=yes")
 
@@ -137,17 +140,27 @@ def no_submit_lines(options: SubmitOptions) -> str:
     )
 
 
+def own_directories(program: str) -> list[str]:
+    """Where the commands of this installation may be, the likelier place first.
+
+    That is beside `program` (the running script, links followed); then where the packages of
+    distributions have them, since beside the system's Python there are HTCondor's own of the same
+    names; else among this Python's scripts.
+    """
+    packaged = os.path.normpath(os.path.join(condor_pydagman.__path__[0], PACKAGED))
+    scripts = packaged if os.path.isdir(packaged) else os.path.dirname(sys.executable)
+    return [os.path.dirname(os.path.realpath(program)), scripts]
+
+
 def find_dagman(program: str, path: str) -> str:
     """Full path of the condor_dagman to run.
 
-    That is the one beside `program` (the running script, links followed), else the one among this
-    Python's scripts, else the first in `path` (the variable PATH).
+    That is the one of this installation, else the first in `path` (the variable PATH).
 
     Raises:
         FileError: there is none.
     """
-    places = [os.path.dirname(os.path.realpath(program)), os.path.dirname(sys.executable)]
-    places += [place for place in path.split(os.pathsep) if place]
+    places = own_directories(program) + [place for place in path.split(os.pathsep) if place]
     found = _first_executable("condor_dagman", places)
     if not found:
         raise FileError(

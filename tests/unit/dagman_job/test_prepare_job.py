@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import condor_pydagman
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import SubmitOptions
 from condor_pydagman.dagman_job.prepare_job import (
@@ -74,6 +75,20 @@ def test_find_dagman_on_path(work_directory: Path, monkeypatch: pytest.MonkeyPat
     assert find_dagman("/nosuch/x", f"{work_directory}/a::{work_directory}/b") == found
     with pytest.raises(FileError, match="Failed to locate condor_dagman executable in PATH"):
         find_dagman("/nosuch/x", "")
+
+
+def test_find_dagman_of_a_distribution_before_htcondors_own(
+    work_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Python program of a user runs under the system's Python, beside which stock's is."""
+    usr = work_directory / "usr"
+    monkeypatch.setattr("sys.executable", str(usr / "bin" / "python3"))
+    monkeypatch.setattr(condor_pydagman, "__path__", [str(usr / "lib/python3/site/x")])
+    usr.mkdir()
+    program(usr / "bin" / "condor_dagman")
+    (usr / "lib" / "condor_pydagman").mkdir(parents=True)
+    ours = program(usr / "lib" / "condor_pydagman" / "bin" / "condor_dagman")
+    assert find_dagman("/nosuch/x", str(usr / "bin")) == ours
 
 
 OPTIONS = SubmitOptions(dag_files=("t.dag",), auto_rescue=1)

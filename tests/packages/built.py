@@ -1,0 +1,78 @@
+"""The packages that this checkout makes, and what is in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.installation import CHECKOUT
+
+PYTHON = "/usr/bin/python3"  # the system's, which packages are for
+TOOLS = {
+    "deb": ("dpkg-buildpackage", "dh", "dh_python3"),
+    "rpm": ("rpmbuild", "rpm"),
+}
+
+
+def obstacle(kind: str) -> str:
+    """Why packages of a kind can't be built here; '' if they can."""
+    missing = [tool for tool in TOOLS[kind] if not shutil.which(tool)]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    code = "import setuptools, sys; sys.exit(sys.version_info < (3, 9))"
+    if subprocess.run([PYTHON, "-c", code], capture_output=True, check=False).returncode:
+        return f"{PYTHON} is older than Python 3.9, or has no setuptools"
+    return ""
+
+
+def build(kind: str, into: Path) -> dict[str, Path]:
+    """Build the packages of a kind ("deb" or "rpm"); their files by name, sources left out."""
+    into.mkdir()
+    words = [f"packaging/build-{kind}", str(into)]
+    done = subprocess.run(
+        words,
+        cwd=CHECKOUT,
+        env={**os.environ, "PYTHON": PYTHON},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert not done.returncode, done.stderr
+    found = [path for path in into.glob(f"*.{kind}") if not path.name.endswith(".src.rpm")]
+    return {re.split(r"[-_]\d", path.name)[0]: path for path in found}
+
+
+def contents(package: Path) -> set[str]:
+    """The paths of what a package installs, directories left out."""
+    command = ["rpm", "-qlvp"] if package.suffix == ".rpm" else ["dpkg-deb", "--contents"]
+    lines = _output(*command, str(package)).splitlines()
+    return {line.partition(" -> ")[0].split()[-1].lstrip(".") for line in lines if line[0] != "d"}
+
+
+def newer(package: Path, version: str, into: Path) -> Path:
+    """The same Debian package as if it were of a later version, which condor_dagman says in its
+    log, and condor_pydagman --version."""
+    root = into / version
+    _output("dpkg-deb", "--raw-extract", str(package), str(root))
+    site = root / "usr/lib/python3/dist-packages/condor_pydagman"
+    replace(root / "DEBIAN/control", r"(?m)^Version: .*$", f"Version: {version}-1")
+    replace(site / "__init__.py", r'__version__ = ".*"', f'__version__ = "{version}"')
+    replace(site / "records/banner.py", "STARTING UP", f"STARTING UP ({version})")
+    (root / "DEBIAN/md5sums").unlink()
+    _output("dpkg-deb", "--build", "-Zgzip", "-z1", str(root), str(into))
+    return into / f"condor-pydagman_{version}-1_all.deb"
+
+
+def replace(file: Path, pattern: str, by: str) -> None:
+    """Replace what a pattern finds in a file, which must be there."""
+    text, count = re.subn(pattern, by, file.read_text(encoding="utf-8"))
+    assert count, (file, pattern)
+    file.write_text(text, encoding="utf-8")
+
+
+def _output(*words: str) -> str:
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=True)
+    return done.stdout

@@ -1,0 +1,303 @@
+"""The packages of distributions: what is in them, and a life of theirs beside HTCondor's own in
+Debian's newest suite, where an ordinary user runs DAGs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Callable, NoReturn
+
+import pytest
+
+import condor_pydagman
+from tests.packages import built, debian_root
+from tests.packages.debian_root import USER, DebianRoot
+from tests.waiting import until
+
+pytestmark = pytest.mark.long
+
+OURS = "/usr/lib/condor_pydagman/bin"
+MAIN, DEFAULT = "condor-pydagman", "condor-pydagman-default"
+TRANSFORM = "/usr/share/doc/condor-pydagman/condor_config.d/70-condor-pydagman-default.config"
+NEWER = "9.0.0"
+
+# What lintian says of packages that are not for Debian's archive, and of CHANGES.md, to which other
+# files refer by this name.
+KNOWN_TO_LINTIAN = {"initial-upload-closes-no-bugs", "wrong-name-for-upstream-changelog"}
+
+
+@pytest.fixture(scope="module")
+def skip(notices: list[str]) -> Callable[[str, str], NoReturn]:
+    """Skips a test, which the end of the test run says as well."""
+
+    def skip_it(what: str, reason: str) -> NoReturn:
+        line = f"*** {what}: {reason} ***"
+        if line not in notices:
+            notices.append(line)
+        pytest.skip(reason)
+
+    return skip_it
+
+
+@pytest.fixture(scope="module")
+def debs(run_directory: Path, skip: Callable[[str, str], NoReturn]) -> dict[str, Path]:
+    """The Debian packages, by name."""
+    reason = built.obstacle("deb")
+    return (
+        skip("NO DEBIAN PACKAGES WERE BUILT", reason)
+        if reason
+        else built.build("deb", run_directory / "deb")
+    )
+
+
+@pytest.fixture(scope="module")
+def rpms(run_directory: Path, skip: Callable[[str, str], NoReturn]) -> dict[str, Path]:
+    """The RPMs, by name."""
+    reason = built.obstacle("rpm")
+    return (
+        skip("NO RPMS WERE BUILT", reason) if reason else built.build("rpm", run_directory / "rpm")
+    )
+
+
+@pytest.fixture(scope="module")
+def root(run_directory: Path, skip: Callable[[str, str], NoReturn]) -> Iterator[DebianRoot]:
+    """Debian's newest suite with a pool that runs."""
+    what = "THE PACKAGES WERE NOT INSTALLED"
+    if reason := debian_root.obstacle():
+        skip(what, reason)
+    found = DebianRoot(run_directory / "debian")
+    try:
+        found.make()
+    except AssertionError as error:
+        skip(what, f"debootstrap: {str(error)[-200:]}")
+    found.install("minicondor", "python3-cryptography", "man-db")
+    try:
+        found.start()
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture
+def installed(root: DebianRoot, debs: dict[str, Path]) -> Iterator[DebianRoot]:
+    """The root with the package, but not that which makes it the default."""
+    put(root, debs[MAIN])
+    yield root
+    root.run("dpkg", "--purge", DEFAULT, MAIN)
+    left = {path for path in root.path.rglob("*pydagman*") if path.parts[-3:-1] != ("home", USER)}
+    assert not left
+
+
+def put(root: DebianRoot, package: Path) -> None:
+    """Install, upgrade or downgrade to a package file."""
+    (root.path / "root" / package.name).write_bytes(package.read_bytes())
+    root.run("dpkg", "--install", f"/root/{package.name}")
+    (root.path / "root" / package.name).unlink()
+
+
+def test_the_kinds_hold_the_same(debs: dict[str, Path], rpms: dict[str, Path]) -> None:
+    """But for what each distribution has in other places."""
+    assert debs.keys() == rpms.keys() == {MAIN, DEFAULT}
+    for name in debs:
+        deb, rpm = (plain(built.contents(kind[name])) for kind in (debs, rpms))
+        assert deb == rpm
+
+
+def plain(paths: set[str]) -> set[str]:
+    """Paths as they would be without the distribution's own ways, what it adds left out."""
+    found = {re.sub(r"\.gz$", "", path) for path in paths}
+    found = {re.sub(r"/lib/python3[^/]*/(dist|site)-packages", "/SITE", path) for path in found}
+    own = r"\.egg-info/|__pycache__|/usr/share/licenses/|/doc/.*/(changelog\.Debian|copyright)$"
+    return {path for path in found if not re.search(own, path)}
+
+
+def test_no_file_is_in_htcondors_packages(
+    root: DebianRoot, debs: dict[str, Path], rpms: dict[str, Path]
+) -> None:
+    theirs = set(root.run("dpkg", "--listfiles", "condor", "minicondor").splitlines())
+    assert "/usr/bin/condor_submit_dag" in theirs
+    for package in (*debs.values(), *rpms.values()):
+        assert not built.contents(package) & theirs, package
+
+
+def test_lintian_finds_what_is_known(debs: dict[str, Path]) -> None:
+    try:
+        done = subprocess.run(
+            ["lintian", "--allow-root", *map(str, debs.values())],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+    except FileNotFoundError:
+        pytest.skip("there is no lintian")
+    assert set(re.findall(r"(?m)^[EW]: \S+: (\S+)", done.stdout)) == KNOWN_TO_LINTIAN, done.stdout
+
+
+DIAMOND = """\
+JOB A job.sub
+JOB B job.sub
+JOB C job.sub
+JOB D job.sub
+PARENT A CHILD B C
+PARENT B C CHILD D
+"""
+JOB = """\
+executable = /bin/true
+transfer_executable = False
+request_memory = 1M
+request_disk = 1M
+queue
+"""
+
+
+class Run:
+    """A DAG of the user, in a directory of its own.
+
+    Attributes:
+        place: the directory.
+    """
+
+    def __init__(self, root: DebianRoot, name: str, dag: str, **files: str) -> None:
+        self.root = root
+        self.name = name
+        self.place = root.path / "home" / USER / name
+        root.login(f"mkdir {name}")
+        for file, text in {"t.dag": dag, **files}.items():
+            (self.place / file.replace("_", ".")).write_text(text, encoding="utf-8")
+
+    def here(self, script: str) -> str:
+        """What a script of the user prints that runs in the directory."""
+        return self.root.login(f"cd {self.name} && {script}")
+
+    def submit(self, command: str = "condor_submit_dag t.dag") -> str:
+        """Submit the DAG; what that printed."""
+        return self.here(command)
+
+    def program(self) -> str:
+        """The program that runs the DAG, as its log says."""
+        (program,) = re.findall(r"(?m)\*\* (/\S+)$", self.out())
+        return str(program)
+
+    def starts(self) -> list[str]:
+        """The version that each DAGMan of this DAG has said; "" where it said none."""
+        return re.findall(r"STARTING UP(?: \((.*)\))?", self.out())
+
+    def out(self) -> str:
+        """The text of `.dagman.out`."""
+        file = self.place / "t.dag.dagman.out"
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+    def ends(self) -> str:
+        """Wait for the end of each DAGMan that has started; the exit code of the last one."""
+        exits = re.compile(r"EXITING WITH STATUS (\d+)")
+
+        def codes() -> list[str]:
+            found = exits.findall(self.out())
+            return found if len(found) == len(self.starts()) else []
+
+        return str(until(codes, "DAGMan ends", story=self.out)[-1])
+
+    def again(self) -> None:
+        """Hold DAGMan and release it, so that it starts once more."""
+        count = len(self.starts())
+        self.here("condor_hold $(cat cluster)")
+        held = 'test "$(condor_q $(cat cluster) -af JobStatus)" = 5 && echo held || :'
+        until(lambda: self.here(held), "DAGMan is on hold", pause_s=0.3)
+        self.here("condor_release $(cat cluster)")
+        until(lambda: len(self.starts()) > count, "DAGMan starts again", story=self.out)
+
+
+def test_the_default_package_changes_what_users_run_and_changes_it_back(
+    installed: DebianRoot, debs: dict[str, Path]
+) -> None:
+    which = "command -v condor_submit_dag; man --where condor_submit_dag condor_pydagman"
+    pages = "/usr/share/man/man1"
+    before = ["/usr/bin/condor_submit_dag", f"{pages}/condor_submit_dag.1.gz"]
+    ours = [f"{pages}/condor_pydagman.1.gz"]
+    assert installed.login(which).split() == before + ours
+    put(installed, debs[DEFAULT])
+    page = "/usr/lib/condor_pydagman/share/man/man1/condor_submit_dag.1"
+    assert installed.login(which).split() == [f"{OURS}/condor_submit_dag", page, *ours]
+    run = Run(installed, "profile", DIAMOND, job_sub=JOB)
+    run.submit()
+    assert run.ends() == "0"
+    assert run.program() == f"{OURS}/condor_dagman"
+    installed.run("dpkg", "--remove", DEFAULT)
+    assert installed.login(which).split() == before + ours
+
+
+def test_the_transform_gives_every_dag_to_ours(installed: DebianRoot) -> None:
+    installed.run("cp", TRANSFORM, "/etc/condor/config.d/")
+    installed.run("condor_reconfig", "-schedd")
+    try:
+        run = Run(installed, "transform", DIAMOND, job_sub=JOB)
+        run.submit()
+        assert run.ends() == "0"
+        assert run.program() == f"{OURS}/condor_dagman"
+    finally:
+        installed.run("rm", f"/etc/condor/config.d/{Path(TRANSFORM).name}")
+        installed.run("condor_reconfig", "-schedd")
+
+
+PROGRAM = "from condor_pydagman import submit_dag; submit_dag('t.dag')"
+
+
+def test_a_python_program_submits_to_ours(installed: DebianRoot) -> None:
+    """Though HTCondor's own is beside the system's Python, and first on PATH."""
+    run = Run(installed, "program", DIAMOND.partition("JOB B")[0], job_sub=JOB)
+    run.submit(f'/usr/bin/python3 -c "{PROGRAM}"')
+    assert run.ends() == "0"
+    assert run.program() == f"{OURS}/condor_dagman"
+
+
+STEPS = "JOB A wait.sub\nJOB B job.sub\nPARENT A CHILD B\n"
+WAITS = """\
+universe = local
+executable = wait.sh
+queue
+"""
+WAIT = "#!/bin/sh\necho A >> ledger\nuntil [ -e go ]; do sleep 0.2; done\n"
+SUBMIT = f"{OURS}/condor_submit_dag t.dag | sed -n 's/.*to cluster \\([0-9]*\\).*/\\1/p' > cluster"
+
+
+def begun(root: DebianRoot, name: str) -> Run:
+    """A DAG whose first node runs until there is a file `go`."""
+    run = Run(root, name, STEPS, job_sub=JOB, wait_sub=WAITS, wait_sh=WAIT)
+    (run.place / "wait.sh").chmod(0o755)
+    run.submit(SUBMIT)
+    until((run.place / "ledger").exists, "A runs", story=run.out)
+    return run
+
+
+def ends_well(run: Run) -> None:
+    run.here("touch go")
+    assert run.ends() == "0"
+    assert (run.place / "ledger").read_text(encoding="utf-8") == "A\n"
+
+
+def test_upgrades_and_downgrades_while_dags_run(
+    installed: DebianRoot, debs: dict[str, Path], tmp_path: Path
+) -> None:
+    """A DAGMan that runs goes on with the code that it has; the next one that starts has the new,
+    and goes on where the other was."""
+    newer = built.newer(debs[MAIN], NEWER, tmp_path)
+    stays, restarts = (begun(installed, name) for name in ("stays", "restarts"))
+    put(installed, newer)
+    assert installed.login("condor_pydagman --version").startswith(NEWER)
+    assert stays.starts() == restarts.starts() == [""]
+    answer = stays.here("condor_pydagman steer skip t.dag B 2>&1 || :")
+    assert "have been replaced since DAGMan was started" in answer
+    ends_well(stays)
+    assert stays.starts() == [""]
+    restarts.again()
+    assert restarts.starts() == ["", NEWER]
+    latest = begun(installed, "latest")
+    put(installed, debs[MAIN])
+    assert installed.login("condor_pydagman --version").startswith(condor_pydagman.__version__)
+    restarts.again()
+    assert restarts.starts() == ["", NEWER, ""]
+    ends_well(restarts)
+    ends_well(latest)
+    assert latest.starts() == [NEWER]

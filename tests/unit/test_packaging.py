@@ -1,0 +1,62 @@
+"""The recipes in `packaging/` say what setup.cfg does."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+
+import pytest
+
+import condor_pydagman
+from condor_pydagman.dagman_job.prepare_job import PACKAGED
+from tests.installation import CHECKOUT
+
+PACKAGING = CHECKOUT / "packaging"
+PLACE = "/usr/lib/condor_pydagman"
+# Where the version stands that a file is for.
+VERSIONS = {
+    "condor-pydagman.spec": r"(?m)^Version: +(\S+)$",
+    "debian/changelog": r"condor-pydagman \((.*)-\d+\)",
+    "conda/recipe.yaml": r'version: "(.*)"',
+}
+
+
+def text(name: str) -> str:
+    return (PACKAGING / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", VERSIONS)
+def test_versions(file: str) -> None:
+    (version,) = re.findall(VERSIONS[file], text(file))
+    assert version == condor_pydagman.__version__
+
+
+def test_requirements() -> None:
+    """Each kind has its own name for the bindings, but the same versions."""
+    setup = configparser.ConfigParser()
+    setup.read(CHECKOUT / "setup.cfg", encoding="utf-8")
+    bindings, cryptography = setup["options"]["install_requires"].split("\n")[1:]
+    recipe = text("conda/recipe.yaml").replace(",<", ", <")
+    assert f"- python-{bindings}\n" in recipe
+    assert f"- {cryptography}\n" in recipe
+    (least,) = re.findall(r"htcondor >=(.*),", bindings)
+    assert f"condor (>= {least})" in text("debian/control")
+    assert f"python3-condor >= {least}\n" in text("condor-pydagman.spec")
+    (python,) = re.findall(r">=(.*)", setup["options"]["python_requires"])
+    assert f'- "{python}"' in text("conda/variants.yaml")
+    for name in ("debian/control", "condor-pydagman.spec"):
+        assert "python3-cryptography" in text(name)
+
+
+def test_the_program_looks_where_the_packages_have_it() -> None:
+    site = "/usr/lib/python3/dist-packages/condor_pydagman"
+    assert os.path.normpath(f"{site}/{PACKAGED}") == f"{PLACE}/bin"
+    for name in ("place-files", "profile/condor_pydagman.sh", "profile/condor_pydagman.csh"):
+        assert PLACE in text(name)
+
+
+def test_scripts_can_be_run() -> None:
+    for path in PACKAGING.rglob("*"):
+        if path.is_file() and path.read_bytes().startswith(b"#!"):
+            assert path.stat().st_mode & 0o111, path
