@@ -22,6 +22,7 @@ from setuptools.command.build_ext import build_ext
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from condor_pydagman import compiled
+from tools.index_page import for_an_index
 
 DOC = "share/doc/condor_pydagman"
 PLACES = {
@@ -43,7 +44,7 @@ PLACES = {
 }
 
 FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
-FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md"]
+FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "README.md"]  # the licence is in the metadata
 
 WHOLE = {"bdist", "bdist_wheel", "install"}  # commands that build by themselves
 
@@ -106,4 +107,11 @@ if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
         )
         OPTIONS["cmdclass"] = {"build_ext": BuildCompiled}
 
-setup(data_files=[(place, files) for place, files in FILES.items() if files], **OPTIONS)
+with open("README.md", encoding="utf-8") as page:
+    README = for_an_index(page.read())
+
+setup(
+    long_description=README,
+    data_files=[(place, files) for place, files in FILES.items() if files],
+    **OPTIONS,
+)
