@@ -44,7 +44,7 @@ PLACES = {
 }
 
 FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
-FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "README.md"]  # the licence is in the metadata
+FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]  # the licence is in the metadata
 
 WHOLE = {"bdist", "bdist_wheel", "install"}  # commands that build by themselves
 
