@@ -9,7 +9,9 @@ from pathlib import Path
 
 from condor_pydagman.pool.release_tree import MIN_VERSION_TEXT
 
-_OWN_REPOSITORY = 'from HTCondor\'s own repository ("Getting HTCondor" in its manual)'
+_OWN_REPOSITORY = (
+    'from HTCondor\'s own repository\n    ("Getting HTCondor" on https://htcondor.readthedocs.io)'
+)
 WAYS = {
     "macos": "macOS: a pool of condor_pydagman needs Linux, in a virtual machine or a container",
     "conda": "conda: conda install -c conda-forge htcondor",
