@@ -17,11 +17,11 @@ import tempfile
 from glob import glob
 
 from setuptools import setup
-from setuptools.command.build_ext import build_ext
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from condor_pydagman import compiled
+from tools.index_page import for_an_index
 
 DOC = "share/doc/condor_pydagman"
 PLACES = {
@@ -43,7 +43,8 @@ PLACES = {
 }
 
 FILES = {place: sorted(glob(pattern)) for place, pattern in PLACES.items()}
-FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "LICENSE", "README.md"]
+# The licence is in the metadata.
+FILES[DOC] = ["CHANGES.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
 
 WHOLE = {"bdist", "bdist_wheel", "install"}  # commands that build by themselves
 
@@ -63,34 +64,6 @@ def build_options():
 BUILD = build_options()
 OPTIONS = {"options": {"build": BUILD}}
 
-
-class BuildCompiled(build_ext):
-    """Puts compiled modules into a directory of their own, where the sources don't hide behind
-    them."""
-
-    def get_ext_filename(self, fullname):
-        """Path of a module: condor_pydagman/_compiled/engine/MODULE, or the library beside it."""
-        where = os.path.join("condor_pydagman", compiled.DIRECTORY)
-        name = super().get_ext_filename(fullname.rpartition(".")[2])
-        return os.path.join(where, "engine" if "." in fullname else "", name)
-
-    def get_ext_fullpath(self, ext_name):
-        """In the place of `get_ext_filename`."""
-        return os.path.join(self.build_lib, self.get_ext_filename(ext_name))
-
-    def run(self):
-        """Build all, then write the stamp, without which nothing of it is used.
-
-        A checkout (an editable installation) runs its sources.
-        """
-        if self.inplace:
-            return
-        super().run()
-        where = os.path.join(self.build_lib, "condor_pydagman", compiled.DIRECTORY, compiled.STAMP)
-        with open(where, "w", encoding="ascii") as file:
-            file.write(compiled.stamp_of("condor_pydagman"))
-
-
 if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
     OPTIONS["setup_requires"] = ["mypy >=1.8, <3"]
     if (WHOLE | {"build", "build_ext"}) & set(sys.argv):
@@ -104,6 +77,12 @@ if os.environ.get("CONDOR_PYDAGMAN_COMPILE") == "1":
             target_dir=BUILD.get("build_base", "build"),
             debug_level="0",
         )
-        OPTIONS["cmdclass"] = {"build_ext": BuildCompiled}
 
-setup(data_files=[(place, files) for place, files in FILES.items() if files], **OPTIONS)
+with open("README.md", encoding="utf-8") as page:
+    README = for_an_index(page.read())
+
+setup(
+    long_description=README,
+    data_files=[(place, files) for place, files in FILES.items() if files],
+    **OPTIONS,
+)

@@ -29,7 +29,7 @@ from pathlib import Path
 from benchmarks import shapes
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import personal
-from condor_pydagman.pool.fetch import find
+from condor_pydagman.pool.choice import find
 from condor_pydagman.pool.privileges import identity
 
 HERE = Path(__file__).resolve().parent

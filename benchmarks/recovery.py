@@ -31,7 +31,7 @@ from benchmarks import shapes
 from benchmarks.load import CHECKOUT, say, stock_version
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import personal
-from condor_pydagman.pool.fetch import find
+from condor_pydagman.pool.choice import find
 from condor_pydagman.pool.privileges import identity
 
 NODES = 100_000

@@ -411,6 +411,9 @@ def test_a_shell_would_be_found(code: str) -> None:
     assert SHELLS.search(code)
 
 
+SPOKEN = (".py", ".md", ".sh", ".cfg", ".cff", ".yml", ".toml", ".1", ".config")
+
+
 def test_nothing_names_a_machine_or_a_registry() -> None:
     telltale = re.compile(
         r"(?:^|[\s=:(])/(?:root|home)/\w|pypi\.org|pythonhosted|deb\.debian|npmjs", re.I
@@ -420,7 +423,7 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
     )
     for name in tracked.stdout.split():
         path = ROOT / name
-        if path.suffix in (".py", ".md", ".sh", ".cfg", ".toml", ".1", ".config") and path.exists():
+        if path.suffix in SPOKEN and path.exists():
             text = path.read_text(encoding="utf-8")
             hits = [line for line in text.splitlines() if telltale.search(line)]
             assert not hits or path.name == "test_style.py", (name, hits[:3])

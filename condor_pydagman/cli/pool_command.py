@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.pool import Pool
@@ -45,6 +46,13 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="N",
         help="number of jobs that can run at a time",
     )
+    start.add_argument(
+        "--release",
+        type=Path,
+        metavar="PATH",
+        help="the HTCondor to run: a directory, or a tarball as HTCondor's own site has them"
+        " (default: an installed one, else one that is downloaded)",
+    )
     _pool_action(inner, "stop", _stop, "stop the pool and all its jobs; the queue is kept")
     _pool_action(inner, "status", _status, "show whether the pool is up (exit code 0) or not (1)")
     _pool_action(inner, "env", _env, 'print settings for a shell: eval "$(... pool env)"')
@@ -77,7 +85,7 @@ def _pool(arguments: argparse.Namespace) -> Pool:
 
 def _start(arguments: argparse.Namespace) -> int:
     pool = _pool(arguments)
-    fresh = pool.start(arguments.timeout, arguments.slots)
+    fresh = pool.start(arguments.timeout, arguments.slots, arguments.release)
     print(f"the pool in {pool.directory} {'is up' if fresh else 'was up already'}")
     chosen = f"--dir {shlex.quote(arguments.dir)} " if arguments.dir else ""
     print(f"use it with: condor_pydagman pool run {chosen}COMMAND")

@@ -6,8 +6,6 @@ Some of its modules may be compiled (`condor_pydagman.compiled`); FORM tells wha
 
 from __future__ import annotations
 
-import condor_pydagman
-from condor_pydagman.compiled import engine_path
+from condor_pydagman.compiled import form
 
-_first, FORM = engine_path(condor_pydagman.__path__[0])
-__path__ = [*_first, *__path__]
+FORM = form(__path__[0])

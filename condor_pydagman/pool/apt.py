@@ -176,9 +176,3 @@ def parse_depends(text: str) -> list[str]:
 def is_library(package: str) -> bool:
     """Whether a package holds shared libraries, by Debian's naming rules."""
     return package.startswith(("lib", "zlib1g")) and not NOT_LIBRARIES.search(package)
-
-
-def parse_os_release(text: str) -> dict[str, str]:
-    """The assignments of os-release(5), quotes removed."""
-    pairs = [line.partition("=") for line in text.splitlines() if not line.startswith("#")]
-    return {name: value.strip("\"'") for name, equals, value in pairs if equals}

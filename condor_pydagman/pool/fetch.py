@@ -1,4 +1,4 @@
-"""Find an HTCondor that is installed, or fetch one into a cache directory of the user.
+"""Fetch an HTCondor into a cache directory of the user.
 
 Debian's newest suites carry it; its packages are unpacked, not installed, and made to run with
 their own libraries.  That takes no root, ten seconds and about 100 MB of disk.
@@ -6,34 +6,28 @@ their own libraries.  That takes no root, ten seconds and about 100 MB of disk.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import apt, elf, trust
+from condor_pydagman.pool import advice, apt, elf, trust
 from condor_pydagman.pool.release_tree import (
     MIN_VERSION,
     MIN_VERSION_TEXT,
     Layout,
     ask_version,
     detect,
-    masters,
 )
 
 SUITES = {"debian": ("testing", "unstable"), "ubuntu": ("devel",)}
-_ELSEWHERE = "set XDG_CACHE_HOME to a directory of your own that only you may write to"
+ELSEWHERE = "set XDG_CACHE_HOME to a directory of your own that only you may write to"
 COMPONENTS = {"debian": "main", "ubuntu": "main universe"}
 STAMP = "complete"
-ADVICE = """\
-Install HTCondor 24.12 or newer, then try again:
-  Debian testing:     apt-get install minicondor
-  Enterprise Linux:   dnf install condor    (from HTCondor's own repository)
-  others:             see "Getting HTCondor" on https://htcondor.readthedocs.io
-The condor_master must be on PATH or in /usr/sbin."""
 
 
 def cached(cache: Path) -> Layout | None:
@@ -61,21 +55,28 @@ def fetch(cache: Path, say: Callable[[str], None]) -> Layout:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         prefix = cache / "prefix"
-        trust.refuse_others(prefix if os.path.lexists(prefix) else cache, _ELSEWHERE)
-        with (cache / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        trust.refuse_others(prefix if os.path.lexists(prefix) else cache, ELSEWHERE)
+        with alone(cache):
             found = cached(cache)
             if found is None:
                 say(f"fetching HTCondor into {cache} (once)")
                 found = _build(cache)
             return found
     except PoolError as error:
-        raise PoolError(f"{error.reason}\n{ADVICE}", transient=error.transient) from None
+        raise PoolError(f"{error.reason}\n{advice.here()}", transient=error.transient) from None
     except OSError as error:
         raise PoolError(
-            f"{error.filename or cache}: {error.strerror}; {_ELSEWHERE} and that has 200 MB free",
+            f"{error.filename or cache}: {error.strerror}; {ELSEWHERE} and that has 200 MB free",
             transient=False,
         ) from None
+
+
+@contextlib.contextmanager
+def alone(cache: Path) -> Iterator[None]:
+    """One process at a time writes to the cache."""
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _build(cache: Path) -> Layout:
@@ -134,10 +135,7 @@ def new_enough(version: str) -> bool:
 
 def debian_or_ubuntu() -> tuple[str, str]:
     """The distribution ('debian' or 'ubuntu') and the code name of its release."""
-    try:
-        release = apt.parse_os_release(Path("/etc/os-release").read_text(encoding="utf-8"))
-    except OSError:
-        release = {}
+    release = advice.os_release()
     system = release.get("ID", "")
     if system not in SUITES:
         raise PoolError(
@@ -154,23 +152,3 @@ def keyring(system: str) -> Path:
         if path.exists():
             return path
     raise PoolError(f"no /usr/share/keyrings/{system}-archive-keyring.gpg", transient=False)
-
-
-def find(cache: Path, say: Callable[[str], None]) -> Layout:
-    """An HTCondor that is new enough: an installed one, else the fetched one.
-
-    Raises:
-        PoolError: there is none and none can be fetched; the message says what to install.
-    """
-    for master in masters(os.environ.get("PATH", os.defpath)):
-        try:
-            found = detect(master.parent.parent)
-        except PoolError as error:
-            say(error.reason)
-            continue
-        version = ask_version(found)
-        if version and version[:2] >= MIN_VERSION:
-            return found
-        named = ".".join(map(str, version)) if version else "does not say its version and"
-        say(f"{master} {named} is not usable: HTCondor {MIN_VERSION_TEXT} or newer is needed")
-    return fetch(cache, say)

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import configuration, fetch, processes, release_tree, trust
+from condor_pydagman.pool import advice, choice, configuration, processes, release_tree, trust
 from condor_pydagman.pool.privileges import Identity, identity
 
 NAME = "condor_pydagman"
@@ -132,26 +132,32 @@ class Pool:
         """The CONDOR_CONFIG of the pool; there is one once the pool has been started."""
         return self.directory / "condor_config"
 
-    def start(self, timeout_s: float = 60, slots: int = 16) -> bool:
+    def start(self, timeout_s: float = 60, slots: int = 16, release: Path | None = None) -> bool:
         """Start the pool and wait until it takes and can run jobs.
 
         Args:
             timeout_s: seconds to wait for that.
             slots: how many one-CPU jobs may run at a time.
+            release: the HTCondor to run, a directory or tarball; any that can be had if None.
 
         Returns:
             False if it was running already.
 
         Raises:
             PoolError: no HTCondor can be had, or it did not come up; nothing is left running.
+                Or the pool runs another HTCondor than `release`, and goes on.
         """
+        if sys.platform != "linux":
+            raise PoolError(f"no pool can run here\n{advice.here()}", transient=False)
         self._make_directory()
         with self._locked():
             if self.master():
+                self._refuse_another(release)
                 self._await_ready(time.monotonic() + timeout_s)
                 return False
             self._clear()
-            self._launch(fetch.find(self._cache, self._say), max(slots, os.cpu_count() or 1))
+            found = choice.find(self._cache, self._say, release)
+            self._launch(found, max(slots, os.cpu_count() or 1))
             try:
                 self._await_ready(time.monotonic() + timeout_s)
             except BaseException:
@@ -257,6 +263,15 @@ class Pool:
         """The directory says which programs are run: only the user may be able to change it."""
         trust.refuse_others(self.directory, remedy)
 
+    def _refuse_another(self, named: Path | None) -> None:
+        runs = self._release()
+        if named and choice.find(self._cache, self._say, named).release != runs:
+            raise PoolError(
+                f"the pool in {self.directory} runs the HTCondor in {runs}; stop it first:"
+                " condor_pydagman pool stop",
+                transient=False,
+            )
+
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         """One start or stop at a time."""
@@ -272,7 +287,8 @@ class Pool:
         if not self.identity.can("-x", release.master):
             raise PoolError(
                 f"user {self.identity.name}, whom root's pool must run as, can't run"
-                f" {release.master}; set XDG_CACHE_HOME to a directory that it can read",
+                f" {release.master}; choose one that it can read with --release (XDG_CACHE_HOME"
+                " says where a tarball is unpacked)",
                 transient=False,
             )
         sockets = Path(tempfile.mkdtemp(prefix="pydag", dir="/tmp"))

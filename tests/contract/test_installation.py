@@ -42,8 +42,8 @@ def test_what_is_beside_the_package(
         assert target.stat().st_mode & 0o111 == source.stat().st_mode & 0o111
 
 
-def test_readme_licence_and_changes_are_there(installation: Installation) -> None:
-    for name in ("README.md", "LICENSE", "CHANGES.md"):
+def test_readme_and_changes_are_there(installation: Installation) -> None:
+    for name in ("README.md", "CHANGES.md"):
         assert (installation.prefix / DOC / name).read_text() == (CHECKOUT / name).read_text()
 
 
@@ -64,6 +64,22 @@ def test_the_package_is_whole_and_nothing_else_is_installed(installation: Instal
     assert package == expected | {"condor_pydagman/py.typed"}
     rest = {name.split("/")[0].partition("-")[0] for name in names} - {"condor_pydagman"}
     assert not rest
+
+
+def test_no_file_is_in_the_wheel_twice(installation: Installation) -> None:
+    """As the licence, which the metadata has."""
+    with zipfile.ZipFile(installation.wheel) as file:
+        contents = [file.read(info) for info in file.infolist() if info.file_size]
+    assert len(contents) == len(set(contents))
+
+
+def test_an_index_can_show_the_readme(installation: Installation) -> None:
+    """Its links to files of the repository would lead nowhere there."""
+    with zipfile.ZipFile(installation.wheel) as file:
+        (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = file.read(name).decode()
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert re.findall(r"\]\((?!https:|#)[^)]*\)", metadata) == []
 
 
 def test_the_source_archive_holds_what_the_checkout_does(installation: Installation) -> None:

@@ -75,6 +75,15 @@ def test_status_of_a_pool_that_is_up(other: Typist) -> None:
     assert "schedd: <127.0.0.1:" in status.stdout
 
 
+def test_the_release_that_runs_may_be_named_and_no_other(other: Typist) -> None:
+    runs = (other.directory / "release").read_text().strip()
+    assert "was up already" in other.type("start", "--release", runs).stdout
+    refused = other.type("start", "--release", str(other.directory))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"{other.directory}: there is no HTCondor in it" in refused.stderr
+    assert "is up" in other.type("status").stdout
+
+
 def test_a_second_start_changes_nothing(other: Typist) -> None:
     before = (other.directory / "lock/master.pid").read_text()
     again = other.type("start")

@@ -14,7 +14,7 @@ from pathlib import Path
 from tools.site import api_pages, man_pages
 
 INDEX = "docs/README.md"
-FILES = ("README.md", "CHANGES.md", "CONTRIBUTING.md", "LICENSE")
+FILES = ("README.md", "CHANGES.md", "CONTRIBUTING.md", "SECURITY.md")
 FOLDERS = ("docs", "examples")
 PAGES = (".md", ".rst", *man_pages.SECTIONS)
 # Comments of the index, which a Git web page does not show.

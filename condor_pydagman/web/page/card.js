@@ -1,6 +1,6 @@
 // A card with all that is known of one thing of the DAG, a node or a group, which is asked for again and again.
 
-import { button, calmly, el, name, shown } from "./dom.js";
+import { button, calmly, el, focusedIn, name, shown } from "./dom.js";
 import { chip, word } from "./states.js";
 import { number } from "./words.js";
 
@@ -56,6 +56,9 @@ export class Card {
     }
   }
 
+  /** Show what the server has answered. */
+  show(_answer) {}
+
   showName(text) {
     if (this.shownName !== text || !this.title.querySelector("bdi")) this.title.replaceChildren(name(text));
     this.shownName = text;
@@ -64,7 +67,7 @@ export class Card {
   /** Other content; what has the focus, and what has been scrolled to, stays. */
   fill(...parts) {
     const top = this.element.scrollTop;
-    const focused = this.content.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const focused = focusedIn(this.content)?.dataset.key;
     this.content.replaceChildren(...parts);
     this.element.scrollTop = top;
     if (!focused) return;

@@ -58,18 +58,18 @@ export class DagPage {
 
   listen() {
     this.live.addEventListener("overview", () => this.showOverview());
-    this.live.addEventListener("states", ({ detail }) => {
+    this.live.addEventListener("states", (/** @type {CustomEvent} */ { detail }) => {
       this.views.picture.update(detail);
       this.views.nodes.update();
       this.details.update(detail);
       this.views.sites.update();
     });
-    this.live.addEventListener("sites", ({ detail }) => {
+    this.live.addEventListener("sites", (/** @type {CustomEvent} */ { detail }) => {
       this.views.picture.updateSites();
       this.details.updateSites(detail);
       this.views.sites.update();
     });
-    this.live.addEventListener("link", ({ detail }) => {
+    this.live.addEventListener("link", (/** @type {CustomEvent} */ { detail }) => {
       this.work.setLink(detail);
       const isRead = detail.state === "slow"; // by the server; the banner says so
       if (!this.live.overview && detail.sentence && !isRead) this.waiting.textContent = shown(detail.sentence);

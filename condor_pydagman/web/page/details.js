@@ -19,6 +19,7 @@ export class Details extends Card {
       failure: "Can't load the node", close: () => work.close(),
     });
     this.work = work;
+    this.wantsFocus = false;
     this.state = el("p", { class: "node-state" });
     this.buttons = Object.fromEntries(Object.entries(NODE_COMMANDS).map(([command, known]) => [command,
       button(known.label, () => this.node && run(live, command, someNodes([this.node])))]));

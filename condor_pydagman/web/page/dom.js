@@ -12,6 +12,12 @@ function escaped(character) {
   return code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
+/** What has the focus, if that is in `place`. */
+export function focusedIn(place) {
+  const focused = /** @type {HTMLElement} */ (document.activeElement);
+  return place.contains(focused) ? focused : null;
+}
+
 /** A name or sentence from elsewhere on one line, with its unprintable characters as `\x1b` or `\u202e`. */
 export function shown(text) {
   return String(text ?? "").replace(/[\t\n]/g, " ").replace(CONTROLS, escaped);

@@ -4,7 +4,7 @@
 import { bar } from "./bar.js";
 import { Card, facts, nodeEntries } from "./card.js";
 import { allowRematch, rematch, rematchButton } from "./commands.js";
-import { button, el, name, setText, shortened, shown } from "./dom.js";
+import { button, el, focusedIn, name, setText, shortened, shown } from "./dom.js";
 import { siteClass, siteName, siteNumber, swatch } from "./sites.js";
 import { GROUP_STATES, groupChip, groupMeaning, groupWord } from "./states.js";
 import { nameCell, reasonCell, stateCell, Table, textCell } from "./table.js";
@@ -151,10 +151,10 @@ export class GroupTable extends Table {
     this.sitesKey = key;
     const parts = names.slice(0, MAX_SITES).map((site) => this.sitePart(site, at[site]));
     const more = names.length - parts.length;
-    const hadFocus = this.sites.contains(document.activeElement) ? document.activeElement.dataset.site : null;
+    const hadFocus = focusedIn(this.sites)?.dataset.site;
     const rest = more > 0 ? el("span", { class: "soft" }, `and ${amount(more, "more site")}`) : "";
     this.sites.replaceChildren(...parts, rest);
-    parts.find((part) => hadFocus !== null && part.dataset.site === hadFocus)?.focus({ preventScroll: true });
+    parts.find((part) => hadFocus && part.dataset.site === hadFocus)?.focus({ preventScroll: true });
   }
 
   sitePart(site, count) {

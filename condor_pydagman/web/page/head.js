@@ -12,6 +12,7 @@ const ENDED = ["succeeded", "failed", "removed", "interrupted"];
 const MAX_NAMED = 5; // nodes that a notice names at most: of more, the server tells these only
 const SAID_ALREADY = ["throttle.full", "limit.full", "enough.reached"]; // by the sentence
 const LIMIT = { command: "limits", min: 0 };
+const MOST = 2147483647;
 const DIALS = [
   { name: "jobs", label: "Jobs", tells: "maximum number of nodes with jobs in the queue; 0 means no limit", ...LIMIT },
   { name: "idle", label: "Idle jobs", tells: "no job is submitted while this many are idle; 0 means no limit", ...LIMIT },
@@ -19,9 +20,9 @@ const DIALS = [
   { name: "post", label: "POST scripts", tells: "maximum number of POST scripts at a time; 0 means no limit", ...LIMIT },
   {
     name: "priority", label: "Priority", tells: "of the DAG's jobs; higher runs first", command: "priority", option: "value",
+    min: -MOST,
   },
 ];
-const MOST = 2147483647;
 
 /** A number with its name below. */
 function figure(label) {
@@ -236,7 +237,7 @@ function dials(live) {
   const fields = DIALS.map((dial) => {
     const id = freshId("dial");
     const input = el("input", {
-      type: "number", id, name: dial.name, min: dial.min ?? -MOST, max: MOST, step: 1, autocomplete: "off",
+      type: "number", id, name: dial.name, min: dial.min, max: MOST, step: 1, autocomplete: "off",
       title: dial.tells, "aria-describedby": `${id}-tells`,
     });
     const element = el("div", { class: "dial" }, el("label", { for: id, title: dial.tells }, dial.label), input,

@@ -4,7 +4,8 @@
 
 import { shown, svg } from "./dom.js";
 
-const TABLE = JSON.parse(document.querySelector("meta[name=states]").content);
+const META = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name=states]"));
+const TABLE = JSON.parse(META.content);
 
 // In the order of a bar.
 export const STATES = Object.keys(TABLE);

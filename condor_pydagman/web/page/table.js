@@ -42,7 +42,7 @@ export function stateCell(cell, { table: { kind } }) {
 }
 
 /** A cell of words; `title` is shown to the mouse. */
-export const textCell = (text, title = () => "") => (cell) => {
+export const textCell = (text, title = (_row) => "") => (cell) => {
   const words = el("span", { class: "clip" });
   cell.append(words);
   return (row) => {
@@ -79,6 +79,12 @@ export class Table {
     this.frame = this.makeFrame();
   }
 
+  /** A row is chosen. */
+  openRow(_row) {}
+
+  /** A row is ticked. */
+  tickRow(_row) {}
+
   makeFilters() {
     const { label, search: words, stateLabel, hidesStateLabel, states, word } = this.kind;
     const search = calmly(() => this.want({ search: this.search.value }), TYPING_MS);
@@ -110,7 +116,7 @@ export class Table {
   }
 
   /** It is in view from now on; `state` is to be filtered by. */
-  open({ state } = {}) {
+  open({ state = undefined } = {}) {
     this.isShown = true;
     if (state !== undefined) this.want({ state, search: "" });
     else if (!this.rows.isKnown) this.rows.want({});

@@ -1,7 +1,15 @@
 // Numbers, times and durations in words, as the report of condor_pydagman has them.
 
+/** @typedef {[string, number][]} Sizes what a unit is called, and how much it is */
+
+/** @type {Sizes} */
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+/** @type {Sizes} */
+const RATES = [["s", 1], ["min", 60]];
+/** @type {Sizes} */
+const BYTES = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];
 const counted = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+/** @type {Intl.DateTimeFormatOptions} */
 const TIME = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
 
 /** `3 h 12 min`, `47 s`: the two largest units. */
@@ -30,7 +38,7 @@ export function amount(count, word) {
 
 /** Nodes in a time that gives a readable number: `410 nodes/h`. */
 export function rate(perSecond) {
-  for (const [unit, seconds] of [["s", 1], ["min", 60]]) {
+  for (const [unit, seconds] of RATES) {
     if (perSecond * seconds >= 10) return `${number(perSecond * seconds)} nodes/${unit}`;
   }
   return `${number(perSecond * 3600)} nodes/h`;
@@ -59,7 +67,7 @@ export function percent(part, whole) {
 
 /** `1.5 MB` of bytes. */
 export function size(bytes) {
-  for (const [unit, factor] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]]) {
+  for (const [unit, factor] of BYTES) {
     if (bytes >= factor) return `${Number((bytes / factor).toPrecision(3))} ${unit}`;
   }
   return `${bytes} B`;

@@ -79,8 +79,3 @@ def test_depends_gives_real_packages_once() -> None:
 )
 def test_is_library(package: str, expected: bool) -> None:
     assert apt.is_library(package) is expected
-
-
-def test_os_release() -> None:
-    text = '# a comment\nID=debian\nNAME="Debian GNU/Linux"\n\nodd line\n'
-    assert apt.parse_os_release(text) == {"ID": "debian", "NAME": "Debian GNU/Linux"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import Pool, personal
 from condor_pydagman.pool.privileges import Identity
+from tests.unit.pool import releases
 
 
 def test_not_where_everybody_may_write(tmp_path: Path) -> None:
@@ -49,6 +52,33 @@ def test_only_what_daemons_write_is_given_away(
         Pool(place).start()
     assert sorted(given) == ["execute", "home", "lock", "log", "private", "spool"]
     assert sorted(os.listdir(place)) == sorted([*given, "bin", "config.d"])
+
+
+def test_another_system_is_told_what_a_pool_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    with pytest.raises(PoolError, match=r"no pool can run here\n(?s:.*)needs Linux"):
+        Pool(tmp_path / "pool").start()
+    assert not (tmp_path / "pool").exists()
+
+
+def test_a_running_pool_does_not_pass_for_another_htcondor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, first, second = (tmp_path / name for name in ("pool", "first", "second"))
+    for release in (first, second):
+        releases.make(release)
+    place.mkdir()
+    (place / "release").write_text(f"{first}\n")
+    monkeypatch.setattr(Pool, "master", lambda self: 4242)
+    monkeypatch.setattr(Pool, "_await_ready", lambda self, deadline: None)
+    monkeypatch.setattr(Identity, "can", lambda self, test, path: True)
+    assert Pool(place).start(release=first) is False
+    assert Pool(place).start() is False
+    with pytest.raises(PoolError, match=f"runs the HTCondor in {first}; stop it first"):
+        Pool(place).start(release=second)
 
 
 @pytest.mark.parametrize("name", ["log/.collector_address", "lock/master.pid"])

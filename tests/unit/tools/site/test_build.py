@@ -144,12 +144,12 @@ def test_mistakes_are_told_and_nothing_else(tmp_path: Path) -> None:
         "docs/site.css": "",
         "man/wrong.1": '.TH WRONG 1 "" ""\n.SH NAME\n.XX\n',
         "examples/x/x.dag": "JOB A a.sub\n",
-        **dict.fromkeys(("README.md", "CHANGES.md", "CONTRIBUTING.md", "LICENSE"), "# x\n"),
+        **dict.fromkeys(("README.md", "CHANGES.md", "CONTRIBUTING.md", "SECURITY.md"), "# x\n"),
     }
     for name, said in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(said, "utf-8")
-    for name in ("CHANGES.md", "CONTRIBUTING.md"):
+    for name in ("CHANGES.md", "CONTRIBUTING.md", "SECURITY.md"):
         (root / name).write_text("---\norphan: true\n---\n# x\n", "utf-8")
     done = build(root, tmp_path / "site")
     assert done.returncode == 1
