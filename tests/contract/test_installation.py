@@ -248,6 +248,6 @@ def test_pip_takes_everything_away_again(installation: Installation, tmp_path: P
     pip = [str(python), "-m", "pip", "--disable-pip-version-check"]
     for command in (["install", "--no-index", "--no-deps"], ["uninstall", "-y"]):
         what = str(installation.wheel) if command[0] == "install" else "condor_pydagman"
-        subprocess.run([*pip, *command, what], check=True, capture_output=True)
+        installation.run(*pip, *command, what)
         there = {path for path in set(target.rglob("*")) - before if not path.is_dir()}
         assert bool(there) is (command[0] == "install")

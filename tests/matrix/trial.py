@@ -118,9 +118,10 @@ def _pytest(words: list[str], said: Path) -> Counts:
     said.parent.mkdir(parents=True, exist_ok=True)
     report = said.parent / f"{said.name}.xml"
     report.unlink(missing_ok=True)
+    words = [*words, f"--junitxml={report}"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with said.open("a") as log:
-        words = [*words, f"--junitxml={report}"]
-        code = subprocess.run(words, cwd=CHECKOUT, stdout=log, stderr=log, check=False).returncode
+        code = subprocess.call(words, cwd=CHECKOUT, env=environment, stdout=log, stderr=log)
     try:
         return counts(report)
     except (OSError, ElementTree.ParseError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,8 @@ def test_a_diamond_runs(access_point: AccessPoint, work: Path) -> None:
     ad = access_point.history(cluster)
     assert (ad["DAG_NodesTotal"], ad["DAG_NodesDone"], ad["DAG_Status"]) == (4, 4, 0)
     assert ad["ExitCode"] == 0
+    out = (work / "t.dag.dagman.out").read_text()
+    assert re.search(rf" condor_pydagman .*, schedd {access_point.version}\n", out)
 
 
 def test_a_child_is_submitted_in_the_pass_that_read_its_parents_end(
