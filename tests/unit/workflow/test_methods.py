@@ -161,3 +161,9 @@ def test_values_of_wrong_types(call: Callable[[Any, Any], Any], message: str) ->
     flow = Workflow()
     with pytest.raises(TypeError, match=message):
         call(flow, flow.job("A", "a.sub"))
+
+
+def test_help_says_which_parameters_exclude_each_other() -> None:
+    bundle = " ".join((Workflow.bundle.__doc__ or "").split())
+    assert "Give one of `category`, `nodes`, or none: ALL_NODES." in bundle
+    assert "Give one of `program`, `url`." in (Workflow.notify.__doc__ or "")
