@@ -10,7 +10,7 @@ from typing import Any
 from condor_pydagman.api.dag_errors import DagError, DagProblem
 from condor_pydagman.api.dag_reading import StrPath, names_of, read_dag
 from condor_pydagman.api.dag_run import DagRun
-from condor_pydagman.api.dag_submit import OptionValue, submit_dag
+from condor_pydagman.api.dag_submit import OptionValue, options_of_free_dag, submit_dag
 from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.errors import UsageError
 from condor_pydagman.garbage import collection_off
@@ -285,11 +285,16 @@ class Workflow(Making):
 
         Args:
             path, overwrite: as of `write`; '' for the file that was written last.
-            options: those of `submit_dag`, as `max_jobs=10`; `force=True` if it has run before.
+            options: those of `submit_dag`, as `max_jobs=10`.  A DAG that has failed goes on where
+                it has stopped; with `force=True` it begins anew, as does one that has succeeded.
 
         Raises:
+            DagError, FileError: as of `write` and `submit_dag`; a DAG whose job is in the queue is
+                neither written nor submitted.
             UsageError: no file is named.
         """
-        if not (path or self.file):
+        file = path or self.file
+        if not file:
             raise UsageError('name a DAG file: submit("my.dag")')
-        return submit_dag(self.write(path or self.file, overwrite=overwrite), **options).run
+        options_of_free_dag(file, **options)  # before the file that its job will read is replaced
+        return submit_dag(self.write(file, overwrite=overwrite), **options).run
