@@ -31,6 +31,7 @@ _PLAIN_NAME = re.compile(r"[\w.:@%()\[\]/-]+", re.ASCII)
 _PLAIN_KEY = re.compile(r"(?!queue)[a-z_]\w*", re.ASCII | re.IGNORECASE)
 _NO_LINE = re.compile(r"[\n\r\0]")
 _DESCRIPTION_NAME = re.compile(r"[\w.:%()/-]+")
+_BEGIN_ANEW = "nodes stay: to run a cell of a notebook again, have it begin with Workflow()"
 _HOLDS_DAG = frozenset(("SPLICE", "SUBDAG EXTERNAL"))
 # They can bring nodes of which a Workflow does not know.
 _BRINGS_NODES = frozenset(("INCLUDE", "SWEEP"))
@@ -256,7 +257,8 @@ class Making(DagCommands):
     def _named_twice(self, name: str, place: int) -> DagError:
         first = self._named.get(name)
         where = f" ({self.places.place(first.place)})" if first is not None else ""
-        return values.refused(f"There is a node {name} already{where}", self.places.place(place))
+        text = f"There is a node {name} already{where}"
+        return values.refused(text, self.places.place(place), hint=_BEGIN_ANEW)
 
     def pairs(self, row: Mapping[str, object]) -> str:
         """What VARS say of a node, as in a line.

@@ -101,7 +101,7 @@ class NodeCommands(Commands):
 
         Its line: `RETRY <node> <max retries> [UNLESS-EXIT <code>]`.
 
-        What is None is not in the line; times are in seconds (see `graph.model.Retry`).
+        What is None is not in the line; times are in seconds (see `Retry`).
         """
         return self._add(
             "RETRY",

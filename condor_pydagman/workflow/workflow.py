@@ -75,8 +75,15 @@ class Workflow(Making):
         return self.node(name)
 
     def select(self, pattern: str) -> WorkflowNodes:
-        """The nodes whose names match a pattern of the shell, such as `Fit*`."""
-        return WorkflowNodes(self, [self.node(name) for name in matching(self, pattern)])
+        """The nodes whose names match a pattern of the shell, such as `Fit*`.
+
+        Raises:
+            DagError: there is none.
+        """
+        found = [self.node(name) for name in matching(self, pattern)]
+        if not found:
+            raise values.refused(f"There is no node {pattern}", self.here())
+        return WorkflowNodes(self, found)
 
     # Nodes.
 
@@ -211,7 +218,7 @@ class Workflow(Making):
             TypeError: a row or the description is none.
         """
         first, described, place = len(self.order), len(self.described), self.places.here()
-        shared = name.partition("{")[0] or "layer"
+        shared = name.partition("{")[0].rstrip("_-.") or "layer"
         definition = self.define("JOB", shared, submit, (directory, False, False), shared=True)
         name_of, nodes = table.namer(name), []
         try:

@@ -167,3 +167,8 @@ def test_help_says_which_parameters_exclude_each_other() -> None:
     bundle = " ".join((Workflow.bundle.__doc__ or "").split())
     assert "Give one of `category`, `nodes`, or none: ALL_NODES." in bundle
     assert "Give one of `program`, `url`." in (Workflow.notify.__doc__ or "")
+
+
+def test_what_dagman_would_read_otherwise_is_told() -> None:
+    with pytest.raises(DagError, match="running = '5m' would be read as 300"):
+        Workflow().all_nodes.timeout(running="5m")  # type: ignore[arg-type]
