@@ -15,7 +15,6 @@ from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.lexer import file_word, joined, quoted
 from condor_pydagman.language.lines import RESERVED_NAMES
 from condor_pydagman.workflow import descriptions, values
-from condor_pydagman.workflow.methods import DagCommands
 from condor_pydagman.workflow.nodes import (
     INLINE,
     Definition,
@@ -37,7 +36,7 @@ _HOLDS_DAG = frozenset(("SPLICE", "SUBDAG EXTERNAL"))
 _BRINGS_NODES = frozenset(("INCLUDE", "SWEEP"))
 
 
-class Making(DagCommands):
+class Making:
     """The nodes, edges and commands that a program has said, in its order, with its lines.
 
     A million nodes are kept: an edge takes 20 bytes, a node some 300.
@@ -72,10 +71,10 @@ class Making(DagCommands):
         values.line(command, self.places.place(number))
         return command, number
 
-    def _add(self, word: str, **fields: Any) -> Any:
+    def command(self, word: str, fields: Mapping[str, Any]) -> None:
+        """Add a command of the DAG that is yet to be made."""
         self._brings_nodes = self._brings_nodes or word in _BRINGS_NODES
         self.commands.append(self.checked(word, fields))
-        return self
 
     def say(self, command: Command, place: int) -> None:
         """Add a command of the DAG."""

@@ -172,3 +172,11 @@ def test_help_says_which_parameters_exclude_each_other() -> None:
 def test_what_dagman_would_read_otherwise_is_told() -> None:
     with pytest.raises(DagError, match="running = '5m' would be read as 300"):
         Workflow().all_nodes.timeout(running="5m")  # type: ignore[arg-type]
+
+
+def test_what_help_and_completion_show_is_for_users() -> None:
+    by_hand = {"all_nodes", "check", "dag", "data", "description", "file", "final", "job", "layer"}
+    by_hand |= {"provisioner", "read", "select", "service", "splice", "subdag", "submit", "text"}
+    words = {about.word.lower() for about in manual()}
+    shown = {name for name in dir(Workflow()) if not name.startswith("_")}
+    assert shown - words - by_hand == {"write"}
