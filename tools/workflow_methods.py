@@ -234,9 +234,23 @@ def _docstring(about: CommandWord) -> str:
     lines = [*_wrapped(about.summary, '"""'), "", *_wrapped(f"Its line: `{about.usage}`.")]
     if more:
         lines += ["", *_wrapped(more[0].upper() + more[1:])]
+    lines += [line for text in _choices(about.word) for line in ("", *_wrapped(text))]
     told = [line for one in _entries(about.word, fields) for line in one]
     lines += ["", "        Args:", *told] if told else []
     return "\n".join([*lines, '        """', ""])
+
+
+def _choices(word: str) -> Iterator[str]:
+    """Which parameters exclude each other, and what none of them means."""
+    for part in ROWS[word].parts if word in ROWS else ():
+        if isinstance(part, rows.Variants):
+            names = [f"`{one.name}`" for one in _of_variants(part)]
+            alone = [
+                key
+                for key, inner in part.variants.items()
+                if inner is None or isinstance(inner, rows.Option)
+            ]
+            yield f"Give one of {', '.join(names)}{f', or none: {alone[0]}' if alone else ''}."
 
 
 def _entries(word: str, fields: str) -> Iterator[list[str]]:

@@ -16,13 +16,14 @@ from condor_pydagman.api.live_view import LiveView, display_of_kernel
 from condor_pydagman.api.run_end import RunEnd, Until
 from condor_pydagman.api.run_events import RunEvents
 from condor_pydagman.api.run_glance import Glance
-from condor_pydagman.api.run_identity import RunIdentity
+from condor_pydagman.api.run_identity import OVER, RunIdentity
 from condor_pydagman.api.run_report import RunReport
 from condor_pydagman.api.run_tables import Row, attempt_rows, columns, frame, statistics_rows
 from condor_pydagman.cli.report_command import Told, check_has_run, page, told_of
-from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.errors import FileError, PoolError, PydagmanError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dagman_job_commands import act_on
+from condor_pydagman.monitor.found_state import DagState
 
 INTERVAL_S = 2.0  # between looks of a view
 
@@ -152,7 +153,21 @@ class DagRun:
             FileError: no DAGMan of the caller's runs this DAG on this machine.
             UsageError: the request is wrong; the message of DAGMan says why.
         """
-        return request_client.steer(self.dag_file, command, nodes, **options)
+        try:
+            return request_client.steer(self.dag_file, command, nodes, **options)
+        except FileError as error:
+            raise self._over() or error from None
+
+    def _over(self) -> FileError | None:
+        """Why it can't be steered, if it has ended."""
+        try:
+            state = self.status.state
+        except PydagmanError:
+            return None
+        if state not in OVER:
+            return None
+        again = "" if state is DagState.SUCCEEDED else "; submitted again, it goes on from there"
+        return FileError(f"the run of {self.dag_file} is over ({state.value}){again}")
 
     def remove(self, reason: str = "") -> None:
         """End the DAG, as condor_rm does: its jobs are removed, and a rescue file is written.

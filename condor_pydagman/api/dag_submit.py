@@ -22,14 +22,25 @@ from condor_pydagman.dagman_job.options import (
     nearest,
     parse_submit,
 )
-from condor_pydagman.dagman_job.prepare_job import Output, Prepared, refuse_running
+from condor_pydagman.dagman_job.prepare_job import (
+    EarlierRunError,
+    Output,
+    Prepared,
+    refuse_running,
+)
 from condor_pydagman.dagman_job.submit_to_schedd import PreparedSubmit
-from condor_pydagman.errors import DagFileError, FileError, UsageError
+from condor_pydagman.errors import DagFileError, FileError, PoolError, UsageError
+from condor_pydagman.monitor.found_dag import queued_job, waiting_job
+from condor_pydagman.names import DagPaths
 
 if TYPE_CHECKING:
     from condor_pydagman.api.dag_run import DagRun
 
 OptionValue = Union[bool, int, StrPath, Sequence[str], None]
+
+_FORCE = """\
+The DAG has run before; nothing has been submitted.
+To run it from the beginning: force=True. To keep these files: update_submit=True."""
 
 # Of the command line only: what is printed, and what has no effect on a submission.
 _COMMAND_LINE_ONLY = (
@@ -94,13 +105,11 @@ def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:
         DagError: DAGMan would refuse the DAG; nothing has been changed or submitted.
         UsageError: options contradict each other, or a value is wrong.
         ConfigError: a configuration value, or the DAG's CONFIG file, is wrong.
-        FileError: DAGMan runs the DAG already, files are in the way, or one can't be written.
+        FileError: DAGMan runs the DAG already, or its job is in the queue; files are in the way,
+            or one can't be written.
         PoolError: the schedd can't be reached or refuses the job; the submit file stays.
     """
-    names = [f"./{name}" if name.startswith("-") else name for name in names_of(paths)]
-    words = [word for name, value in options.items() for word in _arguments(name, value)]
-    parsed = parse_submit([*words, *names])
-    refuse_running(parsed.paths())
+    parsed = options_of_free_dag(*paths, **options)
     current = dict(os.environ)  # a copy: importing the bindings adds variables
     prepare_job.bindings()
     from condor_pydagman.adapters import knobs
@@ -110,6 +119,45 @@ def submit_dag(*paths: StrPath, **options: OptionValue) -> SubmittedDag:
             return _submit(parsed, current)
     except DagFileError as error:  # the file was read for its options, before `check`
         raise _all_errors(parsed, error.detail()) from None
+    except EarlierRunError as error:
+        raise FileError(f"{error.found}{_FORCE}") from None
+
+
+def options_of_free_dag(*paths: StrPath, **options: OptionValue) -> SubmitOptions:
+    """The options of a submission of a DAG which DAGMan does not run, and is not about to.
+
+    Args:
+        paths, options: as of `submit_dag`.
+
+    Raises:
+        TypeError, UsageError, FileError: as of `submit_dag`.
+    """
+    names = [f"./{name}" if name.startswith("-") else name for name in names_of(paths)]
+    words = [word for name, value in options.items() for word in _arguments(name, value)]
+    parsed = parse_submit([*words, *names])
+    refuse_running(parsed.paths())
+    if not parsed.no_submit:
+        _refuse_waiting(parsed.paths())
+    return parsed
+
+
+def _refuse_waiting(paths: DagPaths) -> None:
+    """Two jobs would run the DAG at once; in a notebook, a cell is soon run twice.
+
+    The schedd is asked only if there may be one: one that has not begun, or, by its lock file, one
+    that is held or starts again.
+    """
+    find = queued_job if os.path.exists(paths.lock) else waiting_job
+    try:
+        job = find(paths).get("ClusterId")
+    except PoolError:
+        return  # so it can't be submitted either, which tells why
+    if job is not None:
+        raise FileError(
+            f"{paths.primary} has been submitted already, as job {job}, which is in the queue:"
+            f" nothing has been changed or submitted. DagRun({paths.primary!r}) is its run; to"
+            " submit it again, call remove() of that, and wait() for its end"
+        )
 
 
 def _submit(options: SubmitOptions, current: Mapping[str, str]) -> SubmittedDag:

@@ -51,7 +51,10 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--err", action="store_true", help="print standard error")
     parser.add_argument(
-        "--attempt", type=_number, metavar="N", help="of the N-th attempt (default: the last)"
+        "--attempt",
+        type=_number,
+        metavar="N",
+        help="of the N-th attempt (1 is the first; default: the last)",
     )
     parser.add_argument(
         "-f", "--follow", action="store_true", help="continue until the job has ended"

@@ -402,6 +402,18 @@ _OLD_RESCUE = """\
 """
 
 
+class EarlierRunError(FileError):
+    """Files of an earlier run are in the way.
+
+    Attributes:
+        found: which ones, as text.
+    """
+
+    def __init__(self, found: str, hint: str) -> None:
+        super().__init__(found + hint)
+        self.found = found
+
+
 def refuse_running(paths: DagPaths) -> None:
     """Refuse to prepare a DAG whose DAGMan is running: that would delete its files.
 
@@ -500,4 +512,4 @@ def _refuse_existing(options: SubmitOptions, paths: DagPaths) -> None:
         lines.append(f'ERROR: "{old_rescue}" already exists.\n')
         lines.append(_OLD_RESCUE.format(dag=paths.primary, rescue=old_rescue))
     if lines:
-        raise FileError("".join(lines) + _HINT.rstrip("\n"))
+        raise EarlierRunError("".join(lines), _HINT.rstrip("\n"))

@@ -130,7 +130,7 @@ class ScriptLine(NamedTuple):
 
 
 class RetryLine(NamedTuple):
-    """RETRY: what is None is not in the line; times are in seconds (see `graph.model.Retry`)."""
+    """RETRY: what is None is not in the line; times are in seconds (see `Retry`)."""
 
     line: int
     node: str

@@ -256,6 +256,15 @@ def waiting_job(paths: DagPaths, out: str = "") -> Mapping[str, Any]:
     """
     if changed_at(paths.condor_sub) <= changed_at(out or paths.dagman_out):
         return {}
+    return queued_job(paths)
+
+
+def queued_job(paths: DagPaths) -> Mapping[str, Any]:
+    """The ad of a DAGMan job in the queue for a DAG; {} if there is none.
+
+    Raises:
+        PoolError: the schedd does not answer.
+    """
     primary = os.path.realpath(paths.primary)
     return next((ad for ad in schedd_queries.my_dagman_ads() if _is_of(ad, primary)), {})
 

@@ -40,7 +40,7 @@ def lines(description: object) -> str:
 def _line(key: object, value: object) -> str:
     if not isinstance(key, str) or not _KEY.fullmatch(key) or key.lower() == "queue":
         raise ValueError(f"{key!r} can't be a name in a submit description")
-    if isinstance(value, (bytes, list, tuple, set, Mapping)):
+    if isinstance(value, (bytes, list, tuple, set, Mapping)) or callable(value):
         kind = type(value).__name__
         raise TypeError(f"the value of {key} in a submit description can't be a {kind}: {value!r}")
     shown = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)

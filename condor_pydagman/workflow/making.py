@@ -15,7 +15,6 @@ from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.lexer import file_word, joined, quoted
 from condor_pydagman.language.lines import RESERVED_NAMES
 from condor_pydagman.workflow import descriptions, values
-from condor_pydagman.workflow.methods import DagCommands
 from condor_pydagman.workflow.nodes import (
     INLINE,
     Definition,
@@ -31,12 +30,13 @@ _PLAIN_NAME = re.compile(r"[\w.:@%()\[\]/-]+", re.ASCII)
 _PLAIN_KEY = re.compile(r"(?!queue)[a-z_]\w*", re.ASCII | re.IGNORECASE)
 _NO_LINE = re.compile(r"[\n\r\0]")
 _DESCRIPTION_NAME = re.compile(r"[\w.:%()/-]+")
+_BEGIN_ANEW = "nodes stay: to run a cell of a notebook again, have it begin with Workflow()"
 _HOLDS_DAG = frozenset(("SPLICE", "SUBDAG EXTERNAL"))
 # They can bring nodes of which a Workflow does not know.
 _BRINGS_NODES = frozenset(("INCLUDE", "SWEEP"))
 
 
-class Making(DagCommands):
+class Making:
     """The nodes, edges and commands that a program has said, in its order, with its lines.
 
     A million nodes are kept: an edge takes 20 bytes, a node some 300.
@@ -71,10 +71,10 @@ class Making(DagCommands):
         values.line(command, self.places.place(number))
         return command, number
 
-    def _add(self, word: str, **fields: Any) -> Any:
+    def command(self, word: str, fields: Mapping[str, Any]) -> None:
+        """Add a command of the DAG that is yet to be made."""
         self._brings_nodes = self._brings_nodes or word in _BRINGS_NODES
         self.commands.append(self.checked(word, fields))
-        return self
 
     def say(self, command: Command, place: int) -> None:
         """Add a command of the DAG."""
@@ -256,7 +256,8 @@ class Making(DagCommands):
     def _named_twice(self, name: str, place: int) -> DagError:
         first = self._named.get(name)
         where = f" ({self.places.place(first.place)})" if first is not None else ""
-        return values.refused(f"There is a node {name} already{where}", self.places.place(place))
+        text = f"There is a node {name} already{where}"
+        return values.refused(text, self.places.place(place), hint=_BEGIN_ANEW)
 
     def pairs(self, row: Mapping[str, object]) -> str:
         """What VARS say of a node, as in a line.

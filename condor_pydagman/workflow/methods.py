@@ -101,7 +101,7 @@ class NodeCommands(Commands):
 
         Its line: `RETRY <node> <max retries> [UNLESS-EXIT <code>]`.
 
-        What is None is not in the line; times are in seconds (see `graph.model.Retry`).
+        What is None is not in the line; times are in seconds (see `Retry`).
         """
         return self._add(
             "RETRY",
@@ -354,6 +354,8 @@ class DagCommands(Commands):
 
         Its line: `NOTIFY <events> (PROGRAM <path> [<arguments>]|URL <address>)`.
 
+        Give one of `program`, `url`.
+
         Args:
             kinds: names of events, comma-separated; `dag.*`, `*` and `node.state=ERROR` as well.
         """
@@ -399,8 +401,7 @@ class DagCommands(Commands):
 
         Its line: `SITE_GROUP <name> (NODES <node1> [<node2> ...]|SPLICE <splice>|ALL_NODES)`.
 
-        Nodes that run at one site. `members` is NODES, SPLICE or ALL_NODES; `names` are of the
-        nodes, or of the splice.
+        Give one of `nodes`, `splice`, or none: ALL_NODES.
         """
         return self._add("SITE_GROUP", name=name, members={"NODES": nodes, "SPLICE": splice})
 
@@ -426,7 +427,8 @@ class DagCommands(Commands):
 
         Its line: `SITE_POLICY <group> <key> <value>`.
 
-        What `value` is depends on `key`.
+        Give one of `requirements`, `rank`, `attribute`, `wait`, `idle`, `held`, `gone`, `failures`,
+        `rematch_if`, `rounds`, `clean_up`, `removal`, `old_site`.
         """
         return self._add(
             "SITE_POLICY",
@@ -466,8 +468,7 @@ class DagCommands(Commands):
         Its line: `SHARED_LIMIT <limit> (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2>
         ...])`.
 
-        Nodes that keep to a limit which DAGs share. `members` is ALL_NODES, CATEGORY or NODES;
-        `names` are of the nodes, or of the category.
+        Give one of `category`, `nodes`, or none: ALL_NODES.
         """
         return self._add(
             "SHARED_LIMIT", limit=limit, members={"CATEGORY": category, "NODES": nodes}
@@ -487,6 +488,8 @@ class DagCommands(Commands):
 
         Its line: `ENOUGH (ALL_NODES [OF <splice>]|CATEGORY <category>|PARENTS <node>) <number>[%]
         [REMOVE|WAIT]`.
+
+        Give one of `of`, `category`, `parents`, or none: ALL_NODES.
 
         Args:
             limit: how many, or percent of them.
@@ -583,6 +586,8 @@ class DagCommands(Commands):
 
         Its line: `BUNDLE <name> [SIZE <nodes>] [MAX_SECONDS <time>] [PARALLEL <tasks>] [WAIT
         <time>] [CHAINS] (ALL_NODES|CATEGORY <category>|NODES <node1> [<node2> ...])`.
+
+        Give one of `category`, `nodes`, or none: ALL_NODES.
 
         Args:
             name: of the line, for people.

@@ -221,7 +221,8 @@ class WorkflowNode(Joinable):
         found = self.variables
         if name not in found:
             text = f"node {self.name} has no variable {name!r}"
-            raise values.refused(text, self.flow.here())
+            hint = f"it has {', '.join(found) or 'none'}"
+            raise values.refused(text, self.flow.here(), hint=hint)
         return found[name]
 
 
@@ -272,6 +273,9 @@ class AllNodes(NodeCommands):
 
     def __init__(self, flow: Owner) -> None:
         self.flow = flow
+
+    def __repr__(self) -> str:
+        return "<all nodes of a Workflow>"
 
     def _add(self, word: str, **fields: Any) -> AllNodes:
         self.flow.say(*self.flow.checked(word, {"node": "ALL_NODES", **fields}))

@@ -68,7 +68,10 @@ def namer(pattern: str) -> Callable[[int, Row], str]:
     def named(_: int, row: Row) -> str:
         try:
             return pattern.format_map(row)
+        except KeyError as error:
+            has = ", ".join(map(str, row)) or "nothing"
+            raise RowError(f"A row has no {error} for the name {pattern}, but {has}") from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise RowError(f"A row gives no name {pattern}: {error!r}") from None
+            raise RowError(f"A row gives no name {pattern}: {error}") from None
 
     return named

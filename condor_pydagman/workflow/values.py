@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
@@ -135,8 +135,20 @@ def line(command: Command, place: Place) -> str:
     if reading.errors:
         raise of_line(reading.errors[0], place, found)
     if len(read) != 1 or type(read[0]) is not type(command) or read[0][1:] != command[1:]:
-        raise refused("A DAG file can't say this", place, found)
+        raise refused("A DAG file can't say this", place, found, hint=_difference(command, read))
     return found
+
+
+def _difference(command: Command, read: Sequence[Command]) -> str:
+    """What DAGMan would take the line of a command for, if it is one of its kind."""
+    if len(read) != 1 or type(read[0]) is not type(command):
+        return ""
+    fields = list(type(command).__annotations__)[1:]  # without the number of the line
+    return "; ".join(
+        f"{field} = {said!r} would be read as {found!r}"
+        for field, said, found in zip(fields, command[1:], read[0][1:])
+        if said != found
+    )
 
 
 def of_line(error: DagFileError, place: Place, line: str) -> DagError:

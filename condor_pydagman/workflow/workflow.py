@@ -10,19 +10,20 @@ from typing import Any
 from condor_pydagman.api.dag_errors import DagError, DagProblem
 from condor_pydagman.api.dag_reading import StrPath, names_of, read_dag
 from condor_pydagman.api.dag_run import DagRun
-from condor_pydagman.api.dag_submit import OptionValue, submit_dag
+from condor_pydagman.api.dag_submit import OptionValue, options_of_free_dag, submit_dag
 from condor_pydagman.api.dag_view import Dag
 from condor_pydagman.errors import UsageError
 from condor_pydagman.garbage import collection_off
 from condor_pydagman.workflow import files, table, values
 from condor_pydagman.workflow.descriptions import Description
 from condor_pydagman.workflow.making import Making
+from condor_pydagman.workflow.methods import DagCommands
 from condor_pydagman.workflow.nodes import AllNodes, WorkflowNode, WorkflowNodes
 
 Vars = Mapping[str, object]
 
 
-class Workflow(Making):
+class Workflow(DagCommands):
     """A DAG in the making: a mapping from names to nodes, to which methods add.
 
     Every command of the DAG language is a method: of nodes, of `all_nodes`, or of the Workflow.
@@ -35,8 +36,8 @@ class Workflow(Making):
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.all_nodes = AllNodes(self)
+        self._making = Making()
+        self.all_nodes = AllNodes(self._making)
         self.file = ""
 
     @classmethod
@@ -48,35 +49,46 @@ class Workflow(Making):
             DagError: they can't be read, or DAGMan would refuse them.
         """
         flow = cls()
-        flow.base = read_dag(*paths)
-        place = flow.places.here()
+        flow._making.base = read_dag(*paths)
+        place = flow._making.places.here()
         for command in files.included(names_of(paths)):
-            flow.say(command, place)
+            flow._making.say(command, place)
         return flow
+
+    def _add(self, word: str, **values: Any) -> Workflow:
+        self._making.command(word, values)
+        return self
 
     def __repr__(self) -> str:
         return f"<Workflow of {len(self)} nodes>"
 
     def __len__(self) -> int:
-        return len(self.base or ()) + len(self.order)
+        return len(self._making.base or ()) + len(self._making.order)
 
     def __iter__(self) -> Iterator[str]:
         """The names of the nodes and splices; those of files that it adds to come first."""
-        yield from self.base or ()
-        yield from (node.name for node in self.order)
+        yield from self._making.base or ()
+        yield from (node.name for node in self._making.order)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.knows(name)
+        return isinstance(name, str) and self._making.knows(name)
 
     def __getitem__(self, name: str) -> WorkflowNode:
         """The node or splice of that name; KeyError if there is none."""
-        if not self.knows(name):
+        if not self._making.knows(name):
             raise KeyError(name)
-        return self.node(name)
+        return self._making.node(name)
 
     def select(self, pattern: str) -> WorkflowNodes:
-        """The nodes whose names match a pattern of the shell, such as `Fit*`."""
-        return WorkflowNodes(self, [self.node(name) for name in matching(self, pattern)])
+        """The nodes whose names match a pattern of the shell, such as `Fit*`.
+
+        Raises:
+            DagError: there is none.
+        """
+        found = [self._making.node(name) for name in matching(self, pattern)]
+        if not found:
+            raise values.refused(f"There is no node {pattern}", self._making.here())
+        return WorkflowNodes(self._making, found)
 
     # Nodes.
 
@@ -153,7 +165,7 @@ class Workflow(Making):
     ) -> WorkflowNode:
         """Add a node that runs another DAG (SUBDAG EXTERNAL): a DAG file, or a Workflow, which is
         written into a file beside this one; see `job`."""
-        return self._one("SUBDAG EXTERNAL", name, dag, vars, (directory, noop, done))
+        return self._one("SUBDAG EXTERNAL", name, _inner(dag), vars, (directory, noop, done))
 
     def splice(
         self, name: str, dag: StrPath | Workflow, *, directory: StrPath = ""
@@ -163,7 +175,7 @@ class Workflow(Making):
 
         Its nodes are named `name+A`; what is said of them is said in the other DAG.
         """
-        return self._one("SPLICE", name, dag, None, (directory, False, False))
+        return self._one("SPLICE", name, _inner(dag), None, (directory, False, False))
 
     def _one(
         self,
@@ -177,11 +189,12 @@ class Workflow(Making):
             raise TypeError(f"the name of a node must be a text, not {name!r}")
         if vars is not None and not isinstance(vars, (dict, Mapping)):  # a dict is told at once
             raise TypeError(f"vars must be a mapping, not {vars!r}")
-        definition = self.define(word, name, submit, options)
-        pairs = self.pairs(vars) if vars else ""
-        node = self.add(name, definition, pairs, self.places.here())
-        if isinstance(submit, Workflow):
-            self.inner[name] = submit
+        making = self._making
+        definition = making.define(word, name, submit, options)
+        pairs = making.pairs(vars) if vars else ""
+        node = making.add(name, definition, pairs, making.places.here())
+        if isinstance(submit, Making):
+            making.inner[name] = submit
         return node
 
     def layer(
@@ -210,33 +223,35 @@ class Workflow(Making):
                 file says this.
             TypeError: a row or the description is none.
         """
-        first, described, place = len(self.order), len(self.described), self.places.here()
-        shared = name.partition("{")[0] or "layer"
-        definition = self.define("JOB", shared, submit, (directory, False, False), shared=True)
+        making = self._making
+        first, described, place = len(making.order), len(making.described), making.places.here()
+        shared = name.partition("{")[0].rstrip("_-.") or "layer"
+        definition = making.define("JOB", shared, submit, (directory, False, False), shared=True)
         name_of, nodes = table.namer(name), []
         try:
             with collection_off():
                 for number, row in enumerate(table.rows(rows, columns)):
-                    nodes.append(self.add(name_of(number, row), definition, self.pairs(row), place))
+                    name = name_of(number, row)
+                    nodes.append(making.add(name, definition, making.pairs(row), place))
         except BaseException as error:
-            self.forget(first, described)
+            making.forget(first, described)
             if isinstance(error, table.RowError):
-                raise values.refused(str(error), self.here()) from None
+                raise values.refused(str(error), making.here()) from None
             raise
-        self.layers.append(range(first, len(self.order)))
-        return WorkflowNodes(self, nodes)
+        making.layers.append(range(first, len(making.order)))
+        return WorkflowNodes(making, nodes)
 
     def description(self, name: str, description: Description) -> str:
         """Add a submit description that several nodes can name (SUBMIT-DESCRIPTION); gives the
         name."""
-        self.describe(name, description)
+        self._making.describe(name, description)
         return name
 
     # The whole.
 
     def text(self) -> str:
         """The DAG file."""
-        return "".join(files.blocks(self, self._name()))
+        return "".join(files.blocks(self._making, self._name()))
 
     def _name(self) -> str:
         return self.file or files.UNNAMED
@@ -247,7 +262,7 @@ class Workflow(Making):
         Raises:
             DagError: DAGMan would refuse it.
         """
-        return files.dag(self, self._name())
+        return files.dag(self._making, self._name())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         """Its picture, for notebooks, or what is wrong with it."""
@@ -258,7 +273,7 @@ class Workflow(Making):
 
     def check(self) -> tuple[DagProblem, ...]:
         """Everything for which DAGMan would refuse the DAG; () for nothing."""
-        return files.problems(self, self._name())
+        return files.problems(self._making, self._name())
 
     def write(self, path: StrPath, *, overwrite: bool = False) -> str:
         """Write the DAG file, and those of its inner Workflows; gives its name.
@@ -274,7 +289,7 @@ class Workflow(Making):
             DagError: DAGMan would refuse it.
             FileError: there is another file, DAGMan runs this one, or it can't be written.
         """
-        files.write(self, os.fspath(path), overwrite)
+        files.write(self._making, os.fspath(path), overwrite)
         self.file = os.fspath(path)
         return self.file
 
@@ -285,11 +300,20 @@ class Workflow(Making):
 
         Args:
             path, overwrite: as of `write`; '' for the file that was written last.
-            options: those of `submit_dag`, as `max_jobs=10`; `force=True` if it has run before.
+            options: those of `submit_dag`, as `max_jobs=10`.  A DAG that has failed goes on where
+                it has stopped; with `force=True` it begins anew, as does one that has succeeded.
 
         Raises:
+            DagError, FileError: as of `write` and `submit_dag`; a DAG whose job is in the queue is
+                neither written nor submitted.
             UsageError: no file is named.
         """
-        if not (path or self.file):
+        file = path or self.file
+        if not file:
             raise UsageError('name a DAG file: submit("my.dag")')
-        return submit_dag(self.write(path or self.file, overwrite=overwrite), **options).run
+        options_of_free_dag(file, **options)  # before the file that its job will read is replaced
+        return submit_dag(self.write(file, overwrite=overwrite), **options).run
+
+
+def _inner(dag: StrPath | Workflow) -> StrPath | Making:
+    return dag._making if isinstance(dag, Workflow) else dag

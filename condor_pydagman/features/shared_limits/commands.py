@@ -32,10 +32,7 @@ def _refuse(word: str, words: Words) -> str:
 
 @rows.Row("SHARED_LIMIT", "Nodes that keep to a limit which several DAGs share.", after="CHOOSE")
 class SharedLimit(NamedTuple):
-    """SHARED_LIMIT: nodes that keep to a limit which DAGs share.
-
-    `members` is ALL_NODES, CATEGORY or NODES; `names` are of the nodes, or of the category.
-    """
+    """SHARED_LIMIT: nodes that keep to a limit which DAGs share."""
 
     line: int
     limit: str = rows.name("name of the limit", sample="licenses")

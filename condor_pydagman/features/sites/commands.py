@@ -71,10 +71,7 @@ def _group(name: str, words: Words) -> str:
     after="MAXJOBS",
 )
 class SiteGroupLine(NamedTuple):
-    """SITE_GROUP: nodes that run at one site.
-
-    `members` is NODES, SPLICE or ALL_NODES; `names` are of the nodes, or of the splice.
-    """
+    """SITE_GROUP: nodes that run at one site."""
 
     line: int
     name: str = rows.name("name of the group", check=_group, sample="g")
@@ -95,7 +92,7 @@ class SiteGroupLine(NamedTuple):
     after="SITE_GROUP",
 )
 class SitePolicyLine(NamedTuple):
-    """SITE_POLICY: what `value` is depends on `key`."""
+    """SITE_POLICY: one key of the policy of a group, and its value."""
 
     line: int
     group: str = rows.name("name of the group", sample="g")

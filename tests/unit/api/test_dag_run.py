@@ -392,6 +392,15 @@ def test_commands_to_the_job(logs: DagLogs, dagman: Any, monkeypatch: pytest.Mon
         run.remove()
 
 
+@pytest.mark.parametrize(("code", "more"), [(1, r"failed\); .*goes on"), (0, r"succeeded\)$")])
+def test_what_has_ended_can_not_be_steered(
+    logs: DagLogs, dagman: Any, code: int, more: str
+) -> None:
+    end(logs, dagman, code)()
+    with pytest.raises(FileError, match=rf"t\.dag is over \({more}"):
+        DagRun("t.dag").steer("rerun", "A")
+
+
 def test_steering_reaches_the_dagman_of_the_file(
     logs: DagLogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import htcondor2
 import pytest
 
-from condor_pydagman import ConfigError, DagError, FileError, UsageError, submit_dag
+from condor_pydagman import ConfigError, DagError, FileError, UsageError, Workflow, submit_dag
 from condor_pydagman.adapters import knobs
 from condor_pydagman.cli import submit_dag as command
+from condor_pydagman.monitor import schedd_queries
 from tests import locks
 
 
@@ -83,8 +84,41 @@ def test_values_that_the_command_refuses() -> None:
 
 def test_files_of_an_earlier_run_are_in_the_way() -> None:
     submit_dag("t.dag", no_submit=True, dagman="/opt/condor_dagman")
-    with pytest.raises(FileError, match="already exists"):
+    with pytest.raises(FileError, match=r"(?s)already exists.*force=True") as caught:
         submit_dag("t.dag", no_submit=True, dagman="/opt/condor_dagman")
+    assert "-f" not in str(caught.value)
+
+
+def test_a_dag_whose_job_waits_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit_dag("t.dag", no_submit=True, dagman="/opt/condor_dagman")
+    ad = {"ClusterId": 42, "Iwd": os.getcwd(), "Arguments": "-Dag t.dag", "JobStatus": 1}
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
+    written = Path("t.dag.condor.sub").read_text()
+    with pytest.raises(FileError, match="as job 42, which is in the queue"):
+        submit_dag("t.dag", force=True)
+    assert Path("t.dag.condor.sub").read_text() == written
+
+
+def test_a_dag_whose_job_is_held_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("t.dag.lock").write_text("42\n")  # nobody holds it: DAGMan was killed
+    ad = {"ClusterId": 42, "Iwd": os.getcwd(), "Arguments": "-Dag t.dag", "JobStatus": 5}
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
+    with pytest.raises(FileError, match="as job 42, which is in the queue"):
+        submit_dag("t.dag", force=True)
+
+
+def test_a_workflow_whose_job_waits_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = Workflow()
+    flow.job("A", "a.sub")
+    flow.write("flow.dag")
+    Path("flow.dag.condor.sub").touch()
+    ad = {"ClusterId": 42, "Iwd": os.getcwd(), "Arguments": "-Dag flow.dag", "JobStatus": 1}
+    monkeypatch.setattr(schedd_queries, "my_dagman_ads", lambda: [ad])
+    written = Path("flow.dag").read_text()
+    flow.job("B", "b.sub")
+    with pytest.raises(FileError, match="as job 42"):
+        flow.submit()
+    assert Path("flow.dag").read_text() == written
 
 
 def test_a_dag_that_runs_is_refused() -> None:

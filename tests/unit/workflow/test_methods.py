@@ -161,3 +161,22 @@ def test_values_of_wrong_types(call: Callable[[Any, Any], Any], message: str) ->
     flow = Workflow()
     with pytest.raises(TypeError, match=message):
         call(flow, flow.job("A", "a.sub"))
+
+
+def test_help_says_which_parameters_exclude_each_other() -> None:
+    bundle = " ".join((Workflow.bundle.__doc__ or "").split())
+    assert "Give one of `category`, `nodes`, or none: ALL_NODES." in bundle
+    assert "Give one of `program`, `url`." in (Workflow.notify.__doc__ or "")
+
+
+def test_what_dagman_would_read_otherwise_is_told() -> None:
+    with pytest.raises(DagError, match="running = '5m' would be read as 300"):
+        Workflow().all_nodes.timeout(running="5m")  # type: ignore[arg-type]
+
+
+def test_what_help_and_completion_show_is_for_users() -> None:
+    by_hand = {"all_nodes", "check", "dag", "data", "description", "file", "final", "job", "layer"}
+    by_hand |= {"provisioner", "read", "select", "service", "splice", "subdag", "submit", "text"}
+    words = {about.word.lower() for about in manual()}
+    shown = {name for name in dir(Workflow()) if not name.startswith("_")}
+    assert shown - words - by_hand == {"write"}
