@@ -149,9 +149,11 @@ class DagRun:
             options: as for the function `steer`.
 
         Raises:
-            FileError: no DAGMan of the caller's runs this DAG on this machine.
+            FileError: no DAGMan of the caller's runs this DAG on this machine, or it does so as
+                another job than that of this run.
             UsageError: the request is wrong; the message of DAGMan says why.
         """
+        self._run.refuse_later()
         return request_client.steer(self.dag_file, command, nodes, **options)
 
     def remove(self, reason: str = "") -> None:
