@@ -20,11 +20,12 @@ from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.api.run_report import RunReport
 from condor_pydagman.api.run_tables import Row, attempt_rows, columns, frame, statistics_rows
 from condor_pydagman.cli.report_command import Told, check_has_run, page, told_of
-from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.errors import PoolError, PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dagman_job_commands import act_on
 
 INTERVAL_S = 2.0  # between looks of a view
+MAX_INTERVAL_S = 86400.0
 
 
 class DagRun:
@@ -226,8 +227,13 @@ class DagRun:
         Elsewhere it is printed once.
 
         Args:
-            interval: seconds between two looks.
+            interval: seconds between two looks, a day at most.
+
+        Raises:
+            UsageError: it is not.
         """
+        if not 0 <= interval <= MAX_INTERVAL_S:
+            raise UsageError(f"interval is {interval}: give a number of seconds, a day at most")
         display = display_of_kernel()
         if display is None:
             print(self._repr_mimebundle_()["text/plain"])
