@@ -118,6 +118,26 @@ def test_a_job_with_the_same_number_in_a_schedd_that_was_set_up_anew(
     assert said("A") == (0, "hello\n", "")
 
 
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("o = $(p)\np = $(o)\nqueue\n", "it is not known where job 7.0 of node A writes"),
+        ("queue o from pipe\n", "keeps no standard output"),
+    ],
+)
+def test_a_description_that_the_bindings_would_not_come_to_an_end_with(
+    work_directory: Path, said: Callable[..., Said], end: str, why: str
+) -> None:
+    os.mkfifo("pipe")
+    logs = dag(work_directory, "JOB A a.sub\n", f"executable = a\noutput = $(o)\n{end}")
+    logs.submit("A", 7)
+    logs.execute(7)
+    logs.terminate(7)
+    code, _, err = said("A")
+    assert code == 1
+    assert why in err
+
+
 def test_a_job_that_has_not_run(logs: DagLogs, said: Callable[..., Said]) -> None:
     write("A.7.0.x.0", "of a run before\n")
     code, out, err = said("A")
