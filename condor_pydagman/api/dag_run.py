@@ -23,6 +23,7 @@ from condor_pydagman.cli.report_command import Told, check_has_run, page, told_o
 from condor_pydagman.errors import PoolError, PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dagman_job_commands import act_on
+from condor_pydagman.printable import printable, printable_lines
 
 INTERVAL_S = 2.0  # between looks of a view
 MAX_INTERVAL_S = 86400.0
@@ -55,7 +56,7 @@ class DagRun:
 
     def __repr__(self) -> str:
         job = f", job {self._run.job}" if self._run.job is not None else ""
-        return f"<DagRun of {self.dag_file}{job}>"
+        return f"<DagRun of {printable(self.dag_file)}{job}>"
 
     @property
     def dag_file(self) -> str:
@@ -247,7 +248,7 @@ class DagRun:
         try:
             return Glance(self._run.found()).look()
         except PydagmanError as error:
-            return {"text/plain": f"{self!r}\n{error}"}
+            return {"text/plain": f"{self!r}\n{printable_lines(str(error))}"}
 
     def _told(self, all_runs: bool) -> Told:
         return told_of(self._run.found(), all_runs=all_runs)

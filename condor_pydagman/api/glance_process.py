@@ -19,6 +19,7 @@ from typing import Any
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.printable import printable_lines
 
 SHARE = 10  # a look may take one part in so many of the time until the next
 
@@ -49,4 +50,4 @@ def looks(order: Mapping[str, Any]) -> Iterator[dict[str, str]]:
             if select.select([sys.stdin], [], [], pause)[0] or os.getppid() != order["kernel"]:
                 return
     except PydagmanError as error:
-        yield {"text/plain": str(error)}
+        yield {"text/plain": printable_lines(str(error))}

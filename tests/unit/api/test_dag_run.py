@@ -436,3 +436,13 @@ def test_a_job_of_another_schedd_with_the_same_number_is_left_alone(
     assert run.cluster is None
     with pytest.raises(PoolError, match="has no DAGMan job in the queue"):
         run.remove()
+
+
+def test_the_name_of_a_file_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("\x1b[2J\u202e.dag").write_text(DAG)
+    run = DagRun("\x1b[2J\u202e.dag")
+    Path("\x1b[2J\u202e.dag").unlink()
+    for text in repr(run), run._repr_mimebundle_()["text/plain"].replace("\n", ""):
+        assert "\\x1b[2J\\u202e.dag" in text
+        assert text.isprintable()
