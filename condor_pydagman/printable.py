@@ -16,6 +16,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
+def printable_lines(text: str) -> str:
+    """`text` of several lines, each as `printable` has it."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def message(text: str) -> str:
     """`text` as part of a message: one line of at most MAX_MESSAGE_CHARS characters."""
     if len(text) > MAX_MESSAGE_CHARS:

@@ -43,6 +43,7 @@ _UNREADABLE = "parse_up_to_q_line() failed"  # if a line can't be read
 
 _COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro, only in descriptions that are not submitted
 _FOREACH = re.compile(r"(?:^|\s)(?:in|from|matching)\b", re.I)
+_FILE = re.compile(r"\bfrom\s+(?:\[[^\]]*\]\s*)?([^\s(][^|]*)\Z", re.I)
 _SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
 # Submit commands of late materialization.
 _LATE_MATERIALIZATION = ("max_materialize", "max_idle", "materialize_max_idle")
@@ -54,6 +55,9 @@ _MACRO = re.compile(r"\$\((\w+)\)")
 _ITEM_DOLLARS = re.compile(rf"(?:{re.escape(ITEM_DOLLAR)})+(?=([(\[]?))")
 # Functions of macros, but for those whose arguments are no names of macros.
 _FUNCTION = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_)[A-Z_]\w*\(", re.I)
+# Macros that are expanded to expand a value; a function that gets a name reads its value.
+_USED = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_CHOICE\([^)]*,)\w*\(\s*([\w.]+)", re.I)
+MAX_VALUE_CHARS = 1 << 20  # of a value with its macros expanded: the bindings need minutes for more
 _NOT_MATCHED = ("scheduler", "7")  # universes whose jobs get no ad of a machine
 
 
@@ -218,6 +222,7 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
         return [{}], 1
     if not _FOREACH.search(words):
         return [{}], _number(words)
+    _refuse_odd_file(words)
     items = _items(description)
     cut = _SLICE.search(words)
     if cut is not None:
@@ -260,11 +265,46 @@ def copy_of(description: htcondor2.Submit) -> htcondor2.Submit:
 
 
 def expanded(description: htcondor2.Submit, name: str) -> str:
-    """The value of a command with its macros expanded; '' if that is empty."""
+    """The value of a command with its macros expanded; '' if that is empty.
+
+    Raises:
+        ValueError: to expand it would not come to an end, or give more than MAX_VALUE_CHARS.
+    """
+    _expanded_length(description, name.lower(), {})
     try:
         return str(description.expand(name))
     except KeyError:  # the bindings' answer then
         return ""
+
+
+def _expanded_length(description: htcondor2.Submit, name: str, known: dict[str, int]) -> int:
+    """About how many characters a value has; `known`: the same of others, -1 while it is found out.
+
+    Raises:
+        ValueError: there is no end, or too many.
+    """
+    if name not in known:
+        value = str(description.get(name) or "")
+        known[name] = -1
+        used = (_expanded_length(description, one.lower(), known) for one in _USED.findall(value))
+        known[name] = len(value) + sum(used)
+    if known[name] < 0:
+        raise ValueError(f"macro {name} stands for itself, perhaps by way of others")
+    if known[name] > MAX_VALUE_CHARS:
+        raise ValueError(f"{name} has more than {MAX_VALUE_CHARS:,} characters with its macros")
+    return known[name]
+
+
+def _refuse_odd_file(words: str) -> None:
+    """Refuse a queue statement with items of a FIFO or a device, which may never come or end.
+
+    Raises:
+        ValueError: it is one.
+    """
+    found = _FILE.search(words)
+    path = found[1].strip() if found is not None else ""
+    if path not in ("", os.devnull) and os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"queue ... from {path}: it is not a regular file")
 
 
 def reason_of(error: Exception) -> str:

@@ -349,6 +349,8 @@ def _submit(adapter: ScheddAdapter, wanted: ask.Submit) -> ask.SubmitResult:
         outcome = ask.FirstCommonInput(first.token)
     except PoolError as error:
         outcome = error
+    except ValueError as error:  # a value has no end
+        outcome = PoolError(str(error), transient=False)
     except OSError as error:
         reason = f"can't read the submit file: {error.strerror or error}"
         outcome = PoolError(reason, transient=False)

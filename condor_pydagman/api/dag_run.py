@@ -20,12 +20,14 @@ from condor_pydagman.api.run_identity import OVER, RunIdentity
 from condor_pydagman.api.run_report import RunReport
 from condor_pydagman.api.run_tables import Row, attempt_rows, columns, frame, statistics_rows
 from condor_pydagman.cli.report_command import Told, check_has_run, page, told_of
-from condor_pydagman.errors import FileError, PoolError, PydagmanError
+from condor_pydagman.errors import FileError, PoolError, PydagmanError, UsageError
 from condor_pydagman.follow.dag_events import DagEvent
 from condor_pydagman.monitor.dagman_job_commands import act_on
 from condor_pydagman.monitor.found_state import DagState
+from condor_pydagman.printable import printable, printable_lines
 
 INTERVAL_S = 2.0  # between looks of a view
+MAX_INTERVAL_S = 86400.0
 
 
 class DagRun:
@@ -55,7 +57,7 @@ class DagRun:
 
     def __repr__(self) -> str:
         job = f", job {self._run.job}" if self._run.job is not None else ""
-        return f"<DagRun of {self.dag_file}{job}>"
+        return f"<DagRun of {printable(self.dag_file)}{job}>"
 
     @property
     def dag_file(self) -> str:
@@ -150,9 +152,11 @@ class DagRun:
             options: as for the function `steer`.
 
         Raises:
-            FileError: no DAGMan of the caller's runs this DAG on this machine.
+            FileError: no DAGMan of the caller's runs this DAG on this machine, or it does so as
+                another job than that of this run.
             UsageError: the request is wrong; the message of DAGMan says why.
         """
+        self._run.refuse_later()
         try:
             return request_client.steer(self.dag_file, command, nodes, **options)
         except FileError as error:
@@ -239,8 +243,13 @@ class DagRun:
         Elsewhere it is printed once.
 
         Args:
-            interval: seconds between two looks.
+            interval: seconds between two looks, a day at most.
+
+        Raises:
+            UsageError: it is not.
         """
+        if not 0 <= interval <= MAX_INTERVAL_S:
+            raise UsageError(f"interval is {interval}: give a number of seconds, a day at most")
         display = display_of_kernel()
         if display is None:
             print(self._repr_mimebundle_()["text/plain"])
@@ -254,7 +263,7 @@ class DagRun:
         try:
             return Glance(self._run.found()).look()
         except PydagmanError as error:
-            return {"text/plain": f"{self!r}\n{error}"}
+            return {"text/plain": f"{self!r}\n{printable_lines(str(error))}"}
 
     def _told(self, all_runs: bool) -> Told:
         return told_of(self._run.found(), all_runs=all_runs)

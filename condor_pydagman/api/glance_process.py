@@ -2,12 +2,14 @@
 
 In the kernel's own process the user's code would suffer: what reads a DAG changes the working
 directory, and HTCondor's bindings stop all threads while they wait for the schedd.  The process
-ends with the run, and when its standard input is closed, as it is when the kernel dies.
+ends with the run and with the kernel: its standard input is closed then, unless a child of the
+kernel has that open as well, so it looks for its parent too.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import select
 import sys
 import time
@@ -17,12 +19,14 @@ from typing import Any
 from condor_pydagman.api.run_glance import Glance
 from condor_pydagman.api.run_identity import RunIdentity
 from condor_pydagman.errors import PydagmanError
+from condor_pydagman.printable import printable_lines
 
 SHARE = 10  # a look may take one part in so many of the time until the next
 
 
 def main() -> int:
-    """Do what the order on standard input says: `dag` and `interval`; returns the exit code."""
+    """Do what the order on standard input says: `dag`, `interval`, and `kernel`, the process that
+    has started this one; returns the exit code."""
     order = json.loads(sys.stdin.readline())
     last: Mapping[str, str] = {}
     for seen in looks(order):
@@ -42,7 +46,8 @@ def looks(order: Mapping[str, Any]) -> Iterator[dict[str, str]]:
             if glance.over:
                 return
             cost = time.thread_time() - begun
-            if select.select([sys.stdin], [], [], max(order["interval"], cost * SHARE))[0]:
+            pause = max(order["interval"], cost * SHARE)
+            if select.select([sys.stdin], [], [], pause)[0] or os.getppid() != order["kernel"]:
                 return
     except PydagmanError as error:
-        yield {"text/plain": str(error)}
+        yield {"text/plain": printable_lines(str(error))}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -44,7 +46,8 @@ class LiveView:
     def close(self) -> None:
         """The cell stays as it is now."""
         if self._process is not None:
-            _close(self._process)
+            # To close its standard input is not enough: children of the kernel may have that too.
+            self._process.terminate()
 
 
 def display_of_kernel() -> Callable[..., Any] | None:
@@ -74,7 +77,8 @@ def _started(run: RunIdentity, interval: float) -> subprocess.Popen[str]:
     )
     assert process.stdin is not None
     dag = run.job if run.job is not None else run.path
-    process.stdin.write(json.dumps({"dag": dag, "interval": interval}) + "\n")
+    order = {"dag": dag, "interval": interval, "kernel": os.getpid()}
+    process.stdin.write(json.dumps(order) + "\n")
     process.stdin.flush()
     return process
 
@@ -89,7 +93,7 @@ def _hand_on(process: subprocess.Popen[str], cell: Any) -> None:
             cell.update(bundle, raw=True)
             last = bundle["text/plain"]
     _close(process)
-    if process.wait():
+    if process.wait() not in (0, -signal.SIGTERM):
         with contextlib.suppress(OSError, RuntimeError):
             cell.update({"text/plain": f"{last}\n{_STALE}"}, raw=True)
 

@@ -65,12 +65,25 @@ class RunIdentity:
         if self.job is not None:
             return self.job
         holder = living_holder(self._paths.lock)
-        return (holder.cluster if holder is not None else self.found(ask=True).cluster) or None
+        if holder is not None:
+            return holder.cluster or None
+        found = self.found(ask=True)
+        # Without an ad the number is that of a file, and may be another job's in this schedd.
+        return (found.cluster if found.ad or found.schedd_problem else 0) or None
 
     def lives(self) -> bool:
         """Whether its DAGMan runs, as far as its lock can be seen from here."""
         holder = living_holder(self._paths.lock)
         return holder is not None and self.job in (None, holder.cluster)
+
+    def refuse_later(self) -> None:
+        """Raise FileError if DAGMan runs the DAG as another job than the one that is meant."""
+        holder = living_holder(self._paths.lock)
+        if holder is not None and self.job not in (None, holder.cluster):
+            raise FileError(
+                f"DAGMan runs {shown(self.path)} as job {holder.cluster}, not as job {self.job} any"
+                f" more: DagRun({holder.cluster}) is its run"
+            )
 
     def files(self) -> list[str]:
         """What changes when a DAGMan job is submitted, held, released, removed, starts or ends."""

@@ -316,7 +316,7 @@ def _task(found: FoundDag, dag: Dag, node: int) -> TaskDescription:
         with working_directory(directory):
             text = description_of(dag, node, 0, found)
             return _of_description(text, found.directory)
-    except (PydagmanError, OSError, ImportError):  # without the bindings
+    except (PydagmanError, OSError, ImportError, ValueError):  # without the bindings
         return NOT_DESCRIBED
 
 

@@ -17,6 +17,7 @@ NEEDED = ("cryptography",)
 EXTRAS = {
     "draw": ("pygraphviz",),
     "watch": ("rich",),
+    "pandas": ("pandas",),
     "web": ("aiohttp",),
     "transfer": ("pycurl", "fsspec", "paramiko", "s3fs", "fsspec-xrootd", "xrootd"),
     "pelican": ("fsspec", "pelicanfs"),

@@ -129,9 +129,11 @@ def _error_file_of_history(failure: Failure, found: FoundDag) -> str:
         return ""  # the error file of a bundle is that of its runner
     try:
         ad = schedd_queries.ended_job(
-            attempt.cluster, attempt.proc, ("Err", "Iwd"), attempt.submitted
+            attempt.cluster, attempt.proc, ("Err", "Iwd", "DAGNodeName"), attempt.submitted
         )
     except PydagmanError:
+        return ""
+    if not schedd_queries.is_job_of(ad, failure.node.name):
         return ""
     path = str(ad.get("Err", ""))
     return os.path.join(str(ad.get("Iwd", "")), path) if path not in ("", os.devnull) else ""

@@ -6,6 +6,7 @@ htcondor2 is imported with the first request.
 from __future__ import annotations
 
 from condor_pydagman.errors import PoolError, bindings_missing
+from condor_pydagman.printable import message
 
 _REASON = "by condor_pydagman.DagRun"
 _DONE = ("TotalSuccess", "TotalAlreadyDone")
@@ -22,7 +23,7 @@ def act_on(cluster: int, action: str, reason: str = "") -> None:
 
     Args:
         action: `Remove`, `Hold` or `Release`, a JobAction of the bindings.
-        reason: for the job's ad and log.
+        reason: for the job's ad and log, as one line; the schedd would lose one with a `"`.
 
     Raises:
         PoolError: the schedd does not answer, or refuses; the job is not in the queue, say.
@@ -33,7 +34,7 @@ def act_on(cluster: int, action: str, reason: str = "") -> None:
     except ImportError as error:
         raise PoolError(f"{what}: {bindings_missing(error)}", transient=False) from None
     which = f"ClusterId == {cluster} && ProcId == 0 && JobUniverse == 7"
-    said = reason or _REASON
+    said = message(reason).replace('"', "'") or _REASON
     try:
         # The bindings ignore a reason without a code, but for a release.
         why = said if action == "Release" else (said, 0)
@@ -43,4 +44,6 @@ def act_on(cluster: int, action: str, reason: str = "") -> None:
     if not any(answer.get(name, 0) for name in _DONE):
         told = (words for name, words in _REFUSALS.items() if answer.get(name, 0))
         refusal = next(told, _REFUSALS["TotalNotFound"])
+        if action == "Release" and refusal == _REFUSALS["TotalNotFound"]:
+            refusal += ", or not on hold"
         raise PoolError(f"{what}: {refusal}", transient=False)

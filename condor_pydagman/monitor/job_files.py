@@ -22,7 +22,7 @@ from condor_pydagman.named_tuple import NamedTuple
 
 _ATTRIBUTES = (
     *("ClusterId", "ProcId", "Iwd", "Out", "Err", "UserLog", "StreamOut", "StreamErr"),
-    "ShouldTransferFiles",
+    *("ShouldTransferFiles", "DAGNodeName"),
 )
 _COMMANDS = ("output", "error", "log")
 _TRUE = ("true", "yes", "t", "y", "1")
@@ -49,8 +49,11 @@ class JobFiles(NamedTuple):
         return self.transfers == "YES" and kind not in self.streamed
 
 
-def by_ads(attempt: Attempt) -> list[JobFiles]:
+def by_ads(attempt: Attempt, node: str) -> list[JobFiles]:
     """By the ads of an attempt's jobs; [] if it has none of its own, or the schedd none of them.
+
+    Args:
+        node: its name.
 
     Raises:
         PoolError: the schedd does not answer.
@@ -60,7 +63,7 @@ def by_ads(attempt: Attempt) -> list[JobFiles]:
     ads = schedd_queries.jobs_of_node(
         attempt.cluster, attempt.proc, attempt.procs, _ATTRIBUTES, attempt.submitted
     )
-    return sorted(map(_of_ad, ads), key=_number)
+    return sorted((_of_ad(ad) for ad in ads if schedd_queries.is_job_of(ad, node)), key=_number)
 
 
 def by_description(

@@ -193,7 +193,7 @@ class NodeOutput:
     def _found_out(self, attempt: Attempt) -> list[JobFiles]:
         """By ads, and by the description where these are missing."""
         try:
-            told = {one.job: one for one in by_ads(attempt)}
+            told = {one.job: one for one in by_ads(attempt, self._name)}
         except PoolError as error:
             self._silent, told = str(error), {}
         if len(told) < max(attempt.procs, 1) and self._dag is not None and self._node is not None:

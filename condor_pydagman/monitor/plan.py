@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.files import DagFiles, read_text, working_directory
+from condor_pydagman.adapters.files import DagFiles, living_holder, read_text, working_directory
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job.options import leave_out
@@ -120,8 +120,12 @@ def begin_of_last_run(found: FoundDag) -> float:
 
 def is_of_earlier_run(found: FoundDag) -> bool:
     """Whether the logs are of a later run than that of the DAGMan job, which has ended."""
-    left = found.left_queue_at
-    return bool(found.ended and left) and begin_of_last_run(found) > left + 1
+    if not found.ended:
+        return False
+    holder, left = living_holder(found.paths.lock), found.left_queue_at
+    if holder is not None and found.cluster not in (0, holder.cluster):
+        return True
+    return bool(left) and begin_of_last_run(found) > left + 1
 
 
 def with_logs(found: FoundDag) -> FoundDag:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from condor_pydagman.errors import PoolError, bindings_missing
+from condor_pydagman.names import logged_name
 
 Ad = Mapping[str, Any]
 
@@ -143,6 +144,12 @@ def jobs_of_node(
             "the schedd for its history",
         )
     return found
+
+
+def is_job_of(ad: Ad, node: str) -> bool:
+    """Whether a job is one of a node of that name.  A schedd that was set up anew since, or another
+    one, has other jobs of the same numbers."""
+    return logged_name(str(ad.get("DAGNodeName", ""))) == logged_name(node)
 
 
 def machine_ads(wanted: Sequence[str] = ()) -> list[Ad]:

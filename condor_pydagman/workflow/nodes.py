@@ -269,7 +269,12 @@ class WorkflowNodes(Joinable, Sequence[WorkflowNode]):
 
 
 class AllNodes(NodeCommands):
-    """All nodes of a Workflow, also those that come later, for commands that take ALL_NODES."""
+    """All nodes of a Workflow, also those that come later, for commands that take ALL_NODES.
+
+    What is said of a node itself counts for it, whichever is said first.
+    """
+
+    vars = Joinable.vars
 
     def __init__(self, flow: Owner) -> None:
         self.flow = flow

@@ -19,7 +19,7 @@ from typing import Any
 
 from condor_pydagman.adapters.files import read_text
 from condor_pydagman.api.dag_errors import DagError, problem
-from condor_pydagman.errors import PydagmanError
+from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.language import commands
 from condor_pydagman.language.parser import Reading, iter_commands
 from condor_pydagman.workflow.program_calls import call, described, making, refused
@@ -55,6 +55,7 @@ class Node:
         """Its name before that number; '' if it is not that of a node of a layer."""
         found = _NUMBERED.fullmatch(self.name)
         plain = self.made[0] == "job" and not re.search("noop=|done=", self.made[2])
+        plain = plain and not set("{}") & set(self.name)  # which a layer would fill in
         return found[1] if found and plain and found[2] == str(number) else ""
 
 
@@ -77,7 +78,7 @@ class Program:
             FileError: it can't be read.
         """
         reading = Reading(self._file)
-        for command in iter_commands(read_text(self._file), reading):
+        for command in iter_commands(self._read(), reading):
             self._take(command)
         if reading.errors:
             raise DagError(map(problem, reading.errors))
@@ -87,6 +88,12 @@ class Program:
         head = ("from condor_pydagman import Workflow", "", "flow = Workflow()", *self._settings)
         end = f'if __name__ == "__main__":\n    flow.write({name!r})\n'
         return "\n".join((*head, "", *made, "", *edge_lines(edges, self._positions), "", end))
+
+    def _read(self) -> str:
+        try:
+            return read_text(self._file)
+        except OSError as error:
+            raise FileError(f"can't read {self._file}: {error.strerror}") from None
 
     def _take(self, command: Any) -> None:
         if isinstance(command, _DEFINING):
@@ -108,11 +115,24 @@ class Program:
         elif node:
             node.calls.append(call(command, self._file))
         elif command.node == "ALL_NODES":
-            self._settings.append(f"flow.all_nodes{call(command, self._file)}")
+            self._settings.append(f"flow.all_nodes{self._default(command)}")
         elif isinstance(command, commands.Category) and command.category.isdigit():
             self._settings.append(f"flow.maxjobs({command.node!r}, {command.category})")
         else:
             raise refused(command, self._file, f"of {command.node}, which is not defined before")
+
+    def _default(self, command: Any) -> str:
+        """What is said of all nodes; a Workflow has what is said of single ones come after it."""
+        made = call(command, self._file)
+        method = made.partition("(")[0] + "("
+        for node in self._nodes.values():
+            if any(one.startswith(method) for one in node.calls) or (
+                node.row and method == ".vars("
+            ):
+                raise refused(
+                    command, self._file, f"of all nodes stands behind that of {node.name}"
+                )
+        return made
 
     def _take_joins(self) -> set[str]:
         """The names of the nodes that only join others, which are taken away."""

@@ -70,7 +70,8 @@ def described(text: str, command: Command, file: str) -> str:
     for line in map(str.strip, text.splitlines()):
         name, equals, value = (part.strip() for part in line.partition("="))
         if line and not line.startswith("#"):
-            if not equals or len(name.split()) != 1:
+            is_word = len(name.split()) == 1 and name.lower() != "queue"
+            if not equals or not is_word or value.endswith("\\"):
                 raise refused(command, file, f"has a line that no dict can have: {line}")
             found[name] = value
     return repr(found)

@@ -47,7 +47,8 @@ def inner_file(file: str, name: str) -> str:
 
 def _is_setting(command: Command) -> bool:
     word = of_class(type(command)).word
-    return word in SUBMIT_ONLY or word in DEFINING or isinstance(command, _FIRST)
+    is_default = getattr(command, "node", "") == "ALL_NODES"  # later lines of nodes change it
+    return is_default or word in SUBMIT_ONLY or word in DEFINING or isinstance(command, _FIRST)
 
 
 def _with_space(block: Iterator[Line]) -> Iterator[Line]:

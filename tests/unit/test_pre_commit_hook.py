@@ -69,3 +69,10 @@ def test_a_mistake_in_one_of_them(repository: Path) -> None:
     assert "bad one.dag:2" in done.stdout
     assert "    in bad one.dag\n" in done.stdout
     assert "good/one.dag:" not in done.stdout.replace("good/one.dag: warning DAG306", "")
+
+
+def test_a_file_whose_name_begins_as_an_option_does(repository: Path) -> None:
+    (repository / "bad one.dag").rename(repository / "-bad.dag")
+    done = run(repository, "-UseDagDir", "-bad.dag")
+    assert done.returncode == 1
+    assert "in ./-bad.dag" in done.stdout

@@ -305,3 +305,41 @@ def test_a_fault_within_the_bindings_is_told_as_such(
     assert caught.value.reason.startswith(f"{type(error).__name__}: {error} (an error within HTC")
     assert f"bindings {htcondor2.version().split()[1]}, or in how we call" in caught.value.reason
     assert "please report it" in caught.value.reason
+
+
+LONG = "".join(f"{one} = {99 * f'$({used})'}\n" for one, used in zip("abcd", "bcde")) + "e = x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("output = $(x)\nx = $(y)\ny = $F(X)\n", "macro x stands for itself"),
+        ("output = $INT(output)\n", "macro output stands for itself"),
+        (f"output = $(a)\n{LONG}", "more than 1,048,576 characters"),
+    ],
+)
+def test_macros_without_an_end_are_not_expanded(text: str, why: str) -> None:
+    """The bindings would not return, or end the process."""
+    description = descriptions.parse(f"executable = $(x:a)\n{text}queue\n")
+    with pytest.raises(ValueError, match=why):
+        descriptions.expanded(description, "output")
+
+
+def test_macros_that_only_look_endless() -> None:
+    text = (
+        "x = $(x)b\nfile = a/$(x)\nfile = $F(file)\nout = $ENV(o:)$RANDOM_CHOICE(out, out)$$(o)\n"
+    )
+    description = descriptions.parse(f"executable = $(x)\n{text}queue\n")
+    assert descriptions.expanded(description, "executable") == "b"
+    assert descriptions.expanded(description, "out") == "out$$(o)"
+
+
+def test_items_of_what_is_no_file(work_directory: Path) -> None:
+    os.mkfifo("fifo")
+    (work_directory / "items").write_text("1\n2\n")
+    for path in "fifo", "[:1] fifo", "/dev/zero", ".":
+        description = descriptions.parse(f"executable = a\nqueue x from {path}\n")
+        with pytest.raises(ValueError, match="is not a regular file"):
+            descriptions.queued(description)
+    description = descriptions.parse("executable = a\nqueue 2 x from items\n")
+    assert descriptions.procs_of(description) == 4

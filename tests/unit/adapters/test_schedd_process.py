@@ -72,6 +72,8 @@ class Adapter(ScheddAdapter):
         self._do("submit")
         if text == "unreadable":
             raise Unreadable
+        if text == "endless":
+            raise ValueError("macro x stands for itself")
         if text == "unknown":
             raise LostReply("who knows")
         self.warn("mind the gap")
@@ -218,6 +220,7 @@ def test_an_answer_may_lead_to_another_request(bench: Bench) -> None:
     [
         ("unreadable", Unreadable, "parse_up_to_q_line() failed"),
         ("unknown", LostReply, "who knows"),
+        ("endless", PoolError, "macro x stands for itself"),
     ],
 )
 def test_kinds_of_errors_are_told_apart(

@@ -411,3 +411,55 @@ def test_steering_reaches_the_dagman_of_the_file(
     )
     DagRun("t.dag").steer("rerun", "A", "B", descendants=True)
     assert asked == [((str(Path("t.dag").resolve()), "rerun", ("A", "B")), {"descendants": True})]
+
+
+@pytest.mark.usefixtures("schedd")
+def test_what_is_asked_of_an_old_run_does_not_reach_a_later_one(
+    logs: DagLogs, monkeypatch: pytest.MonkeyPatch, dagman: Any
+) -> None:
+    steered: list[Any] = []
+    monkeypatch.setattr(
+        "condor_pydagman.adapters.request_client.steer", lambda *words, **_: steered.append(words)
+    )
+    run = DagRun(42)
+    run.steer("halt")
+    Path("t.dag.lock").write_text("43\n")
+    with pytest.raises(FileError, match="as job 43, not as job 42 any more"):
+        run.steer("halt")
+    assert len(steered) == 1
+    DagRun("t.dag").steer("halt")
+    assert len(steered) == 2
+
+
+def test_an_old_run_tells_nothing_of_one_that_began_at_once(
+    logs: DagLogs, schedd: dict[str, Any], dagman: Any
+) -> None:
+    run = DagRun(42)
+    schedd.update(JobStatus=3, EnteredCurrentStatus=int(BEGIN))
+    Path("t.dag.lock").write_text("43\n")
+    for what in run.attempts, run.report, lambda: list(run.events(follow=False)):
+        with pytest.raises(FileError, match="of a later run than job 42"):
+            what()
+
+
+def test_a_job_of_another_schedd_with_the_same_number_is_left_alone(
+    logs: DagLogs, schedd: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schedd of an interrupted run was set up anew, or is on another machine."""
+    monkeypatch.setattr("condor_pydagman.api.dag_run.act_on", lambda *_: pytest.fail("it did"))
+    Path("t.dag.lock").write_text("42\n")
+    schedd.update(Iwd="/elsewhere")
+    run = DagRun("t.dag")
+    assert run.cluster is None
+    with pytest.raises(PoolError, match="has no DAGMan job in the queue"):
+        run.remove()
+
+
+def test_the_name_of_a_file_stays_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("\x1b[2J\u202e.dag").write_text(DAG)
+    run = DagRun("\x1b[2J\u202e.dag")
+    Path("\x1b[2J\u202e.dag").unlink()
+    for text in repr(run), run._repr_mimebundle_()["text/plain"].replace("\n", ""):
+        assert "\\x1b[2J\\u202e.dag" in text
+        assert text.isprintable()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from condor_pydagman import DagRun
+from condor_pydagman import DagRun, UsageError
 from condor_pydagman.api import glance_process
 from condor_pydagman.monitor import schedd_queries
 from condor_pydagman.pool import processes
@@ -216,12 +217,35 @@ def test_another_call_ends_the_first(logs: DagLogs, cells: Cells) -> None:
         run.show(interval=60)
         assert first is not None
         assert first._process is not None
-        assert first._process.wait(LIMIT_S) == 0
+        first._process.wait(LIMIT_S)
         assert run._view is not None
         assert run._view._process is not None
         run._view.close()
         run._view._process.wait(LIMIT_S)
     assert cells.made == 2
+    assert "no longer updated" not in "".join(one["text/plain"] for one in cells.shown.queue)
+
+
+def test_a_view_ends_although_a_child_of_the_kernel_has_its_pipe(
+    logs: DagLogs, cells: Cells
+) -> None:
+    run = DagRun("t.dag")
+    with locks.held("t.dag.lock", "42\n"):
+        run.show(interval=60)
+        view = run._view
+        assert view is not None
+        assert view._process is not None
+        assert view._process.stdin is not None
+        child = os.dup(view._process.stdin.fileno())
+        view.close()
+        view._process.wait(LIMIT_S)
+        os.close(child)
+
+
+@pytest.mark.parametrize("interval", [float("nan"), -1, 1e30])
+def test_an_interval_that_is_none(logs: DagLogs, cells: Cells, interval: float) -> None:
+    with pytest.raises(UsageError, match="a number of seconds"):
+        DagRun("t.dag").show(interval)
 
 
 def test_a_view_that_breaks_down_says_so(logs: DagLogs, cells: Cells) -> None:
@@ -244,16 +268,18 @@ def test_a_run_that_is_over_needs_no_process(logs: DagLogs, cells: Cells) -> Non
 
 
 KERNEL = """\
-import sys
+import os, sys
 from condor_pydagman.api.live_view import LiveView
 from condor_pydagman.api.run_identity import RunIdentity
 view = LiveView(RunIdentity("t.dag"), 0.1, lambda bundle, **_: sys.stderr)
-print(view._process.pid, flush=True)
+if os.fork():
+    print(view._process.pid, flush=True)
 sys.stdin.readline()
 """
 
 
 def test_the_process_ends_when_the_kernel_dies(logs: DagLogs) -> None:
+    """A child that the kernel has forked, as multiprocessing does, has all of its pipes."""
     argv = [sys.executable, "-c", KERNEL]
     with (
         locks.held("t.dag.lock", "42\n"),

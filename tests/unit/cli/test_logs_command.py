@@ -55,6 +55,11 @@ def dag(directory: Path, text: str, submit: str = SUBMIT, name: str = "t.dag") -
     return made
 
 
+def ad(**values: str) -> dict[str, Any]:
+    """Of job 7.0."""
+    return {"ClusterId": 7, "ProcId": 0, "DAGNodeName": "A", **values}
+
+
 def write(path: str, text: str, *, at: float = BEGIN + 60) -> None:
     Path(path).write_text(text)
     os.utime(path, (at, at))
@@ -95,9 +100,42 @@ def test_the_ad_counts_more_than_the_description(
 ) -> None:
     logs.execute(7)
     logs.terminate(7)
-    ads.append({"ClusterId": 7, "ProcId": 0, "Iwd": str(work_directory), "Out": "other"})
+    ads.append(ad(Iwd=str(work_directory), Out="other"))
     write("other", "by the ad\n")
     assert said("A") == (0, "by the ad\n", "")
+
+
+def test_a_job_with_the_same_number_in_a_schedd_that_was_set_up_anew(
+    logs: DagLogs, ads: Ads, said: Callable[..., Said], work_directory: Path
+) -> None:
+    logs.execute(7)
+    logs.terminate(7)
+    ads.append(ad(Iwd=str(work_directory), Out="other", DAGNodeName="B"))
+    write("other", "of another DAG\n")
+    write("A.7.0.x.0", "hello\n")
+    assert said("A") == (0, "hello\n", "")
+    del ads[0]["DAGNodeName"]
+    assert said("A") == (0, "hello\n", "")
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ("o = $(p)\np = $(o)\nqueue\n", "it is not known where job 7.0 of node A writes"),
+        ("queue o from pipe\n", "keeps no standard output"),
+    ],
+)
+def test_a_description_that_the_bindings_would_not_come_to_an_end_with(
+    work_directory: Path, said: Callable[..., Said], end: str, why: str
+) -> None:
+    os.mkfifo("pipe")
+    logs = dag(work_directory, "JOB A a.sub\n", f"executable = a\noutput = $(o)\n{end}")
+    logs.submit("A", 7)
+    logs.execute(7)
+    logs.terminate(7)
+    code, _, err = said("A")
+    assert code == 1
+    assert why in err
 
 
 def test_a_job_that_has_not_run(logs: DagLogs, said: Callable[..., Said]) -> None:
@@ -328,7 +366,7 @@ def test_a_dag_file_that_is_gone(
     logs.execute(7)
     logs.terminate(7)
     Path("t.dag").unlink()
-    ads.append({"ClusterId": 7, "ProcId": 0, "Iwd": str(work_directory), "Out": "o"})
+    ads.append(ad(Iwd=str(work_directory), Out="o"))
     write("o", "by the ad\n")
     code, out, err = said("A")
     assert (code, out) == (0, "by the ad\n")

@@ -90,16 +90,18 @@ def test_the_history_knows_the_file_that_the_submit_file_does_not_tell(
     work_directory: Path, history: dict[str, Any]
 ) -> None:
     (work_directory / "other").write_text("bad\n")
-    history.update(Err="other", Iwd=str(work_directory))
+    history.update(Err="other", Iwd=str(work_directory), DAGNodeName="A")
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3)) == Excerpt("other", ("bad",))
-    history.update(Err="/dev/null")
+    history.update(DAGNodeName="B")  # of another DAG, in a schedd that was set up anew
+    assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3)) is None
+    history.update(Err="/dev/null", DAGNodeName="A")
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3)) is None
 
 
 def test_the_history_does_not_know_the_file_of_a_task_of_a_bundle(
     work_directory: Path, history: dict[str, Any]
 ) -> None:
-    history.update(Err="runner.err", Iwd=str(work_directory))
+    history.update(Err="runner.err", Iwd=str(work_directory), DAGNodeName="A")
     assert excerpt("JOB A a.sub\n", "queue\n", attempt(value=3, noop=2)) is None
 
 

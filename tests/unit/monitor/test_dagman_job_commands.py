@@ -61,3 +61,17 @@ def test_a_refusal(schedd: Schedd, answer: Any, why: str) -> None:
     with pytest.raises(PoolError, match=f"can't remove DAGMan's job 7: {why}") as caught:
         act_on(7, "Remove")
     assert caught.value.transient is isinstance(answer, Exception)
+
+
+def test_only_jobs_on_hold_can_be_released(schedd: Schedd) -> None:
+    schedd.answer = {}
+    with pytest.raises(PoolError, match="it is not in the queue, or not on hold"):
+        act_on(7, "Release")
+
+
+def test_any_reason_is_one_line_of_text(schedd: Schedd) -> None:
+    """The schedd takes a quote for the end of a ClassAd string, and what follows for more of it."""
+    act_on(7, "Hold", 'a "b"\n\0\x1b\udcff ' + "c" * 5000)
+    ((_, _, (said, _)),) = schedd.asked
+    assert said.startswith("a 'b'\\x0a\\x00\\x1b\\xff ccc")
+    assert len(said) < 1100

@@ -144,7 +144,11 @@ def test_another_file() -> None:
     [
         ("JOB A a.sub\nSITE_GROUP g SPLICE A\n", "SITE_GROUP can't be translated"),
         ("JOB A {\nif defined x\nendif\n}\n", "a line that no dict can have: if defined x"),
+        ("JOB A {\narguments = a \\\nx = b\n}\n", "a line that no dict can have: arguments = a"),
+        ("JOB A {\nqueue = 3\n}\n", "a line that no dict can have: queue = 3"),
         ("RETRY A 3\nJOB A a.sub\n", "of A, which is not defined before"),
+        ("JOB A a.sub\nRETRY A 3\nRETRY ALL_NODES 2\n", "of all nodes stands behind that of A"),
+        ('JOB A a\nVARS A x="1"\nVARS ALL_NODES x="2"\n', "of all nodes stands behind that of A"),
         ("JOB A\n", "No submit description"),
     ],
 )
@@ -154,6 +158,19 @@ def test_what_is_not_translated(text: str, message: str) -> None:
         Program("my.dag").text()
 
 
+def test_what_is_said_of_all_nodes_and_then_of_one() -> None:
+    text = 'RETRY ALL_NODES 3\nVARS ALL_NODES x="1"\nJOB A a.sub\nJOB B b.sub\n'
+    Path("my.dag").write_text(f'{text}VARS A x="2"\nRETRY A 1\n')
+    _, ours = again("my.dag")
+    assert nodes(ours) == nodes(read_dag("my.dag"))
+
+
+def test_names_with_braces_are_no_patterns_of_a_layer() -> None:
+    Path("my.dag").write_text("JOB {x}0 a.sub\nJOB {x}1 a.sub\nPARENT {x}0 CHILD {x}1\n")
+    _, ours = again("my.dag")
+    assert list(ours) == ["{x}0", "{x}1"]
+
+
 def test_the_command() -> None:
     Path("my.dag").write_text("JOB A a.sub\n")
     command = [sys.executable, "-m", "condor_pydagman.workflow.program"]
@@ -161,7 +178,7 @@ def test_the_command() -> None:
     assert done.stdout == Program("my.dag").text()
     failed = subprocess.run([*command, "no.dag"], capture_output=True, text=True, check=False)
     assert failed.returncode == 1
-    assert "no.dag" in failed.stderr
+    assert failed.stderr == "can't read no.dag: No such file or directory\n"
     assert failed.stdout == ""
 
 
