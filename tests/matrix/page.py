@@ -43,13 +43,17 @@ def _table(outcomes: Iterable[Outcome]) -> str:
 
 def _remarks(outcome: Outcome) -> Iterable[str]:
     """What is to be said of a pair below the table."""
-    lines = [outcome.obstacle] if outcome.obstacle else []
-    lines += [f"failed: `{name}`" for name in outcome.failures]
-    lines += [f"failed, then passed: `{name}`" for name in outcome.unsteady]
-    lines += [f"{number} skipped: {why}" for why, number in outcome.skips.items()]
-    if lines:
+    notes = _notes(outcome)
+    if notes:
         yield f"\nPython {outcome.pair.python}, bindings {outcome.pair.bindings}:\n\n"
-        yield from (f"- {line}\n" for line in lines)
+        yield from (f"- {note}\n" for note in notes)
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    notes = [outcome.obstacle] if outcome.obstacle else []
+    notes += [f"failed: `{name}`" for name in outcome.failures]
+    notes += [f"failed, then passed: `{name}`" for name in outcome.unsteady]
+    return notes + [f"{number} skipped: {why}" for why, number in outcome.skips.items()]
 
 
 def result(outcome: Outcome) -> str:
@@ -66,7 +70,4 @@ def result(outcome: Outcome) -> str:
 
 def lines_of(outcome: Outcome) -> list[str]:
     """An outcome as it is told on the terminal."""
-    return [
-        f"{result(outcome)}, {outcome.seconds} s",
-        *(line.strip() for line in _remarks(outcome)),
-    ]
+    return [f"{result(outcome)}, {outcome.seconds} s", *_notes(outcome)]

@@ -57,6 +57,12 @@ def test_a_result_in_a_line() -> None:
     assert page.result(outcome(obstacle="no network")) == "not tested"
 
 
+def test_an_outcome_on_the_terminal() -> None:
+    found = outcome(passed=1, seconds=9, failures=["a"], skips={"there is no bash": 2})
+    told = ["1 passed, 1 failed, 2 skipped, 9 s", "failed: `a`", "2 skipped: there is no bash"]
+    assert page.lines_of(found) == told
+
+
 def test_the_page_keeps_what_is_around_its_tables(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(f"before\n{page.BEGIN}old\n{page.END}after\n")
