@@ -86,13 +86,13 @@ class RunEnd:
     def _time_is_over(self, seconds: float) -> DagTimeout:
         name = os.path.basename(self._run.path)
         try:
-            status = self._run.standing().status
+            status, goes_on = self._run.standing()
         except PydagmanError as error:
             text = f"{name} has not ended in {seconds:g} s, and how it stands is not known: {error}"
             return DagTimeout(text, None)
         if status.state is not DagState.HELD:
-            text = f"{name} is {status.state.value} after {seconds:g} s of waiting; it goes on"
-            return DagTimeout(text, status)
+            text = f"{name} is {status.state.value} after {seconds:g} s of waiting"
+            return DagTimeout(text + "; it goes on" * bool(goes_on), status)
         reason = self._run.hold_reason()
         text = f"{name} is held after {seconds:g} s of waiting" + f": {reason}" * bool(reason)
         text += "; it goes on when it is released, with release() or condor_release"

@@ -224,6 +224,9 @@ def test_an_interrupted_run_that_nobody_takes_up(
 ) -> None:
     Path("t.dag.lock").write_text("42\n")
     schedd.clear()
+    with pytest.raises(DagTimeout) as caught:
+        DagRun("t.dag").wait(0)
+    assert str(caught.value) == "t.dag is interrupted after 0 s of waiting"
     assert DagRun("t.dag").wait(600).state is DagState.INTERRUPTED
     assert run_end.ASK_S < clock.now < 3 * run_end.ASK_S  # it might be started again
 
