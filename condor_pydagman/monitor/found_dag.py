@@ -21,6 +21,7 @@ from condor_pydagman.monitor.file_facts import changed_at, shown
 from condor_pydagman.monitor.found_state import (
     SHORT_TAIL_BYTES,
     DagState,
+    is_anothers,
     state_of_ad,
     state_of_files,
 )
@@ -227,7 +228,7 @@ def _asked(found: FoundDag) -> FoundDag:
         return found  # it may be a job of another schedd, with the same number
     found = found._replace(ad=ad)
     state, _ = state_of_ad(ad)
-    if state in (DagState.HELD, DagState.IDLE):
+    if state in (DagState.HELD, DagState.IDLE) or is_anothers(found.paths.lock):
         return found._replace(state=state)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,10 +16,18 @@ from condor_pydagman.records.dagman_out import RunLog, last_run
 from condor_pydagman.vocabulary import EXIT_RESTART
 from condor_pydagman.vocabulary import DagStatus as Number
 
-__all__ = ["DagState", "StateOfFiles", "state_of_ad", "state_of_exit", "state_of_files"]
+__all__ = [
+    "DagState",
+    "StateOfFiles",
+    "is_anothers",
+    "state_of_ad",
+    "state_of_exit",
+    "state_of_files",
+]
 
 MAX_TAIL_BYTES = 1 << 20  # bytes at the end of `.dagman.out` that are read
 SHORT_TAIL_BYTES = 1 << 16  # the same if there may be hundreds of DAGs
+_SUBMITTED = re.compile(rb"^000 \((\d+)\.", re.M)
 EXIT_ABORTED = 2  # condor_dagman(1): after condor_rm, and after errors that end a run at once
 
 
@@ -29,7 +38,8 @@ class StateOfFiles(NamedTuple):
         state: what it is about.
         run: its last run, by the end of `.dagman.out`.
         updated: when `.dagman.out` was changed last, seconds since the epoch; 0 without one.
-        cluster: of DAGMan's job, 0 if the lock file names none.
+        cluster: of DAGMan's job, 0 if the lock file names none.  One of another user can't be read:
+            then it is the job that was submitted last.
     """
 
     state: DagState
@@ -50,10 +60,26 @@ def state_of_files(paths: DagPaths, tail_bytes: int = MAX_TAIL_BYTES) -> StateOf
     data, updated = _tail(paths.dagman_out, tail_bytes)
     run, holder = last_run(data), living_holder(paths.lock)
     cluster = holder.cluster if holder else named_cluster(paths.lock)
+    if is_anothers(paths.lock):
+        cluster = _submitted_last(paths.dagman_log)
     if holder:
         halted = os.path.exists(paths.halt) or run.dag_status == Number.HALTED
         return StateOfFiles(DagState.HALTED if halted else DagState.RUNNING, run, updated, cluster)
     return StateOfFiles(_without_dagman(paths, run, started=bool(data)), run, updated, cluster)
+
+
+def is_anothers(lock: str) -> bool:
+    """Whether the lock file can't be read, so that nobody can say here whether DAGMan lives."""
+    return os.path.exists(lock) and not os.access(lock, os.R_OK)
+
+
+def _submitted_last(dagman_log: str) -> int:
+    """The cluster of DAGMan's job by its log; 0 if that does not tell."""
+    try:
+        found = _SUBMITTED.findall(_tail(dagman_log, SHORT_TAIL_BYTES)[0])
+    except FileError:
+        return 0
+    return int(found[-1]) if found else 0
 
 
 def _without_dagman(paths: DagPaths, run: RunLog, *, started: bool) -> DagState:

@@ -466,3 +466,21 @@ def test_the_name_of_a_file_stays_text(tmp_path: Path, monkeypatch: pytest.Monke
     for text in repr(run), run._repr_mimebundle_()["text/plain"].replace("\n", ""):
         assert "\\x1b[2J\\u202e.dag" in text
         assert text.isprintable()
+
+
+def test_a_run_of_another_user_whose_lock_can_not_be_read(
+    logs: DagLogs, clock: Clock, schedd: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, _: not str(path).endswith(".lock"))
+    Path("t.dag.lock").write_text("of another user\n")
+    Path("t.dag.dagman.log").write_text(
+        "000 (041.000.000) once\n...\n000 (042.000.000) again\n...\n"
+    )
+    run = DagRun("t.dag")
+    assert (run.status.state, run.cluster) == (DagState.RUNNING, 42)
+    with pytest.raises(DagTimeout, match="is running after 60 s of waiting; it goes on"):
+        run.wait(60)
+    schedd.update(JobStatus=5)
+    assert run.status.state is DagState.HELD
+    schedd.clear()
+    assert run.wait(60).state is DagState.INTERRUPTED
