@@ -25,6 +25,7 @@ from condor_pydagman.errors import PoolError
 from condor_pydagman.features import NOTIFIES
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records import own_ad, run_statistics
+from condor_pydagman.records.own_events import newer_record
 from condor_pydagman.timers import (
     AD_CHECK_S,
     MAX_AD_CHECK_S,
@@ -33,6 +34,7 @@ from condor_pydagman.timers import (
     START_TIMEOUT_S,
     SUBMIT_SLICE_S,
 )
+from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
 
 if TYPE_CHECKING:
     from condor_pydagman.daemon import ports
@@ -171,6 +173,14 @@ class Loop:
         for events in self.run.log.to_end():
             now = self._now()
             for event in events:  # no client waits for a reply, so much of `_feed` is not needed
+                if (
+                    type(event) is inputs.LogEvent
+                    and event.kind == EventKind.GENERIC
+                    and event.text
+                ):
+                    self._refuse_newer(event)
+                    if self._performer.ending:
+                        return
                 self._note(event)
                 self._performer.perform(self.run.engine.handle(event, now))
             self.run.out.flush()  # or it keeps all lines of the replay in memory
@@ -179,6 +189,19 @@ class Loop:
         self.run.out.end_cached()
         self._feed(inputs.LogCaughtUp())
         self._performer.end_recovery()
+
+    def _refuse_newer(self, event: inputs.LogEvent) -> None:
+        """Leave all as it is if the log has a record that this version does not know: what it says
+        may be that a node has run, or must not."""
+        name = newer_record(event)
+        if name:
+            reason = (
+                f"ERROR: {self.run.log.path} has a record {name}, which a newer version of"
+                " condor_pydagman has written. Nothing has been changed. Install that version"
+                " again; starting again later"
+            )
+            leave = do.Exit(EXIT_RESTART, keep_lock=True, concluded=False)
+            self._performer.perform([do.Say(reason, 0), leave])
 
     def _feed(self, an_input: inputs.Input) -> None:
         begun = self._clock.monotonic()

@@ -166,12 +166,19 @@ def parse_record(info: str) -> RecordRead | None:
 
 
 def with_info(event: LogEvent, info: str) -> LogEvent:
-    """A generic event with what its text says: a journal record, or a note of a DATA node's worker,
-    which is kept as text."""
+    """A generic event with what its text says: a journal record; or its text, if that is a note of
+    a DATA node's worker or a record that only a newer version knows."""
     read = parse_record(info)
     if read is not None:
         return with_record(event, read)
-    return event._replace(text=info) if PLACEMENT_NOTE in info[:60] else event
+    is_text = PLACEMENT_NOTE in info[:60] or (event.cluster < 0 and _RECORD.fullmatch(info))
+    return event._replace(text=info) if is_text else event
+
+
+def newer_record(event: LogEvent) -> str:
+    """The name of the record of a generic event if only a newer version knows it; else ''."""
+    found = _RECORD.fullmatch(event.text) if event.record is None else None
+    return found[1] if found and not event.text.lstrip().startswith(PLACEMENT_NOTE) else ""
 
 
 def with_record(event: LogEvent, read: RecordRead) -> LogEvent:

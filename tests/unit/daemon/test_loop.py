@@ -20,7 +20,8 @@ from condor_pydagman.engine.inputs import (
     Shutdown,
 )
 from condor_pydagman.graph.model import StatusFile
-from condor_pydagman.vocabulary import EventKind
+from condor_pydagman.records.own_events import with_info
+from condor_pydagman.vocabulary import EXIT_RESTART, EventKind
 from tests import make
 from tests.unit.daemon.simulated_daemon import SimulatedDaemon
 
@@ -91,6 +92,19 @@ def test_queue_replies_wait_for_a_half_written_event() -> None:
     assert daemon.run_to_end() == 0
     assert daemon.when(inputs.Halt)[0] <= 1.0 + SOON_S
     assert 2.0 <= daemon.when(QueueListed)[0] <= 2.0 + 2 * nodes_log_writer.TORN_CHECK_S
+
+
+def test_a_log_of_a_newer_version_is_left_as_it_is() -> None:
+    daemon = SimulatedDaemon("A", recovering=True)
+    note = '[ DAGManNote = "TOMORROW"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+    daemon.world.log.append_own(make.submit("A", 7))
+    daemon.world.log.append_own(with_info(inputs.LogEvent(EventKind.GENERIC), note))
+    before = list(daemon.world.log.entries)
+    assert daemon.run_to_end() == EXIT_RESTART
+    assert daemon.world.log.entries == before
+    assert daemon.world.locked
+    assert not daemon.requests(ask.Remove)
+    assert "record TOMORROW" in daemon.world.trace_text()
 
 
 def test_throttles_edited_before_the_start_are_known_when_the_dag_begins() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from condor_pydagman.engine.actions import AppendJournalRecord
 from condor_pydagman.engine.inputs import LogEvent
 from condor_pydagman.records import own_events
-from condor_pydagman.vocabulary import JournalRecord
+from condor_pydagman.vocabulary import EventKind, JournalRecord
 
 WHEN = "2026-11-21 12:08:04"
 
@@ -215,3 +215,13 @@ def test_control_characters_become_blanks() -> None:
     record = own_events.parse_record(info_of(own_events.record_event(WHEN, "A", action)))
     assert record is not None
     assert record.text == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("name", "cluster", "found"),
+    [("TOMORROW", -1, "TOMORROW"), ("TOMORROW", 7, ""), ("GROWN", -1, ""), ("PLACEMENT", -1, "")],
+)
+def test_records_of_newer_versions(name: str, cluster: int, found: str) -> None:
+    note = f'[ DAGManNote = "{name}"; Node = "A"; DAGManNodeRetry = 0; Value = 0; Text = "" ]'
+    event = own_events.with_info(LogEvent(EventKind.GENERIC, cluster), note)
+    assert own_events.newer_record(event) == found
