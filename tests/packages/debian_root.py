@@ -97,7 +97,7 @@ class DebianRoot:
             stderr=subprocess.DEVNULL,
         )
         until(self._is_there, "the namespaces are made", over=self._over)
-        ready = "condor_status -af Name; condor_q -af ClusterId > /dev/null || echo"
+        ready = "condor_q -af ClusterId > /dev/null && condor_status -af Name"
         until(lambda: self.run("sh", "-c", ready, check=False).strip(), "HTCondor is up")
         self.run("useradd", "--create-home", "--shell", "/bin/bash", USER)
 
