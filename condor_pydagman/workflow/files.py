@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 
-from condor_pydagman.adapters.files import DagFiles, read_text
+from condor_pydagman.adapters.files import DagFiles, make_directory, read_text, replace
 from condor_pydagman.api.dag_errors import DagError, DagProblem, Place
 from condor_pydagman.api.dag_reading import build_options, dag_of, problems_of
 from condor_pydagman.api.dag_view import Dag
@@ -22,7 +21,6 @@ from condor_pydagman.workflow.making import Making
 
 UNNAMED = "workflow.dag"  # what messages call a file that has no name yet
 _BLOCK_LINES = 2000
-_NEW = ".new"  # behind the name of a file that is not complete yet
 
 Texts = Mapping[str, Making]  # by the names of files what stands in them
 Read = Callable[[str], Iterator[str]]  # gives a file of some name in blocks of whole lines
@@ -115,43 +113,17 @@ def _said(flow: Making, place: Place) -> tuple[Place, str] | None:
 
 def write(flow: Making, file: str, overwrite: bool) -> None:
     """Write all files of a Workflow; see `Workflow.write`."""
-    own, files = texts(flow, file), DagFiles()
+    own = texts(flow, file)
     for path in own:
         _refuse(flow, path, overwrite)
-    try:
-        with collection_off():
-            for path, one in own.items():
-                _write(f"{path}{_NEW}", blocks(one, path))
-            found = _found(own, file, lambda path: files.read(f"{path}{_NEW}"))
-        if found:
-            raise DagError(found)
-        for path in own:
-            _replace(path)
-    finally:
-        for path in own:
-            with suppress(OSError):
-                os.unlink(f"{path}{_NEW}")
-
-
-def _write(path: str, some: Iterable[str]) -> None:
-    with _told(path):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            file.writelines(some)
-
-
-def _replace(path: str) -> None:
-    with _told(path):
-        os.replace(f"{path}{_NEW}", path)
-
-
-@contextmanager
-def _told(path: str) -> Iterator[None]:
-    """What the system refuses is a FileError."""
-    try:
-        yield
-    except OSError as error:
-        raise FileError(f"can't write {path}: {error.strerror}") from None
+    with collection_off():
+        made = {path: list(blocks(one, path)) for path, one in own.items()}
+        found = _found(own, file, lambda path: iter(made[path]))
+    if found:
+        raise DagError(found)
+    for path, text in made.items():
+        make_directory(os.path.dirname(path))
+        replace(path, text, durable=False)
 
 
 def _refuse(flow: Making, path: str, overwrite: bool) -> None:
