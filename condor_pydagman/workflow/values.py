@@ -11,7 +11,7 @@ from condor_pydagman.errors import DagFileError
 from condor_pydagman.language import rows
 from condor_pydagman.language.commands import Command
 from condor_pydagman.language.keywords import ROWS
-from condor_pydagman.language.parser import Reading, iter_commands
+from condor_pydagman.language.parser import Reading, iter_commands, lines_of
 from condor_pydagman.language.syntax import of_class, of_word
 from condor_pydagman.vocabulary import ScriptKind
 
@@ -127,16 +127,22 @@ def line(command: Command, place: Place) -> str:
         DagError: no line of a DAG file says it.
     """
     try:
+        return lines_of(command)
+    except ValueError:
+        raise _explained(command, place) from None
+
+
+def _explained(command: Command, place: Place) -> DagError:
+    """Why no line of a DAG file says a command."""
+    try:
         found = of_class(type(command)).write(command)
     except ValueError as error:
-        raise refused(str(error), place, repr(command)) from None
+        return refused(str(error), place, repr(command))
     reading = Reading("")
     read = list(iter_commands(found, reading))
     if reading.errors:
-        raise of_line(reading.errors[0], place, found)
-    if len(read) != 1 or type(read[0]) is not type(command) or read[0][1:] != command[1:]:
-        raise refused("A DAG file can't say this", place, found, hint=_difference(command, read))
-    return found
+        return of_line(reading.errors[0], place, found)
+    return refused("A DAG file can't say this", place, found, hint=_difference(command, read))
 
 
 def _difference(command: Command, read: Sequence[Command]) -> str:
