@@ -53,7 +53,7 @@ class Making:
         self.layers: list[range] = []  # of nodes, by the order in which they were made
         self._parents: list[Joinable] = []
         self._children: list[Joinable] = []
-        self._joined_at = array("l")  # numbers of places; -1 and below for weak ones
+        self._joined_at = array("i")  # numbers of places; -1 and below for weak ones
         self.places = Places()
         self._keys: set[str] = set()  # names of variables that have been looked at
         self._brings_nodes = False
