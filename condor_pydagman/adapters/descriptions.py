@@ -270,7 +270,8 @@ def expanded(description: htcondor2.Submit, name: str) -> str:
     Raises:
         ValueError: to expand it would not come to an end, or give more than MAX_VALUE_CHARS.
     """
-    _expanded_length(description, name.lower(), {})
+    if "$" in (description.get(name) or ""):  # few values have macros, and all nodes pay for it
+        _expanded_length(description, name.lower(), {})
     try:
         return str(description.expand(name))
     except KeyError:  # the bindings' answer then
