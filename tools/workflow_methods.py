@@ -27,8 +27,6 @@ BY_HAND = {
 OF_RESCUE_FILES = "rescue file"  # in the summaries of commands that only DAGMan writes
 # One class is the command of two words.
 _SAID_BY_WORD = {"PIN_IN": {"out": "False"}, "PIN_OUT": {"out": "True"}}
-# Of a Dag only: the line of the command has no such value.
-_NODES = "NODES"
 _WIDTH = 100
 
 _HEAD = '''\
@@ -82,7 +80,6 @@ class Parameter(NamedTuple):
     Attributes:
         name, type: as in its signature.
         default: '' if it must be given.
-        value: what the command gets of it, if it is not the parameter itself; by its field.
         keyword: whether it must be named.
     """
 
