@@ -98,7 +98,11 @@ class DebianRoot:
         )
         until(self._is_there, "the namespaces are made", over=self._over)
         ready = "condor_q -af ClusterId > /dev/null && condor_status -af Name"
-        until(lambda: self.run("sh", "-c", ready, check=False).strip(), "HTCondor is up")
+        until(
+            lambda: self.run("sh", "-c", ready, check=False).strip(),
+            "HTCondor is up",
+            story=lambda: self.run("sh", "-c", "tail -n 30 /var/log/condor/*Log", check=False),
+        )
         self.run("useradd", "--create-home", "--shell", "/bin/bash", USER)
 
     def stop(self) -> None:

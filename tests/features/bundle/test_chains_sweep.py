@@ -18,6 +18,7 @@ def test_hardly_slower(shape: str, comes_home: bool) -> None:
         for mean in (0.01, 1.0, 20.0):
             pool = Pool(slots, start_s=1.5, live_s=0.5, comes_home=comes_home)
             found = compare(Case(shape, "constant", 100, mean, 0, pool))
+            # Chains are not cut before times are known: of 20 with steps of 1 s, 8 go whole.
             assert found.bundles.ratio < 1.09, found
 
 
