@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import fetch, personal, privileges, release_tree
+from condor_pydagman.pool import choice, personal, privileges, release_tree
 from tests.matrix.outcome import POOL, Counts, Outcome, Pair, counts
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -87,7 +87,7 @@ def _daemons() -> str:
         PoolError: there is none.
     """
     shared = privileges.identity().way == "account"
-    release = fetch.find(personal.cache_directory(os.environ, shared), personal.silent)
+    release = choice.find(personal.cache_directory(os.environ, shared), personal.silent)
     return ".".join(map(str, release_tree.ask_version(release) or ()))
 
 
