@@ -43,7 +43,8 @@ class Sites:
         return f"{name}-{self.scene.work.name}"
 
     def publish(self) -> str:
-        done = self.monitor("--once")
+        # No ad runs out while a scene runs: it lasts three intervals.
+        done = self.monitor("--once", "--interval", str(LIMIT_S))
         assert done.returncode == 0, done.stdout + done.stderr
         return str(done.stdout)
 

@@ -13,6 +13,7 @@ from tests.contract.sites import COLLECTOR, DIRECTORY, DISK, Claims, SitesContra
 from tests.installation import CHECKOUT
 from tests.pool.access_point import AccessPoint
 from tests.pool.test_schedd_contract import NOWHERE
+from tests.waiting import LIMIT_S
 
 pytestmark = pytest.mark.pool
 
@@ -33,7 +34,7 @@ class RealSide:
             lines = (f'Name = "{self._full(name)}"', "MaxMatches = 1", f'Scene = "{work.name}"')
             (work / "sites" / f"{name}.ad").write_text("\n".join(lines) + "\n")
         words = ("condor_pydagman", "sites", "monitor", "--once", str(work / "sites"))
-        access_point.run(*words)
+        access_point.run(*words, "--interval", str(LIMIT_S))
 
     def first_round(self, claims: Claims, wanted: tuple[int, ...], fault: str = "") -> Claims | str:
         away = self._claims.with_name("away")
