@@ -147,6 +147,11 @@ class OutLog:
             lost, self._lost = self._lost, 0
             self.say(f"({lost} lines are missing here: {self.path} could not be written)", 0)
 
+    def close(self) -> None:
+        """Write what is left and close the file; the object is of no use any more."""
+        self.flush()
+        os.close(self._fd)
+
     def _reopen_if_replaced(self) -> None:
         """Make the file again if it was renamed or deleted."""
         now = time.monotonic()

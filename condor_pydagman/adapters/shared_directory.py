@@ -101,6 +101,8 @@ class SharedDirectory:
             os.close(self.fd)
             self.fd = -1
 
+    __del__ = close
+
     def names(self) -> list[str]:
         """Every name in it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -180,25 +181,16 @@ class _Look(NamedTuple):
 
 def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     """What would run of a DAG."""
-    from condor_pydagman.daemon import dag_input, initialize
+    from condor_pydagman.daemon import dag_input
     from condor_pydagman.features.bundle.adapters import outlook as bundle_outlook
     from condor_pydagman.features.cache.adapters import outlook as cache_outlook
     from condor_pydagman.features.growth.adapters import outlook as growth_outlook
-    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
     from condor_pydagman.lint.job_counts import count_jobs
     from condor_pydagman.records.job_description import Workflow
 
-    out, paths = OutLog(os.devnull), options.paths()
+    paths = options.paths()
     look.described.add(os.path.realpath(paths.primary))
-    try:
-        config = initialize.configure(options, out).config
-        chosen = dag_input.choose_rescue(options, config, paths, out)
-        dag = dag_input.load(options, config, chosen, out)
-    except dag_input.CannotStart as error:
-        raise PydagmanError(str(error)) from None
-    cycle = find_cycle(dag)
-    if cycle:
-        raise PydagmanError(f"a cycle exists in the DAG: {describe_cycle(dag, cycle)}")
+    dag, config, rescue = _loaded(options, paths)
     cached = cache_outlook.outlook(dag, paths.cache)
     for node, why in cached.items():
         if not why:
@@ -212,7 +204,7 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
     return Outlook(
         options.dag_files,
         dag,
-        chosen.file,
+        rescue,
         steps(dag),
         count_jobs(dag, submitted, workflow),
         config,
@@ -226,6 +218,24 @@ def _outlook(options: DagmanOptions, look: _Look) -> Outlook:
         _missing(dag),
         _commands(dag, workflow) if look.commands else None,
     )
+
+
+def _loaded(options: DagmanOptions, paths: DagPaths) -> tuple[Dag, Config, str]:
+    """A DAG as DAGMan reads it, the knobs and options in force, and the rescue file's name."""
+    from condor_pydagman.daemon import dag_input, initialize
+    from condor_pydagman.graph.cycle import describe_cycle, find_cycle
+
+    with contextlib.closing(OutLog(os.devnull)) as out:
+        try:
+            config = initialize.configure(options, out).config
+            chosen = dag_input.choose_rescue(options, config, paths, out)
+            dag = dag_input.load(options, config, chosen, out)
+        except dag_input.CannotStart as error:
+            raise PydagmanError(str(error)) from None
+    cycle = find_cycle(dag)
+    if cycle:
+        raise PydagmanError(f"a cycle exists in the DAG: {describe_cycle(dag, cycle)}")
+    return dag, config, chosen.file
 
 
 def _commands(dag: Dag, workflow: Workflow) -> list[NodeCommands]:

@@ -92,6 +92,7 @@ class Space:
             for use in self._former:
                 use.close()
             self._former.clear()
+            self._ledgers = None
 
     def allocate(
         self, request: Allocate, surroundings: Surroundings, progress: Progress

@@ -19,3 +19,10 @@ def test_threads_that_list_it_at_once_get_all_names(tmp_path: Path) -> None:
         found = list(threads.map(lambda _: sorted(shared.names()), range(4000)))
     shared.close()
     assert [one for one in found if one != names] == []
+
+
+def test_it_is_closed_with_the_object(tmp_path: Path) -> None:
+    before = os.listdir("/proc/self/fd")
+    shared = SharedDirectory(str(tmp_path), os.open(tmp_path, OPEN))
+    del shared
+    assert os.listdir("/proc/self/fd") == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from pathlib import Path
@@ -27,11 +28,14 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     )
     around = Surroundings(settings, {}, "/", print)
     for host, identity, dag in (("/disk", "a", "t.dag"), ("host", "a", ""), ("host", "b", "")):
-        space = Space(settings, print, str(tmp_path / dag) if dag else "")
         request = Allocate(host, identity, 5 << 20, 7200.0)
-        space.allocate(request, around, Progress(threading.Event()))
-        space.close()
+        with space_of(settings, str(tmp_path / dag) if dag else "") as space:
+            space.allocate(request, around, Progress(threading.Event()))
     return settings
+
+
+def space_of(settings: Settings, dag: str) -> contextlib.closing[Space]:
+    return contextlib.closing(Space(settings, print, dag))
 
 
 def allocations(*words: str) -> int:
@@ -87,15 +91,17 @@ def test_what_is_released_of_a_dag_is_allocated_again_by_all_that_have_it(
 ) -> None:
     """Two DAGs have made it; what is released by its name is not needed any more."""
     names = str(tmp_path / "t.dag"), str(tmp_path / "u.dag")
-    spaces = [Space(settings, print, name) for name in names]
     around, progress = Surroundings(settings, {}, "/", print), Progress(threading.Event())
-    spaces[1].allocate(Allocate("/disk", "a", 5 << 20, 7200.0), around, progress)
+    with space_of(settings, names[1]) as space:
+        space.allocate(Allocate("/disk", "a", 5 << 20, 7200.0), around, progress)
     transfer = Transfer(parse_url("/a"), parse_url("/disk/a"), allocation_id="a")
     assert allocations("release", "--dag", "t.dag") == 0
     for name in names:
-        (request,) = Space(settings, print, name).given_back(transfer)
-        assert (request.host, request.size) == ("/disk", 5 << 20)
-        Space(settings, print, name).allocate(request, around, progress)
+        with space_of(settings, name) as space:
+            (request,) = space.given_back(transfer)
+            assert (request.host, request.size) == ("/disk", 5 << 20)
+            space.allocate(request, around, progress)
     assert allocations("release", "a", "--host", "/disk") == 0
     for name in names:
-        assert Space(settings, print, name).given_back(transfer) == []
+        with space_of(settings, name) as space:
+            assert space.given_back(transfer) == []

@@ -239,3 +239,9 @@ def test_nodes_of_which_nothing_has_changed(
     told = json.loads(said(capsys, "t.dag", "--json", "--nodes"))
     assert (told["done"], told["unchanged"], told["to_run"]) == (0, 1, ["B"])
     assert told["cached"] == {"A": "", "B": "x"}
+
+
+def test_it_leaves_nothing_open(capsys: pytest.CaptureFixture[str]) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    said(capsys, "t.dag")
+    assert len(os.listdir("/proc/self/fd")) == before

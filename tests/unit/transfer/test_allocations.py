@@ -44,7 +44,8 @@ class Bench:
         self.path = path
         self.said: list[str] = []
         self.settings = Settings(directory=str(path), capacities=(("/disk", 10 * KB),))
-        self.space = Space(self.settings, self.said.append)
+        self.opened = contextlib.ExitStack()
+        self.space = self.space_of("")
         self.surroundings = Surroundings(self.settings, {}, "/", self.said.append)
 
     def allocate(self, identity: str, size: int = KB, host: str = "/disk", **more: object) -> None:
@@ -76,11 +77,17 @@ class Bench:
         """The same for a node of a DAG."""
         other = Bench.__new__(Bench)
         other.__dict__.update(self.__dict__)
-        other.space = Space(self.settings, self.said.append, dag)
+        other.space = self.space_of(dag)
         return other
 
+    def space_of(self, dag: str) -> Space:
+        """Closed with the test, as what `own` gives."""
+        space = Space(self.settings, self.said.append, dag)
+        return self.opened.enter_context(contextlib.closing(space))
+
     def own(self) -> OwnAllocations:
-        return OwnAllocations(self.settings, self.said.append)
+        own = OwnAllocations(self.settings, self.said.append)
+        return self.opened.enter_context(contextlib.closing(own))
 
 
 def file(name: str, identity: str = "1") -> Transfer:
@@ -100,8 +107,8 @@ def progress() -> Progress:
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path / "shared")
-    yield bench
-    bench.space.close()
+    with bench.opened:
+        yield bench
 
 
 def test_twice_with_one_id_is_one_allocation(bench: Bench) -> None:
@@ -245,9 +252,9 @@ def test_it_keeps_nothing_open_when_it_is_closed_and_can_be_used_again(bench: Be
     bench.allocate("1", 5 * KB)
     bench.transfer(KB)
     path = Path(bench.space.use()._path)
-    assert _opened(path) == 1
+    assert _opened(path) == _opened(bench.path) == 1
     bench.space.close()
-    assert _opened(path) == 0
+    assert _opened(path) == _opened(bench.path) == 0
     bench.transfer(KB, "g")
     assert _opened(path) == 1
     bench.space.close()
