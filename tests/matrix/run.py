@@ -36,10 +36,16 @@ def main() -> int:
         print(f"Python {pair.python}, bindings {pair.bindings}:", flush=True)
         outcome = trial(pair, POOL if arguments.pool else NO_POOL, arguments.processes)
         keep(BOOK, outcome)
+        _write_page()
         print("\n".join(f"  {line}" for line in page.lines_of(outcome)), flush=True)
         failed = failed or bool(outcome.failures)
-    PAGE.write_text(page.document(PAGE, load(BOOK)), "utf-8")
+    if arguments.page:
+        _write_page()
     return int(failed)
+
+
+def _write_page() -> None:
+    PAGE.write_text(page.document(PAGE, load(BOOK)), "utf-8")
 
 
 def _arguments() -> argparse.Namespace:
