@@ -30,8 +30,7 @@ def obstacle(kind: str) -> str:
 
 def build(kind: str, into: Path) -> dict[str, Path]:
     """Build the packages of a kind ("deb" or "rpm"); their files by name, sources left out."""
-    into.mkdir()
-    words = [f"packaging/build-{kind}", str(into)]
+    words = [f"packaging/build-{kind}", os.path.relpath(into, CHECKOUT)]
     done = subprocess.run(
         words,
         cwd=CHECKOUT,
