@@ -55,9 +55,25 @@ def test_every_workflow_is_described() -> None:
     assert [path.name for path in WORKFLOWS if f"| `{path.name}` |" not in described] == []
 
 
+def test_every_environment_is_described() -> None:
+    described = (FORGE / "workflows/README.md").read_text(encoding="utf-8")
+    for workflow in WORKFLOWS:
+        text = workflow.read_text(encoding="utf-8")
+        for name in re.findall(r"^ +environment:(?:\n +name:)? (\S+)$", text, re.M):
+            assert f"`{name}`" in described, name
+
+
 def test_the_version_to_cite_is_ours() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", text, re.M) == [condor_pydagman.__version__]
+
+
+def test_the_changes_begin_with_our_version() -> None:
+    """As the workflow of a release wants it: with the date behind it, once it is released."""
+    text = (ROOT / "CHANGES.md").read_text(encoding="utf-8")
+    version, when = re.findall(r"^## (\S+) \((.*)\)$", text, re.M)[0]
+    assert version == condor_pydagman.__version__
+    assert when == "unreleased" or re.fullmatch(r"20\d\d-\d\d-\d\d", when)
 
 
 @pytest.mark.long
