@@ -9,7 +9,7 @@ import re
 import pytest
 
 import condor_pydagman
-from condor_pydagman.dagman_job.prepare_job import PACKAGED
+from condor_pydagman.adapters.installation import PACKAGED
 from tests.installation import CHECKOUT
 
 PACKAGING = CHECKOUT / "packaging"
