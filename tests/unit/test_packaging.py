@@ -49,6 +49,12 @@ def test_requirements() -> None:
         assert "python3-cryptography" in text(name)
 
 
+def test_the_default_package_stays_when_the_other_is_upgraded() -> None:
+    """If it needed a certain version, apt would remove it, and with it the default of all users."""
+    assert re.findall(r"(?m)^Depends: condor-pydagman\b(.*?),", text("debian/control")) == [""]
+    assert re.findall(r"(?m)^Requires: +%\{name\}(.*)$", text("condor-pydagman.spec")) == [""]
+
+
 def test_the_program_looks_where_the_packages_have_it() -> None:
     site = "/usr/lib/python3/dist-packages/condor_pydagman"
     assert os.path.normpath(f"{site}/{PACKAGED}") == f"{PLACE}/bin"
