@@ -55,6 +55,14 @@ def test_every_workflow_is_described() -> None:
     assert [path.name for path in WORKFLOWS if f"| `{path.name}` |" not in described] == []
 
 
+def test_every_environment_of_the_forge_is_described() -> None:
+    described = (FORGE / "workflows/README.md").read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    names = re.findall(r"^ +environment:(?: |\n +name: )([\w-]+)$", text, re.M)
+    assert sorted(names) == ["github-pages", "index"]
+    assert [name for name in names if f"`{name}`" not in described] == []
+
+
 def test_the_version_to_cite_is_ours() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", text, re.M) == [condor_pydagman.__version__]

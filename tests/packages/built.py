@@ -52,6 +52,11 @@ def contents(package: Path) -> set[str]:
     return {line.partition(" -> ")[0].split()[-1].lstrip(".") for line in lines if line[0] != "d"}
 
 
+def requirements(package: Path) -> list[str]:
+    """What an RPM requires."""
+    return _output("rpm", "--query", "--requires", "--package", str(package)).splitlines()
+
+
 def newer(package: Path, version: str, into: Path) -> Path:
     """The same Debian package as if it were of a later version, which condor_dagman says in its
     log, and condor_pydagman --version."""

@@ -113,6 +113,13 @@ def plain(paths: set[str]) -> set[str]:
     return {path for path in found if not re.search(own, path)}
 
 
+def test_the_rpm_requires_packages_by_their_names(rpms: dict[str, Path]) -> None:
+    """What pip calls them, whoever packaged HTCondor may not have said."""
+    required = built.requirements(rpms[MAIN])
+    assert "python3-condor >= 24.12" in required
+    assert [name for name in required if "dist(" in name] == []
+
+
 def test_no_file_is_in_htcondors_packages(
     root: DebianRoot, debs: dict[str, Path], rpms: dict[str, Path]
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import configparser
 import os
 import re
+import shutil
+import subprocess
 
 import pytest
 
@@ -54,6 +56,33 @@ def test_the_program_looks_where_the_packages_have_it() -> None:
     assert os.path.normpath(f"{site}/{PACKAGED}") == f"{PLACE}/bin"
     for name in ("place-files", "profile/condor_pydagman.sh", "profile/condor_pydagman.csh"):
         assert PLACE in text(name)
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"), [("sh -eu", f"{PLACE}/bin:/bin"), ("csh -ef", f"{PLACE}/bin:/bin")]
+)
+def test_a_profile_read_twice_changes_path_once(shell: str, said: str) -> None:
+    assert profile(shell, {"PATH": "/bin"}).stdout == f"{said}\n"
+
+
+@pytest.mark.parametrize("shell", ["sh -eu", "csh -ef"])
+def test_a_profile_is_no_error_without_path(shell: str) -> None:
+    """A shell that ends with an error in a profile lets nobody log in."""
+    assert profile(shell, {}).stderr == ""
+
+
+def profile(shell: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a shell does that reads its profile twice and prints PATH."""
+    program, flags = shell.split()
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"there is no {program}")
+    file = PACKAGING / f"profile/condor_pydagman.{program}"
+    read = {"sh": f". '{file}'", "csh": f"source '{file}'"}[program]
+    script = f"{read}; {read}; printenv PATH || :"
+    return subprocess.run(
+        [path, flags, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_scripts_can_be_run() -> None:
