@@ -132,10 +132,9 @@ def _unpack(tarball: Path, cache: Path, say: Callable[[str], None]) -> Path:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         trust.refuse_others(place if place.exists() else place.parent, fetch.ELSEWHERE)
-        with fetch.alone(cache):
-            if not place.exists():
-                say(f"unpacking {tarball} into {cache} (once)")
-                _unpack_into(place, tarball)
+        if not place.exists():
+            with fetch.alone(cache):
+                _unpack_into(place, tarball, say)
     except OSError as error:
         raise PoolError(
             f"{error.filename or cache}: {error.strerror}; set XDG_CACHE_HOME to a directory of"
@@ -145,7 +144,10 @@ def _unpack(tarball: Path, cache: Path, say: Callable[[str], None]) -> Path:
     return place
 
 
-def _unpack_into(place: Path, tarball: Path) -> None:
+def _unpack_into(place: Path, tarball: Path, say: Callable[[str], None]) -> None:
+    if place.exists():  # another process was first
+        return
+    say(f"unpacking {tarball} into {place.parent} (once)")
     part = place.with_name("part")
     shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
     try:

@@ -57,12 +57,11 @@ def fetch(cache: Path, say: Callable[[str], None]) -> Layout:
         cache.mkdir(parents=True, exist_ok=True)
         prefix = cache / "prefix"
         trust.refuse_others(prefix if os.path.lexists(prefix) else cache, ELSEWHERE)
-        with alone(cache):
-            found = cached(cache)
-            if found is None:
-                say(f"fetching HTCondor into {cache} (once)")
-                found = _build(cache)
-            return found
+        found = cached(cache)  # also where nothing can be written
+        if found is None:
+            with alone(cache):
+                found = cached(cache) or _fetch(cache, say)
+        return found
     except PoolError as error:
         raise PoolError(f"{error.reason}\n{advice.here()}", transient=error.transient) from None
     except OSError as error:
@@ -80,7 +79,8 @@ def alone(cache: Path) -> Iterator[None]:
         yield
 
 
-def _build(cache: Path) -> Layout:
+def _fetch(cache: Path, say: Callable[[str], None]) -> Layout:
+    say(f"fetching HTCondor into {cache} (once)")
     if not apt.available():
         raise PoolError(
             "no HTCondor found, and this machine has no apt-get to fetch one with",

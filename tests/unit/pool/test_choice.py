@@ -130,6 +130,15 @@ def test_a_named_one_that_is_none(tmp_path: Path, name: str, message: str) -> No
     assert not left.exists() or list(left.iterdir()) == []
 
 
+def test_what_is_unpacked_is_used_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = pack(releases.make(tmp_path / "condor-25.14.1"), tmp_path / "condor.tar.gz")
+    found = find(tmp_path, archive)
+    monkeypatch.delattr(fetch, "alone")
+    assert find(tmp_path, archive) == found
+
+
 def test_what_a_killed_process_left_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / "cache" / choice.UNPACKED / "part").mkdir(parents=True)
     archive = pack(releases.make(tmp_path / "condor-25.14.1"), tmp_path / "condor.tar.gz")

@@ -63,6 +63,15 @@ def test_a_release_that_others_can_change_is_not_run(tmp_path: Path, open_to_all
         fetch.fetch(tmp_path / "htcondor", print)
 
 
+def test_what_was_fetched_is_used_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_release(tmp_path / "prefix")
+    (tmp_path / "prefix" / fetch.STAMP).write_text(f"{tmp_path}/prefix\n")
+    monkeypatch.delattr(fetch, "alone")
+    assert fetch.fetch(tmp_path, print).release == tmp_path / "prefix/usr"
+
+
 def test_where_htcondor_can_not_run_none_is_fetched(tmp_path: Path) -> None:
     with pytest.raises(PoolError, match=r"path with ' ' in it; set XDG_CACHE_HOME"):
         fetch.fetch(tmp_path / "a b", print)
