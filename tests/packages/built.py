@@ -30,11 +30,10 @@ def obstacle(kind: str) -> str:
 
 def build(kind: str, into: Path) -> dict[str, Path]:
     """Build the packages of a kind ("deb" or "rpm"); their files by name, sources left out."""
-    into.mkdir()
-    words = [f"packaging/build-{kind}", str(into)]
+    words = [f"{CHECKOUT}/packaging/build-{kind}", into.name]
     done = subprocess.run(
         words,
-        cwd=CHECKOUT,
+        cwd=into.parent,
         env={**os.environ, "PYTHON": PYTHON},
         capture_output=True,
         encoding="utf-8",

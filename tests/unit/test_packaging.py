@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -83,6 +85,15 @@ def profile(shell: str, environment: dict[str, str]) -> subprocess.CompletedProc
     return subprocess.run(
         [path, flags, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
+
+
+def test_the_source_archive_is_put_where_the_caller_says(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    environment = {**os.environ, "PYTHON": sys.executable}
+    words = [PACKAGING / "source-archive", "out"]
+    subprocess.run(words, cwd=tmp_path / "here", env=environment, check=True)
+    (archive,) = (tmp_path / "here/out").iterdir()
+    assert archive.name == f"condor_pydagman-{condor_pydagman.__version__}.tar.gz"
 
 
 def test_scripts_can_be_run() -> None:

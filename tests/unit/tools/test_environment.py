@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -98,5 +99,18 @@ def test_a_python_that_has_been_fetched_is_not_fetched_again(
 def test_without_apt_no_python_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("condor_pydagman.pool.apt.available", lambda: False)
     with pytest.raises(PoolError, match="no apt-get"):
+        fetch_python.fetch("3.99", tmp_path / "python")
+    assert not (tmp_path / "python").exists()
+
+
+def test_a_python_that_could_not_be_fetched_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(archive: object, version: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("condor_pydagman.pool.apt.available", lambda: True)
+    monkeypatch.setattr(fetch_python, "_choose_suite", fail)
+    with pytest.raises(PoolError, match="python: No space left on device; set XDG_CACHE_HOME"):
         fetch_python.fetch("3.99", tmp_path / "python")
     assert not (tmp_path / "python").exists()
