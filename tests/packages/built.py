@@ -12,7 +12,7 @@ from tests.installation import CHECKOUT
 
 PYTHON = "/usr/bin/python3"  # the system's, which packages are for
 TOOLS = {
-    "deb": ("dpkg-buildpackage", "dh", "dh_python3"),
+    "deb": ("dpkg-buildpackage", "dh", "dh_python3", "g++"),
     "rpm": ("rpmbuild", "rpm"),
 }
 

@@ -53,6 +53,14 @@ def test_requirements() -> None:
         assert "python3-cryptography" in text(name)
 
 
+def test_the_image_has_what_its_packages_are_built_with() -> None:
+    """And build-essential, without which dpkg-buildpackage refuses."""
+    (line,) = re.findall(r"(?m)^Build-Depends: (.*)$", text("debian/control"))
+    needed = {re.split(r"[ -]compat", name)[0].strip() for name in line.split(",")}
+    (first,) = re.findall(r"--no-install-recommends \\\n +(.*) \\", text("Containerfile"))
+    assert set(first.split()) == {"build-essential", *needed}
+
+
 def test_the_program_looks_where_the_packages_have_it() -> None:
     site = "/usr/lib/python3/dist-packages/condor_pydagman"
     assert os.path.normpath(f"{site}/{PACKAGED}") == f"{PLACE}/bin"
