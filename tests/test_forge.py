@@ -55,12 +55,20 @@ def test_every_workflow_is_described() -> None:
     assert [path.name for path in WORKFLOWS if f"| `{path.name}` |" not in described] == []
 
 
-def test_every_environment_is_described() -> None:
+def test_nothing_is_published_without_its_tests() -> None:
+    text = (FORGE / "workflows/release.yml").read_text(encoding="utf-8")
+    (needed,) = re.findall(r"(?m)^  publish:\n    needs: \[(.*)\]$", text)
+    jobs = set(re.findall(r"(?m)^  (\w+):\n    (?:name|uses|needs):", text))
+    assert set(needed.split(", ")) == jobs - {"publish"}
+    assert "\n  tests:\n    uses: ./.github/workflows/tests.yml " in text
+
+
+def test_every_environment_of_the_forge_is_described() -> None:
     described = (FORGE / "workflows/README.md").read_text(encoding="utf-8")
-    for workflow in WORKFLOWS:
-        text = workflow.read_text(encoding="utf-8")
-        for name in re.findall(r"^ +environment:(?:\n +name:)? (\S+)$", text, re.M):
-            assert f"`{name}`" in described, name
+    text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    names = re.findall(r"^ +environment:(?: |\n +name: )([\w-]+)$", text, re.M)
+    assert sorted(names) == ["github-pages", "index"]
+    assert [name for name in names if f"`{name}`" not in described] == []
 
 
 def test_the_version_to_cite_is_ours() -> None:

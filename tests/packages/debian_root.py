@@ -127,10 +127,9 @@ class DebianRoot:
         enter = ["nsenter", "--target", first, "--all", "--root", "--wd", "--"]
         return _run([*enter, *words], check=check)
 
-    def login(self, script: str, *, shell: str = "/bin/bash", check: bool = True) -> str:
+    def login(self, script: str, *, check: bool = True) -> str:
         """What a script of the user prints, in a shell as after a login."""
-        words = ["su", "--login", USER, "--shell", shell, "--command", script]
-        return self.run(*words, check=check)
+        return self.run("su", "--login", USER, "--command", script, check=check)
 
     def _first(self) -> list[str]:
         """The first process of the namespaces, by its number outside; none before it is there."""

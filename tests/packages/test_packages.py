@@ -114,6 +114,13 @@ def plain(paths: set[str]) -> set[str]:
     return {path for path in found if not re.search(own, path)}
 
 
+def test_the_rpm_requires_packages_by_their_names(rpms: dict[str, Path]) -> None:
+    """What pip calls them, whoever packaged HTCondor may not have said."""
+    required = built.requirements(rpms[MAIN])
+    assert "python3-condor >= 24.12" in required
+    assert [name for name in required if "dist(" in name] == []
+
+
 def test_no_file_is_in_htcondors_packages(
     root: DebianRoot, debs: dict[str, Path], rpms: dict[str, Path]
 ) -> None:
@@ -221,8 +228,8 @@ def test_the_default_package_changes_what_users_run_and_changes_it_back(
     put(installed, debs[DEFAULT])
     page = "/usr/lib/condor_pydagman/share/man/man1/condor_submit_dag.1"
     assert installed.login(which).split() == [f"{OURS}/condor_submit_dag", page, *ours]
-    csh = installed.login("which condor_submit_dag", shell="/bin/tcsh")
-    assert csh.split() == [f"{OURS}/condor_submit_dag"]
+    csh = ["su", "--shell", "/bin/tcsh", "--login", USER, "--command", "which condor_submit_dag"]
+    assert installed.run(*csh).strip() == f"{OURS}/condor_submit_dag"
     run = Run(installed, "profile", DIAMOND, job_sub=JOB)
     run.submit()
     assert run.ends() == "0"
