@@ -174,6 +174,11 @@ def bindings_missing(error: ImportError) -> str:
     return f"HTCondor's Python bindings are needed ({error}); to install them: pip install htcondor"
 
 
+def is_about_bindings(error: ImportError) -> bool:
+    """Whether it is HTCondor's bindings that could not be imported, or a part of them."""
+    return (error.name or "").partition(".")[0] in ("htcondor2", "classad2")
+
+
 class CannotPrepare(PydagmanError):
     """The submit file of a sub-DAG can't be made: its node can't be submitted.
 

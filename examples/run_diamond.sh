@@ -101,13 +101,17 @@ What to look at next.  Tell this shell where things are:
 
 Then:
 
-    condor_pydagman pool run condor_pydagman explain diamond.dag    what there is to say of it
-    condor_pydagman report diamond.dag                              what took how long, as a page
-    condor_pydagman draw diamond.dag                                a picture (needs Graphviz)
-    condor_pydagman pool run condor_pydagman run -f diamond.dag     run it again
-    condor_pydagman pool stop                                       stop this HTCondor
+    condor_pydagman report diamond.dag      what took how long, as a page
+    condor_pydagman draw diamond.dag        a picture (needs Graphviz)
+    condor_pydagman pool run condor_pydagman explain diamond.dag
+                                            what there is to say of it
+    condor_pydagman pool run condor_pydagman run -f diamond.dag
+                                            run it again
+    condor_pydagman pool stop               stop this HTCondor
 
-Commands that ask HTCondor need "pool run"; the others read files.  When the HTCondor is stopped you
-may remove $pool.  The tutorial goes on from here (skip its first section): docs/tutorial.md
+Commands that ask HTCondor need "pool run"; the others read files.  When the
+HTCondor is stopped you may remove
+$pool
+The tutorial goes on from here (skip its first section): docs/tutorial.md
 END
 exit "$status"

@@ -55,9 +55,33 @@ def test_every_workflow_is_described() -> None:
     assert [path.name for path in WORKFLOWS if f"| `{path.name}` |" not in described] == []
 
 
+def test_nothing_is_published_without_its_tests() -> None:
+    text = (FORGE / "workflows/release.yml").read_text(encoding="utf-8")
+    (needed,) = re.findall(r"(?m)^  publish:\n    needs: \[(.*)\]$", text)
+    jobs = set(re.findall(r"(?m)^  (\w+):\n    (?:name|uses|needs):", text))
+    assert set(needed.split(", ")) == jobs - {"publish"}
+    assert "\n  tests:\n    uses: ./.github/workflows/tests.yml " in text
+
+
+def test_every_environment_of_the_forge_is_described() -> None:
+    described = (FORGE / "workflows/README.md").read_text(encoding="utf-8")
+    text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    names = re.findall(r"^ +environment:(?: |\n +name: )([\w-]+)$", text, re.M)
+    assert sorted(names) == ["github-pages", "index"]
+    assert [name for name in names if f"`{name}`" not in described] == []
+
+
 def test_the_version_to_cite_is_ours() -> None:
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", text, re.M) == [condor_pydagman.__version__]
+
+
+def test_the_changes_begin_with_our_version() -> None:
+    """As the workflow of a release wants it: with the date behind it, once it is released."""
+    text = (ROOT / "CHANGES.md").read_text(encoding="utf-8")
+    version, when = re.findall(r"^## (\S+) \((.*)\)$", text, re.M)[0]
+    assert version == condor_pydagman.__version__
+    assert when == "unreleased" or re.fullmatch(r"20\d\d-\d\d-\d\d", when)
 
 
 @pytest.mark.long

@@ -53,6 +53,7 @@ sys.exit(not f"{platform.python_version()}.".startswith(f"{sys.argv[1]}."))' \
         "$wanted_python" 2>/dev/null
 }
 
+[ -n "${HOME:-}" ] || HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
 fetched=${XDG_CACHE_HOME:-$HOME/.cache}/condor_pydagman/python-$wanted_python
 find_wanted() {
     for name in "python$wanted_python" "$fetched/usr/bin/python$wanted_python" \
@@ -203,6 +204,19 @@ make_venv() {
     say "from: $python" >"$venv/made-from"
 }
 
+# pip writes the interpreter's path into the first line of the commands, where not every path can be.
+check_path() {
+    probe=$venv/bin/probe
+    printf '#!%s/bin/python\nimport sys\n' "$venv" >"$probe"
+    chmod +x "$probe"
+    "$probe" >/dev/null 2>&1 || {
+        rm -f "$probe"
+        fail "no command can run in $venv/bin: there is a blank in this path, or it is too
+long, or nothing may run on this file system; put the checkout elsewhere"
+    }
+    rm -f "$probe"
+}
+
 # Fails unless --htcondor names a version that pip finds and setup.cfg allows.
 check_bindings() {
     "$venv/bin/python" -m pip index versions htcondor >"$venv/log" 2>&1 || no_network "$venv/log"
@@ -259,5 +273,6 @@ if ! made_from_wanted || ! new_enough "$venv/bin/python" ||
     ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     make_venv
 fi
+check_path
 install
 say_where

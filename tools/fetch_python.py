@@ -16,7 +16,14 @@ from pathlib import Path
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import apt, elf
-from condor_pydagman.pool.fetch import SUITES, debian_or_ubuntu, keyring, source_line
+from condor_pydagman.pool.fetch import (
+    ELSEWHERE,
+    SUITES,
+    alone,
+    debian_or_ubuntu,
+    keyring,
+    source_line,
+)
 
 NEWER = [f"3.{minor}" for minor in range(9, 20)]
 ADDED = ["patchelf", "python3-pip-whl"]  # a venv of this Python has no pip of its own
@@ -38,15 +45,29 @@ def fetch(version: str, directory: Path) -> Path:
         return found
     if not apt.available():
         raise PoolError("this machine has no apt-get to fetch it with", transient=False)
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with alone(directory.parent):
+            if not _runs(found):  # else another process was first
+                _fetch_anew(version, directory)
+    except OSError as error:
+        raise PoolError(
+            f"{error.filename or directory}: {error.strerror}; {ELSEWHERE} and that has 300 MB"
+            " free",
+            transient=False,
+        ) from None
+    return found
+
+
+def _fetch_anew(version: str, directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
     try:
         _unpack(version, directory)
-        if not _runs(found):
-            raise PoolError(f"the fetched {found} does not run here", transient=False)
-    except PoolError:
-        shutil.rmtree(directory)
+        if not _runs(interpreter(directory, version)):
+            raise PoolError(f"the fetched Python in {directory} does not run here", transient=False)
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
         raise
-    return found
 
 
 def _unpack(version: str, directory: Path) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.report_command import Told
 from condor_pydagman.errors import UsageError
 from condor_pydagman.report.attempt_table import FIELDS, RUN, rows
@@ -65,8 +66,8 @@ def frame(found: Sequence[Row], columns: Sequence[str]) -> Any:
         import pandas
     except ImportError as error:
         raise UsageError(
-            f"to_frame() needs the Python package pandas ({error}); to install it: pip install"
-            " 'condor_pydagman[pandas]'. attempts() gives the same rows without it"
+            f"to_frame() needs the Python package pandas ({error}): {to_install('pandas')}."
+            " attempts() gives the same rows without it"
         ) from None
     made = pandas.DataFrame(list(found), columns=list(columns))
     for name in _TIMES:

@@ -83,10 +83,13 @@ def _main(argv: Sequence[str], signals: Signals, started: float) -> int:
     except UsageError as error:
         wrong = error
     _watch_bindings(options)
-    if ours.version or options.show == "version":
-        _print_version()
-        return 0
-    out = _open_log(options)
+    try:
+        if ours.version or options.show == "version":
+            _print_version()
+            return 0
+        out = _open_log(options)
+    except ImportError as error:
+        return _without_bindings(error, options)
     if isinstance(out, int):
         return out
     _print("Executing condor dagman ... ")
@@ -108,6 +111,17 @@ def _watch_bindings(options: DagmanOptions) -> None:
         os._exit(code)
 
     when_bindings_exit(leave)
+
+
+def _without_bindings(error: ImportError, options: DagmanOptions) -> int:
+    """Tell that they are missing, as while they are being replaced; returns the exit code."""
+    from condor_pydagman.errors import bindings_missing, is_about_bindings
+
+    if not is_about_bindings(error):
+        raise error
+    text, code = f"ERROR: {bindings_missing(error)}", _exit_code_before_start(options)
+    _print_error(f"{text}; starting again later" if code == EXIT_RESTART else text)
+    return code
 
 
 def _say_in_log(text: str, code: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from condor_pydagman import __version__
 from condor_pydagman.dagman_job.options import nearest, one_spelling
-from condor_pydagman.errors import PydagmanError, bindings_missing
+from condor_pydagman.errors import PydagmanError, bindings_missing, is_about_bindings
 from condor_pydagman.printable import printable
 
 VERBOSE = "--verbose"
@@ -144,9 +144,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line says; returns the exit code."""
     _make_output_safe()
     words = sys.argv[1:] if argv is None else argv
-    arguments = parse(_parser(words[0] if words else ""), words)
-    action: Action = arguments.action
     try:
+        arguments = parse(_parser(words[0] if words else ""), words)
+        action: Action = arguments.action
         code = action(arguments)
         sys.stdout.flush()
         return code
@@ -159,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PydagmanError as error:
         return _failed(str(error))
     except ImportError as error:
-        if error.name not in ("htcondor2", "classad2"):
+        if not is_about_bindings(error):
             raise
         return _failed(bindings_missing(error))
     except KeyboardInterrupt:
@@ -206,7 +206,8 @@ def _all_versions() -> str:
 
 
 def _parser(word: str = "") -> Parser:
-    """The parser of a subcommand, or of all if `word` is none."""
+    """The parser of a subcommand, or of all if `word` is none; of none for the version, which is
+    asked for where something that they need is broken."""
     parser = Parser(
         prog="condor_pydagman",
         description="Run, watch, explain, steer and report on DAGs.",
@@ -218,7 +219,8 @@ def _parser(word: str = "") -> Parser:
         help="show the version; with --verbose those of all that takes part, for a bug report",
     )
     subparsers: Any = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in [word] if word in SUBCOMMANDS else SUBCOMMANDS:
+    every = [] if one_spelling(word) == "version" else list(SUBCOMMANDS)
+    for name in [word] if word in SUBCOMMANDS else every:
         import_module(f"condor_pydagman.cli.{SUBCOMMANDS[name]}").add_parser(subparsers)
     return parser
 

@@ -24,7 +24,13 @@ from condor_pydagman.dagman_job.options import (
     parse_submit,
     submit_usage,
 )
-from condor_pydagman.errors import DagFileError, PydagmanError, UsageError
+from condor_pydagman.errors import (
+    DagFileError,
+    PydagmanError,
+    UsageError,
+    bindings_missing,
+    is_about_bindings,
+)
 
 if TYPE_CHECKING:
     from condor_pydagman.dagman_job.prepare_job import Prepared
@@ -60,6 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(usage(submit_usage(), "condor_submit_dag", given=True))
     except PydagmanError as error:
         _warn(str(error))
+    except ImportError as error:
+        if not is_about_bindings(error):
+            raise
+        _warn(f"ERROR: {bindings_missing(error)}")
     return 1
 
 

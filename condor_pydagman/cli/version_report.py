@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import textwrap
 from collections.abc import Iterator
 from importlib import metadata
 
@@ -22,12 +23,14 @@ EXTRAS = {
     "transfer": ("pycurl", "fsspec", "paramiko", "s3fs", "fsspec-xrootd", "xrootd"),
     "pelican": ("fsspec", "pelicanfs"),
 }
-_WIDTH = 18  # of the first column, in characters
+ABSENT = "not installed"
+_INDENT = 18  # the width of the first column, in characters
+_WIDTH = 80  # of lines that can be broken
 
 
 def text() -> str:
-    """The versions and places of all that takes part, a line each."""
-    return "\n".join(f"{name:<{_WIDTH}}{value}" for name, value in _rows())
+    """The versions and places of all that takes part, by name."""
+    return "\n".join(f"{name:<{_INDENT}}{value}" for name, value in _rows())
 
 
 def _rows() -> Iterator[tuple[str, str]]:
@@ -40,8 +43,7 @@ def _rows() -> Iterator[tuple[str, str]]:
     for package in NEEDED:
         yield package, _version(package)
     for extra, packages in EXTRAS.items():
-        found = ", ".join(f"{package} {_version(package)}" for package in packages)
-        yield f"extra {extra}", found
+        yield f"extra {extra}", _installed(packages)
 
 
 def _htcondor() -> Iterator[tuple[str, str]]:
@@ -56,7 +58,7 @@ def _htcondor() -> Iterator[tuple[str, str]]:
     yield "bindings", htcondor2.version().strip("$ ").partition(": ")[2]
     yield "  from", os.path.dirname(htcondor2.__file__)
     yield "configuration", os.environ.get("CONDOR_CONFIG") or "HTCondor's usual place"
-    yield "schedd", number(schedd_version()) or "unknown: it tells of none on this machine"
+    yield "schedd", number(schedd_version()) or "unknown: none has run here with this configuration"
 
 
 def _installer() -> str:
@@ -77,8 +79,18 @@ def _distribution() -> str:
     return named[0].partition("=")[2].strip().strip('"') if named else "of an unknown distribution"
 
 
+def _installed(packages: tuple[str, ...]) -> str:
+    """Which of an extra's packages there are, and which not, in lines below each other."""
+    versions = {package: _version(package) for package in packages}
+    found = [f"{package} {version}" for package, version in versions.items() if version != ABSENT]
+    absent = [package for package, version in versions.items() if version == ABSENT]
+    parts = [", ".join(found), f"not installed: {', '.join(absent)}" if absent else ""]
+    lines = textwrap.wrap("; ".join(filter(None, parts)), _WIDTH - _INDENT, break_on_hyphens=False)
+    return f"\n{' ' * _INDENT}".join(lines)
+
+
 def _version(package: str) -> str:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "(not installed)"
+        return ABSENT

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.cli.which_dag import my_dags
 from condor_pydagman.follow.notice import Weight
 from condor_pydagman.follow.overview import Overview
@@ -42,10 +43,6 @@ _DESCRIPTION = """\
 Show the progress of DAGs: nodes by state, rate, estimated end, longest running nodes, held jobs and
 why, the last failures. The command ends when the DAG ends, with its exit code (of several, the
 greatest). Ctrl-C stops only the watching: the DAG continues."""
-_WITHOUT_RICH = (
-    "the live view needs the Python package rich: pip install 'condor_pydagman[watch]'; printing"
-    " lines instead"
-)
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -133,7 +130,8 @@ def _shown(arguments: argparse.Namespace) -> Iterator[Callable[[list[Overview]],
         from rich.console import Console
         from rich.live import Live
     except ImportError:
-        print(f"condor_pydagman: {_WITHOUT_RICH}", file=sys.stderr)
+        reason = f"the live view needs the Python package rich: {to_install('rich')}"
+        print(f"condor_pydagman: {reason}; printing lines instead", file=sys.stderr)
         yield _changes(_summary_printer())
         return
     console = Console(highlight=False, markup=False)

@@ -14,6 +14,7 @@ import tempfile
 import webbrowser
 from typing import TYPE_CHECKING, Any
 
+from condor_pydagman.adapters.installation import to_install
 from condor_pydagman.errors import PydagmanError, UsageError
 from condor_pydagman.monitor.found_dag import FoundDag, find_dag, started_in
 from condor_pydagman.monitor.found_state import DagState
@@ -33,7 +34,6 @@ ssh -L PORT:127.0.0.1:PORT HOST. Ctrl-C stops the server; the DAGs continue."""
 _ADDRESSES = (socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")
 _NO_IPV6 = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 _TRIES = 20  # to find a port that is free at both addresses
-_MISSING = "the page needs the Python package aiohttp: pip install 'condor_pydagman[web]'"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         import aiohttp  # noqa: F401  # to tell it from errors in our own modules
     except ImportError:
-        raise PydagmanError(_MISSING) from None
+        raise PydagmanError(
+            f"the page needs the Python package aiohttp: {to_install('aiohttp')}"
+        ) from None
     named = [find_dag(dag) for dag in arguments.dags] or _running_here()
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(named, arguments.port, browser=not arguments.no_browser))

@@ -16,8 +16,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import condor_pydagman
 from condor_pydagman.adapters.files import living_holder, rename_rescue_file, rescue_numbers
+from condor_pydagman.adapters.installation import packaged_commands
 from condor_pydagman.config import Config
 from condor_pydagman.dagman_job import condor_sub
 from condor_pydagman.dagman_job.manager_commands import read_dag_files
@@ -27,8 +27,6 @@ from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.names import DagPaths
 
 DASHES = "-" * 71
-# From the package to where the packages of distributions have the commands.
-PACKAGED = "../../../condor_pydagman/bin"
 MAX_INSERT_BYTES = 1 << 24  # bytes of an -insert_sub_file
 _VALGRIND = ("--tool=memcheck", "--leak-check=yes", "--show-reachable=yes")
 
@@ -147,8 +145,7 @@ def own_directories(program: str) -> list[str]:
     distributions have them, since beside the system's Python there are HTCondor's own of the same
     names; else among this Python's scripts.
     """
-    packaged = os.path.normpath(os.path.join(condor_pydagman.__path__[0], PACKAGED))
-    scripts = packaged if os.path.isdir(packaged) else os.path.dirname(sys.executable)
+    scripts = packaged_commands() or os.path.dirname(sys.executable)
     return [os.path.dirname(os.path.realpath(program)), scripts]
 
 

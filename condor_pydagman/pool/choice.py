@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import apt, fetch, trust
+from condor_pydagman.pool import apt, configuration, fetch, trust
 from condor_pydagman.pool.release_tree import (
     MIN_VERSION,
     MIN_VERSION_TEXT,
@@ -77,6 +78,7 @@ def usable(release: Path) -> Layout:
     Raises:
         PoolError: it is not; the message says why.
     """
+    configuration.refuse_unusable(release, "move it to another directory")
     found = detect(release)
     version = ask_version(found)
     if version is None:
@@ -96,20 +98,24 @@ def usable(release: Path) -> Layout:
 
 def named_release(named: Path, cache: Path, say: Callable[[str], None]) -> Layout:
     """The release in a directory or tarball, or one level below; arguments as of `find`."""
-    if not named.exists():
-        raise PoolError(f"{named}: there is no such directory or tarball", transient=False)
     try:
-        return usable(
-            _root_below(named.absolute() if named.is_dir() else _unpack(named, cache, say))
-        )
+        place = named.absolute() if _is_directory(named) else _unpack(named, cache, say)
+        return usable(_root_below(place))
     except PoolError as error:
         raise PoolError(f"{named}: {error.reason}", transient=error.transient) from None
     except OSError as error:
-        raise PoolError(
-            f"{error.filename}: {error.strerror}; set XDG_CACHE_HOME to a directory of your own"
-            " that has 500 MB free",
-            transient=False,
-        ) from None
+        raise PoolError(f"{error.filename}: {error.strerror}", transient=False) from None
+
+
+def _is_directory(named: Path) -> bool:
+    """Whether it is a directory, not the file of a tarball."""
+    try:
+        mode = named.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise PoolError("there is no such directory or tarball", transient=False) from None
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise PoolError("it is neither a directory nor a tarball", transient=False)
+    return stat.S_ISDIR(mode)
 
 
 def _root_below(place: Path) -> Path:
@@ -123,20 +129,51 @@ def _root_below(place: Path) -> Path:
 def _unpack(tarball: Path, cache: Path, say: Callable[[str], None]) -> Path:
     """Where a tarball is unpacked, which is done once for each content."""
     place = cache / UNPACKED / _content(tarball)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    trust.refuse_others(place if place.exists() else place.parent, fetch.ELSEWHERE)
-    with fetch.alone(cache):
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        trust.refuse_others(place if place.exists() else place.parent, fetch.ELSEWHERE)
         if not place.exists():
-            say(f"unpacking {tarball} into {cache} (once)")
-            part = place.with_name("part")
-            try:
-                part.mkdir()
-                apt.run(["tar", "--no-same-owner", "-xf", str(tarball), "-C", str(part)])
-                _root_below(part)
-                part.rename(place)
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
+            with fetch.alone(cache):
+                _unpack_into(place, tarball, say)
+    except OSError as error:
+        raise PoolError(
+            f"{error.filename or cache}: {error.strerror}; set XDG_CACHE_HOME to a directory of"
+            " your own that has 500 MB free",
+            transient=False,
+        ) from None
     return place
+
+
+def _unpack_into(place: Path, tarball: Path, say: Callable[[str], None]) -> None:
+    if place.exists():  # another process was first
+        return
+    say(f"unpacking {tarball} into {place.parent} (once)")
+    part = place.with_name("part")
+    shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+    try:
+        part.mkdir()
+        _extract(tarball, part)
+        _root_below(part)
+        part.rename(place)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _extract(tarball: Path, directory: Path) -> None:
+    """Unpack a stranger's tarball: no file gets rights that files of this user do not have."""
+    plain = ["--no-same-owner", "--no-same-permissions"]
+    try:
+        # An absolute path: tar takes what stands before a colon for another machine.
+        apt.run(["tar", *plain, "-xf", str(tarball.absolute()), "-C", str(directory)])
+    except PoolError as error:
+        raise PoolError(
+            f"{error.reason}\ndownload it again, or name another", transient=False
+        ) from None
+    for path in directory.rglob("*"):
+        if stat.S_IFMT(path.lstat().st_mode) not in (stat.S_IFDIR, stat.S_IFREG, stat.S_IFLNK):
+            raise PoolError(
+                f"{path.name} in it is a device or a pipe; name another", transient=False
+            )
 
 
 def _content(tarball: Path) -> str:

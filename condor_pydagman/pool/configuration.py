@@ -7,9 +7,11 @@ network, get nothing from it.
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
+from condor_pydagman.errors import PoolError
 from condor_pydagman.pool.processes import MARK
 from condor_pydagman.pool.release_tree import Layout
 
@@ -17,6 +19,8 @@ COMMANDS = "bin"  # of the pool's own
 SUBDIRECTORIES = ("config.d", COMMANDS)
 # Those that the daemons and jobs write into, and no other user, not even root.
 THE_DAEMONS = ("log", "spool", "execute", "lock", "private", "home")
+
+_MISREAD = re.compile(r"""[\s"'$\\:,;\udc80-\udcff]""")
 
 # The release's own `htcondor` needs its bindings in the system's Python; ours are a wheel's.
 _HTCONDOR = """\
@@ -139,5 +143,25 @@ def htcondor_command(python: str) -> str:
 
 
 def unusable(directory: Path) -> str:
-    """The first character of a path that HTCondor's configuration would misread; '' if none."""
-    return next((sign for sign in str(directory) if sign in " \t\n\"'$\\:,;"), "")
+    """The first character of a path that HTCondor's configuration would misread; '' if none.
+
+    Nor can a byte that is no UTF-8 be written into it.
+    """
+    return next(filter(_MISREAD.match, str(directory)), "")
+
+
+def refuse_unusable(directory: Path, remedy: str) -> None:
+    """Refuse a directory that can't be named in HTCondor's configuration.
+
+    Args:
+        directory: the pool's, or an HTCondor's.
+        remedy: what to do; ends the message.
+
+    Raises:
+        PoolError: its path has such a character.
+    """
+    if wrong := unusable(directory):
+        raise PoolError(
+            f"{directory}: HTCondor can't work in a path with {wrong!r} in it; {remedy}",
+            transient=False,
+        )

@@ -42,7 +42,8 @@ def make_runnable(prefix: Path) -> None:
     patchelf = shutil.copy2(prefix / "usr/bin/patchelf", prefix / "patchelf")
     run = [str(loader), "--library-path", str(libraries), str(patchelf)]
     search = ["--force-rpath", "--set-rpath", f"{libraries}:{own}"]
-    for path in _files(prefix, ["usr/bin", "usr/sbin", "usr/libexec", "usr/lib"]):
+    # A program that runs is a sign that all is done, so they come last.
+    for path in _files(prefix, ["usr/lib", "usr/libexec", "usr/sbin", "usr/bin"]):
         if path.parent.name == libraries.name:
             continue
         kinds = segments(path)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import advice, apt, elf, trust
+from condor_pydagman.pool import advice, apt, configuration, elf, trust
 from condor_pydagman.pool.release_tree import (
     MIN_VERSION,
     MIN_VERSION_TEXT,
@@ -53,15 +53,15 @@ def fetch(cache: Path, say: Callable[[str], None]) -> Layout:
         PoolError: this machine can't fetch it; the message says what to install instead.
     """
     try:
+        configuration.refuse_unusable(cache, "set XDG_CACHE_HOME to another directory")
         cache.mkdir(parents=True, exist_ok=True)
         prefix = cache / "prefix"
         trust.refuse_others(prefix if os.path.lexists(prefix) else cache, ELSEWHERE)
-        with alone(cache):
-            found = cached(cache)
-            if found is None:
-                say(f"fetching HTCondor into {cache} (once)")
-                found = _build(cache)
-            return found
+        found = cached(cache)  # also where nothing can be written
+        if found is None:
+            with alone(cache):
+                found = cached(cache) or _fetch(cache, say)
+        return found
     except PoolError as error:
         raise PoolError(f"{error.reason}\n{advice.here()}", transient=error.transient) from None
     except OSError as error:
@@ -79,16 +79,26 @@ def alone(cache: Path) -> Iterator[None]:
         yield
 
 
-def _build(cache: Path) -> Layout:
+def _fetch(cache: Path, say: Callable[[str], None]) -> Layout:
+    say(f"fetching HTCondor into {cache} (once)")
     if not apt.available():
         raise PoolError(
             "no HTCondor found, and this machine has no apt-get to fetch one with",
             transient=False,
         )
     prefix, work = cache / "prefix", cache / "work"
-    for directory in (prefix, work):
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir()
+    _remove(prefix, work)
+    try:
+        return _build_in(prefix, work)
+    except BaseException:  # a disk that got full is not left so
+        _remove(prefix)
+        raise
+    finally:
+        _remove(work)
+
+
+def _build_in(prefix: Path, work: Path) -> Layout:
+    prefix.mkdir()
     archive = apt.Apt(work)
     _choose_suite(archive)
     archive.unpack(archive.libraries(["condor", "patchelf"]), prefix)
@@ -96,9 +106,13 @@ def _build(cache: Path) -> Layout:
     found = detect(prefix / "usr")
     if ask_version(found) is None:
         raise PoolError(f"the fetched HTCondor in {prefix} does not run here", transient=False)
-    shutil.rmtree(work, ignore_errors=True)
     (prefix / STAMP).write_text(f"{prefix}\n", encoding="utf-8")
     return found
+
+
+def _remove(*directories: Path) -> None:
+    for directory in directories:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _choose_suite(archive: apt.Apt) -> None:

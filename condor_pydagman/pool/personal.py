@@ -231,14 +231,8 @@ class Pool:
         return self.identity.command(argv)
 
     def _make_directory(self) -> None:
-        wrong = configuration.unusable(self.directory)
-        if wrong:
-            raise PoolError(
-                f"{self.directory}: HTCondor can't work in a path with {wrong!r} in it;"
-                " choose another with --dir",
-                transient=False,
-            )
-        try:
+        configuration.refuse_unusable(self.directory, "choose another with --dir")
+        with self._written():
             self.directory.mkdir(parents=True, exist_ok=True)
             self._refuse_others()
             # Root writes into the directory itself, and into none that it gives away.
@@ -247,17 +241,24 @@ class Pool:
             for name in configuration.THE_DAEMONS:
                 self.identity.own(self.directory / name)
             (self.directory / "private").chmod(0o700)
-        except OSError as error:
-            raise PoolError(
-                f"{error.filename}: {error.strerror}; choose another directory with --dir",
-                transient=False,
-            ) from None
         if not self.identity.can("-w", self.directory / "log"):
             raise PoolError(
                 f"user {self.identity.name}, whom root's pool must run as, can't use"
                 f" {self.directory}; choose a directory with --dir that it can reach",
                 transient=False,
             )
+
+    @contextlib.contextmanager
+    def _written(self) -> Iterator[None]:
+        """Tell what could not be written, on a full disk for example."""
+        try:
+            yield
+        except OSError as error:
+            raise PoolError(
+                f"{error.filename or self.directory}: {error.strerror}; choose another directory"
+                " with --dir",
+                transient=False,
+            ) from None
 
     def _refuse_others(self, remedy: str = "choose another directory with --dir") -> None:
         """The directory says which programs are run: only the user may be able to change it."""
@@ -291,17 +292,8 @@ class Pool:
                 " says where a tarball is unpacked)",
                 transient=False,
             )
-        sockets = Path(tempfile.mkdtemp(prefix="pydag", dir="/tmp"))
-        self.identity.own(sockets)
-        (self.directory / "sockets").write_text(f"{sockets}\n", encoding="utf-8")
-        (self.directory / "release").write_text(f"{release.release}\n", encoding="utf-8")
-        self.config_file.write_text(
-            configuration.render(release, self.directory, sockets, self.identity.name, slots),
-            encoding="utf-8",
-        )
-        command = self.directory / configuration.COMMANDS / "htcondor"
-        command.write_text(configuration.htcondor_command(sys.executable), encoding="utf-8")
-        command.chmod(0o755)
+        with self._written():
+            self._configure(release, slots)
         self._say(f"starting HTCondor from {release.release}")
         # A file, not a pipe: the daemons keep it open.
         with (self.directory / "start.out").open("wb") as output:
@@ -318,6 +310,20 @@ class Pool:
             said = (self.directory / "start.out").read_text(encoding="utf-8", errors="replace")
             self._clear()
             raise PoolError(f"condor_master did not start: {said.strip()}", transient=False)
+
+    def _configure(self, release: release_tree.Layout, slots: int) -> None:
+        """Write all that the daemons are to find."""
+        sockets = Path(tempfile.mkdtemp(prefix="pydag", dir="/tmp"))
+        self.identity.own(sockets)
+        (self.directory / "sockets").write_text(f"{sockets}\n", encoding="utf-8")
+        (self.directory / "release").write_text(f"{release.release}\n", encoding="utf-8")
+        self.config_file.write_text(
+            configuration.render(release, self.directory, sockets, self.identity.name, slots),
+            encoding="utf-8",
+        )
+        command = self.directory / configuration.COMMANDS / "htcondor"
+        command.write_text(configuration.htcondor_command(sys.executable), encoding="utf-8")
+        command.chmod(0o755)
 
     def _await_ready(self, deadline: float) -> None:
         """Wait until the schedd answers and a slot is there; `deadline` is a monotonic time."""
@@ -376,12 +382,15 @@ class Pool:
     def _release(self) -> Path:
         try:
             self._refuse_others()
-            return Path((self.directory / "release").read_text(encoding="utf-8").strip())
+            name = (self.directory / "release").read_text(encoding="utf-8").strip()
         except OSError:
+            name = ""
+        if not name:  # so does a full disk leave the file
             raise PoolError(
                 f"there is no pool in {self.directory}; start one with: condor_pydagman pool start",
                 transient=False,
-            ) from None
+            )
+        return Path(name)
 
     def _addresses(self) -> dict[str, str]:
         files = {"collector": "log/.collector_address", "schedd": "spool/.schedd_address"}

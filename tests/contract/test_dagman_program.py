@@ -108,6 +108,23 @@ def test_a_log_that_cannot_be_opened(run: Run, tmp_path: Path, lock: bool) -> No
     assert "No such file or directory" in done.stderr
 
 
+@pytest.mark.parametrize("lock", [False, True])
+def test_without_bindings(
+    run: Run, tmp_path: Path, environment: dict[str, str], lock: bool
+) -> None:
+    """They are not there while pip replaces them; a run that has begun keeps its jobs meanwhile."""
+    if lock:
+        (tmp_path / "t.dag.lock").write_text("7\n")
+    part = "ImportError('libssl.so.9: cannot open', name='htcondor2.htcondor2_impl')"
+    (tmp_path / "htcondor2.py").write_text(f"raise {part}\n")
+    environment["PYTHONPATH"] += f":{tmp_path}"
+    done = run("-f", "-l", ".", "-Dag", "t.dag")
+    assert done.returncode == (3 if lock else 1)
+    needed = "ERROR: HTCondor's Python bindings are needed (libssl.so.9: cannot open)"
+    later = "; starting again later" if lock else ""
+    assert done.stderr == f"{needed}; to install them: pip install htcondor{later}\n"
+
+
 @pytest.mark.parametrize("file", ["out", "t.dag", "t.dag.nodes.log", "t.dag.lock"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO, errno.ESTALE])
 def test_a_trouble_of_the_machine_is_waited_for(

@@ -12,7 +12,7 @@ from tests.installation import CHECKOUT
 
 PYTHON = "/usr/bin/python3"  # the system's, which packages are for
 TOOLS = {
-    "deb": ("dpkg-buildpackage", "dh", "dh_python3"),
+    "deb": ("dpkg-buildpackage", "dh", "dh_python3", "g++"),
     "rpm": ("rpmbuild", "rpm"),
 }
 
@@ -30,11 +30,10 @@ def obstacle(kind: str) -> str:
 
 def build(kind: str, into: Path) -> dict[str, Path]:
     """Build the packages of a kind ("deb" or "rpm"); their files by name, sources left out."""
-    into.mkdir()
-    words = [f"packaging/build-{kind}", str(into)]
+    words = [f"{CHECKOUT}/packaging/build-{kind}", into.name]
     done = subprocess.run(
         words,
-        cwd=CHECKOUT,
+        cwd=into.parent,
         env={**os.environ, "PYTHON": PYTHON},
         capture_output=True,
         encoding="utf-8",
@@ -50,6 +49,11 @@ def contents(package: Path) -> set[str]:
     command = ["rpm", "-qlvp"] if package.suffix == ".rpm" else ["dpkg-deb", "--contents"]
     lines = _output(*command, str(package)).splitlines()
     return {line.partition(" -> ")[0].split()[-1].lstrip(".") for line in lines if line[0] != "d"}
+
+
+def requirements(package: Path) -> list[str]:
+    """What an RPM requires."""
+    return _output("rpm", "--query", "--requires", "--package", str(package)).splitlines()
 
 
 def newer(package: Path, version: str, into: Path) -> Path:

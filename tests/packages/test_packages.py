@@ -72,7 +72,7 @@ def root(run_directory: Path, skip: Callable[[str, str], NoReturn]) -> Iterator[
         found.make()
     except AssertionError as error:
         skip(what, f"debootstrap: {str(error)[-200:]}")
-    found.install("minicondor", "python3-cryptography", "man-db")
+    found.install("minicondor", "python3-cryptography", "man-db", "tcsh")
     try:
         found.start()
         yield found
@@ -109,8 +109,16 @@ def plain(paths: set[str]) -> set[str]:
     """Paths as they would be without the distribution's own ways, what it adds left out."""
     found = {re.sub(r"\.gz$", "", path) for path in paths}
     found = {re.sub(r"/lib/python3[^/]*/(dist|site)-packages", "/SITE", path) for path in found}
+    found = {path.replace("/etc/csh/login.d/", "/etc/profile.d/") for path in found}
     own = r"\.egg-info/|__pycache__|/usr/share/licenses/|/doc/.*/(changelog\.Debian|copyright)$"
     return {path for path in found if not re.search(own, path)}
+
+
+def test_the_rpm_requires_packages_by_their_names(rpms: dict[str, Path]) -> None:
+    """What pip calls them, whoever packaged HTCondor may not have said."""
+    required = built.requirements(rpms[MAIN])
+    assert "python3-condor >= 24.12" in required
+    assert [name for name in required if "dist(" in name] == []
 
 
 def test_no_file_is_in_htcondors_packages(
@@ -220,6 +228,8 @@ def test_the_default_package_changes_what_users_run_and_changes_it_back(
     put(installed, debs[DEFAULT])
     page = "/usr/lib/condor_pydagman/share/man/man1/condor_submit_dag.1"
     assert installed.login(which).split() == [f"{OURS}/condor_submit_dag", page, *ours]
+    csh = ["su", "--shell", "/bin/tcsh", "--login", USER, "--command", "which condor_submit_dag"]
+    assert installed.run(*csh).strip() == f"{OURS}/condor_submit_dag"
     run = Run(installed, "profile", DIAMOND, job_sub=JOB)
     run.submit()
     assert run.ends() == "0"

@@ -5,11 +5,15 @@ from __future__ import annotations
 import configparser
 import os
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import condor_pydagman
-from condor_pydagman.dagman_job.prepare_job import PACKAGED
+from condor_pydagman.adapters.installation import PACKAGED
 from tests.installation import CHECKOUT
 
 PACKAGING = CHECKOUT / "packaging"
@@ -49,11 +53,61 @@ def test_requirements() -> None:
         assert "python3-cryptography" in text(name)
 
 
+def test_the_default_package_stays_when_the_other_is_upgraded() -> None:
+    """If it needed a certain version, apt would remove it, and with it the default of all users."""
+    assert re.findall(r"(?m)^Depends: condor-pydagman\b(.*?),", text("debian/control")) == [""]
+    assert re.findall(r"(?m)^Requires: +%\{name\}(.*)$", text("condor-pydagman.spec")) == [""]
+
+
+def test_the_image_has_what_its_packages_are_built_with() -> None:
+    """And build-essential, without which dpkg-buildpackage refuses."""
+    (line,) = re.findall(r"(?m)^Build-Depends: (.*)$", text("debian/control"))
+    needed = {re.split(r"[ -]compat", name)[0].strip() for name in line.split(",")}
+    (first,) = re.findall(r"--no-install-recommends \\\n +(.*) \\", text("Containerfile"))
+    assert set(first.split()) == {"build-essential", *needed}
+
+
 def test_the_program_looks_where_the_packages_have_it() -> None:
     site = "/usr/lib/python3/dist-packages/condor_pydagman"
     assert os.path.normpath(f"{site}/{PACKAGED}") == f"{PLACE}/bin"
     for name in ("place-files", "profile/condor_pydagman.sh", "profile/condor_pydagman.csh"):
         assert PLACE in text(name)
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"), [("sh -eu", f"{PLACE}/bin:/bin"), ("csh -ef", f"{PLACE}/bin:/bin")]
+)
+def test_a_profile_read_twice_changes_path_once(shell: str, said: str) -> None:
+    assert profile(shell, {"PATH": "/bin"}).stdout == f"{said}\n"
+
+
+@pytest.mark.parametrize("shell", ["sh -eu", "csh -ef"])
+def test_a_profile_is_no_error_without_path(shell: str) -> None:
+    """A shell that ends with an error in a profile lets nobody log in."""
+    assert profile(shell, {}).stderr == ""
+
+
+def profile(shell: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a shell does that reads its profile twice and prints PATH."""
+    program, flags = shell.split()
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"there is no {program}")
+    file = PACKAGING / f"profile/condor_pydagman.{program}"
+    read = {"sh": f". '{file}'", "csh": f"source '{file}'"}[program]
+    script = f"{read}; {read}; printenv PATH || :"
+    return subprocess.run(
+        [path, flags, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_source_archive_is_put_where_the_caller_says(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    environment = {**os.environ, "PYTHON": sys.executable}
+    words = [PACKAGING / "source-archive", "out"]
+    subprocess.run(words, cwd=tmp_path / "here", env=environment, check=True)
+    (archive,) = (tmp_path / "here/out").iterdir()
+    assert archive.name == f"condor_pydagman-{condor_pydagman.__version__}.tar.gz"
 
 
 def test_scripts_can_be_run() -> None:

@@ -1,1 +1,1 @@
-"""EXTEND, SCATTER and `condor_pydagman grow`: a DAG grows while it runs, and lets go of nodes."""
+"""EXTEND, SCATTER and `condor_pydagman steer add`: a DAG grows while it runs, and lets nodes go."""

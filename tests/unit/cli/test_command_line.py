@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -169,3 +171,33 @@ def test_a_wrong_option_of_the_drop_ins(
     assert "-help shows all options" in out
     main([])  # type: ignore[arg-type]
     assert capsys.readouterr().out.startswith("Usage: ")
+
+
+NO_BINDINGS = """\
+import sys
+sys.modules.update(htcondor2=None, classad2=None)
+from condor_pydagman.cli import pydagman
+sys.exit(pydagman.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("--version --verbose", 0, "bindings          "),
+        ("ls t.dag", 1, "to install them: pip install htcondor"),
+        ("nonsense", 1, "to install them: pip install htcondor"),
+    ],
+)
+def test_without_bindings(words: str, code: int, said: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", NO_BINDINGS, *words.split()],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

@@ -366,6 +366,16 @@ def test_recursion_that_fails(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("t.dag.condor.sub").exists()
 
 
+@pytest.mark.parametrize("word", ["t.dag", "-version"])
+def test_without_bindings(
+    word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "htcondor2", None)
+    assert prepare(word) == 1
+    assert capsys.readouterr().err.endswith("; to install them: pip install htcondor\n")
+    assert not Path("t.dag.condor.sub").exists()
+
+
 QUICK = """\
 import sys
 import time

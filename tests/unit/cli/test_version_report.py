@@ -38,8 +38,17 @@ def test_versions_and_places() -> None:
 
 
 def test_a_package_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(version_report, "EXTRAS", {"draw": ("no-such-package", "rich")})
-    assert rows()["extra draw"].startswith("no-such-package (not installed), rich ")
+    monkeypatch.setattr(version_report, "EXTRAS", {"draw": ("no-such-package", "pytest")})
+    expected = f"pytest {pytest.__version__}; not installed: no-such-package"
+    assert rows()["extra draw"] == expected
+
+
+def test_an_extra_of_many_packages_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = tuple(f"no-such-package-{number}" for number in range(20))
+    monkeypatch.setattr(version_report, "EXTRAS", {"many": packages})
+    text = version_report.text().partition("extra many")[2]
+    assert all(package in text for package in packages)
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_without_bindings_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

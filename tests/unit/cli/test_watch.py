@@ -130,7 +130,7 @@ def test_a_terminal_without_rich_gets_lines(
     during(monkeypatch, lambda: logs.end(0))
     assert pydagman.main(["watch", "t.dag"]) == 0
     found = capsys.readouterr()
-    assert "pip install 'condor_pydagman[watch]'" in found.err
+    assert f"{sys.executable} -m pip install rich; printing lines instead" in found.err
     assert "succeeded" in found.out
 
 

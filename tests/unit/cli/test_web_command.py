@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters import installation
 from condor_pydagman.cli import pydagman, web_command
 from tests.dag_logs import DagLogs
 from tests.waiting import LIMIT_S
@@ -133,7 +134,19 @@ def test_without_aiohttp(
 ) -> None:
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     assert pydagman.main(["web", dag]) == 1
-    assert "pip install 'condor_pydagman[web]'" in capsys.readouterr().err
+    assert f"{sys.executable} -m pip install aiohttp" in capsys.readouterr().err
+
+
+def test_without_aiohttp_where_a_distribution_has_installed_the_program(
+    dag: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its pip refuses, and would install the program a second time."""
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    monkeypatch.setattr(installation, "packaged_commands", lambda: "/usr/lib/condor_pydagman/bin")
+    assert pydagman.main(["web", dag]) == 1
+    error = capsys.readouterr().err
+    assert "install your distribution's package python3-aiohttp" in error
+    assert "pip" not in error
 
 
 def test_a_browser_gets_the_secret_by_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

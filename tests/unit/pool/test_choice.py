@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import tarfile
 from pathlib import Path
@@ -104,6 +106,11 @@ def test_a_tarball_is_unpacked_once(tmp_path: Path) -> None:
         ("cv.tar.gz", r"cv\.tar\.gz: there is no HTCondor in it"),
         ("old", r"old.*HTCondor 23\.9\.6 is too old: 24\.12 or newer is needed"),
         ("mute", r"mute.*condor_version does not run here.*another system or processor"),
+        ("pipe", r"pipe: it is neither a directory nor a tarball"),
+        ("file/x", r"file/x: there is no such directory or tarball"),
+        ("a:b.tar", r"a:b\.tar: tar .* failed:(?s:.*)not look like a tar(?s:.*)download it again"),
+        ("pipes.tar.gz", r"pipes\.tar\.gz: pipe in it is a device or a pipe"),
+        ("a b", r"a b: .*/a b: HTCondor can't work in a path with ' ' in it; move it"),
     ],
 )
 def test_a_named_one_that_is_none(tmp_path: Path, name: str, message: str) -> None:
@@ -111,11 +118,39 @@ def test_a_named_one_that_is_none(tmp_path: Path, name: str, message: str) -> No
     (tmp_path / "no.tar.gz").write_text("hello\n")
     pack(tmp_path / "empty", tmp_path / "cv.tar.gz")
     releases.make(tmp_path / "old", "23.9.6")
+    (tmp_path / "file").touch()
+    (tmp_path / "a:b.tar").write_text("hello\n")
+    os.mkfifo(tmp_path / "pipe")
+    pack(tmp_path / "pipe", tmp_path / "pipes.tar.gz")
+    releases.make(tmp_path / "a b")
     (releases.make(tmp_path / "mute") / "bin/condor_version").write_text("#!/no/such/program\n")
     with pytest.raises(PoolError, match=message):
         find(tmp_path, tmp_path / name)
     left = tmp_path / "cache" / choice.UNPACKED
     assert not left.exists() or list(left.iterdir()) == []
+
+
+def test_what_is_unpacked_is_used_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = pack(releases.make(tmp_path / "condor-25.14.1"), tmp_path / "condor.tar.gz")
+    found = find(tmp_path, archive)
+    monkeypatch.delattr(fetch, "alone")
+    assert find(tmp_path, archive) == found
+
+
+def test_what_a_killed_process_left_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / "cache" / choice.UNPACKED / "part").mkdir(parents=True)
+    archive = pack(releases.make(tmp_path / "condor-25.14.1"), tmp_path / "condor.tar.gz")
+    assert find(tmp_path, archive).release.name == "condor-25.14.1"
+
+
+def test_no_file_of_a_tarball_changes_the_user(tmp_path: Path) -> None:
+    """Who unpacks as root would give such a file to root."""
+    release = releases.make(tmp_path / "condor-25.14.1")
+    (release / "sbin/condor_master").chmod(0o6755)
+    found = find(tmp_path, pack(release, tmp_path / "condor.tar.gz"))
+    assert stat.S_IMODE(found.master.stat().st_mode) & 0o6000 == 0
 
 
 def test_a_cache_that_others_can_change_is_not_used(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -44,7 +45,14 @@ def test_slots_have_memory(knobs: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "sign"), [("/a/b-c_d.1", ""), ("/a b", " "), ("/a$b", "$"), ("/a:b", ":")]
+    ("path", "sign"),
+    [
+        ("/a/b-c_d.1/é", ""),
+        ("/a b", " "),
+        ("/a$b", "$"),
+        ("/a:b", ":"),
+        (os.fsdecode(b"/a\xff"), "\udcff"),
+    ],
 )
 def test_unusable_paths(path: str, sign: str) -> None:
     assert configuration.unusable(Path(path)) == sign

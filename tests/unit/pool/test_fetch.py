@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import fetch
+from condor_pydagman.pool import apt, fetch
 
 
 def make_release(prefix: Path) -> None:
@@ -61,3 +61,32 @@ def test_a_release_that_others_can_change_is_not_run(tmp_path: Path, open_to_all
     (tmp_path / open_to_all).chmod(0o777)
     with pytest.raises(PoolError, match=r"everybody may write to it.*that only you may write to"):
         fetch.fetch(tmp_path / "htcondor", print)
+
+
+def test_what_was_fetched_is_used_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_release(tmp_path / "prefix")
+    (tmp_path / "prefix" / fetch.STAMP).write_text(f"{tmp_path}/prefix\n")
+    monkeypatch.delattr(fetch, "alone")
+    assert fetch.fetch(tmp_path, print).release == tmp_path / "prefix/usr"
+
+
+def test_where_htcondor_can_not_run_none_is_fetched(tmp_path: Path) -> None:
+    with pytest.raises(PoolError, match=r"path with ' ' in it; set XDG_CACHE_HOME"):
+        fetch.fetch(tmp_path / "a b", print)
+    assert not (tmp_path / "a b").exists()
+
+
+def test_what_could_not_be_fetched_whole_takes_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(archive: apt.Apt) -> None:
+        (archive.home / "lists/half").write_text("half of a list")
+        raise PoolError("no space left on device", transient=True)
+
+    monkeypatch.setattr(apt, "available", lambda: True)
+    monkeypatch.setattr(fetch, "_choose_suite", fail)
+    with pytest.raises(PoolError, match="no space left"):
+        fetch.fetch(tmp_path, print)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]

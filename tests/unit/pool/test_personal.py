@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import Pool, personal
+from condor_pydagman.pool import Pool, configuration, personal
 from condor_pydagman.pool.privileges import Identity
 from tests.unit.pool import releases
 
@@ -79,6 +80,24 @@ def test_a_running_pool_does_not_pass_for_another_htcondor(
     assert Pool(place).start() is False
     with pytest.raises(PoolError, match=f"runs the HTCondor in {first}; stop it first"):
         Pool(place).start(release=second)
+
+
+def test_a_full_disk_is_told_with_its_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel names no file if it is a write that fails."""
+
+    def fail(*words: object) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(configuration, "render", fail)
+    monkeypatch.setattr(Identity, "can", lambda self, test, path: True)
+    place = tmp_path / "pool"
+    with pytest.raises(PoolError, match=f"{place}: No space left on device; choose another"):
+        Pool(place).start(release=releases.make(tmp_path / "release"))
+    (place / "release").write_text("")
+    with pytest.raises(PoolError, match="there is no pool in"):
+        Pool(place).environment()
 
 
 @pytest.mark.parametrize("name", ["log/.collector_address", "lock/master.pid"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +50,41 @@ def test_a_version_that_will_not_do_is_told_in_a_line(
     assert done.stderr.count("\n") == 1
 
 
+def script_in(checkout: Path) -> Path:
+    """The script in what it takes for a checkout, with an environment already made."""
+    script = checkout / "tools/environment.sh"
+    script.parent.mkdir(parents=True)
+    shutil.copy(SCRIPT, script)
+    (checkout / "setup.cfg").touch()
+    words = ["--system-site-packages", "--without-pip"]  # which takes no time
+    subprocess.run([sys.executable, "-m", "venv", *words, checkout / ".venv"], check=True)
+    return script
+
+
+@pytest.mark.parametrize("name", ["a b", "/".join(["x" * 100] * 3)])
+def test_a_path_where_no_command_could_run_is_told_before_anything_is_installed(
+    tmp_path: Path, name: str
+) -> None:
+    done = subprocess.run(
+        ["sh", str(script_in(tmp_path / name))], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert f"no command can run in {tmp_path / name}/.venv/bin" in done.stderr
+    assert "put the checkout elsewhere" in done.stderr
+
+
+def test_without_a_home_of_the_environment_it_is_that_of_the_account() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "HOME"}
+    done = subprocess.run(
+        ["sh", str(SCRIPT), "--python", "3.8"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Python 3.8 won't do" in done.stderr
+
+
 def test_a_python_that_has_been_fetched_is_not_fetched_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,5 +99,18 @@ def test_a_python_that_has_been_fetched_is_not_fetched_again(
 def test_without_apt_no_python_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("condor_pydagman.pool.apt.available", lambda: False)
     with pytest.raises(PoolError, match="no apt-get"):
+        fetch_python.fetch("3.99", tmp_path / "python")
+    assert not (tmp_path / "python").exists()
+
+
+def test_a_python_that_could_not_be_fetched_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(archive: object, version: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("condor_pydagman.pool.apt.available", lambda: True)
+    monkeypatch.setattr(fetch_python, "_choose_suite", fail)
+    with pytest.raises(PoolError, match="python: No space left on device; set XDG_CACHE_HOME"):
         fetch_python.fetch("3.99", tmp_path / "python")
     assert not (tmp_path / "python").exists()
