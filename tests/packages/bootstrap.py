@@ -11,6 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from condor_pydagman.errors import PoolError
@@ -60,27 +61,10 @@ def mirror() -> str:
     return found[0].rstrip("/") if found else ""
 
 
-def make(root: Path) -> None:
-    """Make the directory `root`.
-
-    Raises:
-        AssertionError: it failed, as without a network; says how.
-    """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    cache = cache / "condor_pydagman" / SUITE
-    cache.mkdir(parents=True, exist_ok=True)
-    index = run("wget", "-nv", "-O-", f"{mirror()}/dists/{SUITE}/InRelease")
-    kept = cache / f"{hashlib.sha256((index + MAKE).encode()).hexdigest()}.tar"
-    with fetch.alone(cache):
-        if kept.exists():
-            run("sh", "-ec", UNPACK, "sh", str(root), str(kept))
-            return
-        for older in cache.glob("*.tar*"):
-            older.unlink()
-        new = kept.with_suffix(".tar.new")
-        words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", MAKE, "sh"]
-        run(*words, str(root), mirror(), str(new))
-        new.rename(kept)
+@cache
+def index() -> str:
+    """What the archive says it has, signed; '' if it does not answer."""
+    return run("wget", "-qO-", f"{mirror()}/dists/{SUITE}/InRelease", check=False)
 
 
 def obstacle(*programs: str) -> str:
@@ -90,7 +74,31 @@ def obstacle(*programs: str) -> str:
     missing = [program for program in (*PROGRAMS, *programs) if not shutil.which(program)]
     if missing:
         return f"not installed: {', '.join(missing)}"
-    return "" if mirror() else "apt's own sources name no archive of Debian"
+    if not mirror():
+        return "apt's own sources name no archive of Debian"
+    return "" if index() else f"{mirror()} does not answer, or has no {SUITE}"
+
+
+def make(root: Path) -> None:
+    """Make the directory `root`.
+
+    Raises:
+        AssertionError: it failed; says how.
+    """
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    directory = caches / "condor_pydagman" / SUITE
+    directory.mkdir(parents=True, exist_ok=True)
+    kept = directory / f"{hashlib.sha256((index() + MAKE).encode()).hexdigest()}.tar"
+    with fetch.alone(directory):
+        if kept.exists():
+            run("sh", "-ec", UNPACK, "sh", str(root), str(kept))
+            return
+        for older in directory.glob("*.tar*"):
+            older.unlink()
+        new = kept.with_suffix(".tar.new")
+        words = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", MAKE, "sh"]
+        run(*words, str(root), mirror(), str(new))
+        new.rename(kept)
 
 
 def run(*words: str, check: bool = True) -> str:

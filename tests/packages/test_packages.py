@@ -72,13 +72,9 @@ def root(
     The pool is not that of a variable which the bindings set when they are loaded on a machine
     without HTCondor, as they are in any test run but one of these tests alone.
     """
-    what = "THE PACKAGES WERE NOT INSTALLED"
     if reason := bootstrap.obstacle(*debian_root.PROGRAMS):
-        skip(what, reason)
-    try:
-        making("debian")
-    except AssertionError as error:
-        skip(what, str(error)[-200:])
+        skip("THE PACKAGES WERE NOT INSTALLED", reason)
+    making("debian")
     found = DebianRoot(run_directory / "debian")
     try:
         with pytest.MonkeyPatch.context() as patch:
