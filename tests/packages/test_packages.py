@@ -259,7 +259,10 @@ executable = wait.sh
 queue
 """
 WAIT = "#!/bin/sh\necho A >> ledger\nuntil [ -e go ]; do sleep 0.2; done\n"
-SUBMIT = f"{OURS}/condor_submit_dag t.dag | sed -n 's/.*to cluster \\([0-9]*\\).*/\\1/p' > cluster"
+SUBMIT = f"""\
+set -o pipefail
+{OURS}/condor_submit_dag t.dag | sed -n 's/.*to cluster \\([0-9]*\\).*/\\1/p' > cluster
+"""
 
 
 def begun(root: DebianRoot, name: str) -> Run:
