@@ -33,6 +33,7 @@ LONGEST = (
     "tests/pool/test_compare.py",
     SCENES,
     "tests/packages/test_packages.py",
+    "tests/packages/test_pip.py",
     "tests/pool/test_torture.py",
     "tests/pool/test_each_point.py",
     "tests/pool/test_benchmark.py",

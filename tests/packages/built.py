@@ -56,6 +56,13 @@ def requirements(package: Path) -> list[str]:
     return _output("rpm", "--query", "--requires", "--package", str(package)).splitlines()
 
 
+def lintian(packages: dict[str, Path]) -> str:
+    """What lintian says of Debian packages; it has findings of ours and fails then."""
+    words = ["lintian", "--allow-root", *map(str, packages.values())]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)
+    return done.stdout
+
+
 def newer(package: Path, version: str, into: Path) -> Path:
     """The same Debian package as if it were of a later version, which condor_dagman says in its
     log, and condor_pydagman --version."""

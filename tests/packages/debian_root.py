@@ -1,63 +1,48 @@
-"""A root directory of Debian's newest suite with HTCondor's own packages, and a pool in it.
+"""A pool in a root directory of Debian's newest suite.
 
-It takes root, about a minute and 900 MB.  What is mounted, the network and the processes are in
-namespaces of their own, which end with the process that made them.
+What is mounted, the network and the processes are in namespaces of their own, which end with the
+process that made them.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
-from condor_pydagman.errors import PoolError
-from condor_pydagman.pool import apt, fetch
+from tests.packages import bootstrap
 from tests.waiting import until
 
-SUITE = "sid"
-PROGRAMS = ("debootstrap", "unshare", "nsenter", "ip", "chroot")
+PROGRAMS = ("nsenter", "ip", "bash")
 USER = "ada"
-CONFIGURATION = "SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = 1\n"  # before a released DAG starts
+# Jobs start soon, and a DAG that is released.
+CONFIGURATION = """\
+NEGOTIATOR_CYCLE_DELAY = 1
+NEGOTIATOR_MIN_INTERVAL = 1
+SCHEDD_INTERVAL = 1
+SCHEDD_MIN_INTERVAL = 1
+SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = 1
+"""
+LOGS = "var/log/condor"
 
-# Makes the namespaces' own view of the directory $1, then goes on there.
-ENTER = 'mount --bind "$1" "$1" && mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev"\n'
-INSTALL = ENTER + 'root=$1 && shift && exec chroot "$root" apt-get install -qq -y "$@"\n'
 # There is no systemd to make what HTCondor expects.  The pool ends with its standard input, which
-# is this process's end, however that comes.
+# is this process's end, however that comes, and with its master.
 POOL = """\
 ip link set lo up
-exec chroot "$1" sh -c '
+exec chroot "$1" bash -ec '
     execute=$(condor_config_val EXECUTE)
     mkdir -p /run/condor /var/lock/condor "$execute"
     chown condor:condor /run/condor /var/lock/condor "$execute"
-    condor_master -f &
-    cat'
+    exec 3<&0
+    condor_master -f 3<&- &
+    cat <&3 &
+    wait -n'
 """
-CLEAN = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
-
-
-def obstacle() -> str:
-    """Why there can be no such root here; '' if it can be."""
-    if os.geteuid():
-        return "it needs root, for chroot and namespaces"
-    missing = [program for program in PROGRAMS if not shutil.which(program)]
-    if missing:
-        return f"not installed: {', '.join(missing)}"
-    return "" if _mirror() else "apt's own sources name no archive of Debian"
-
-
-def _mirror() -> str:
-    try:
-        system, codename = fetch.debian_or_ubuntu()
-        found = apt.mirrors(apt.archives(), codename) if system == "debian" else []
-    except PoolError:
-        return ""
-    return found[0] if found else ""
+READY = "condor_q -af ClusterId > /dev/null && condor_status -af Name"
 
 
 class DebianRoot:
-    """The root, HTCondor installed and running after `start`.
+    """The pool, which runs after `start`.
 
     Attributes:
         path: the directory.
@@ -67,42 +52,20 @@ class DebianRoot:
         self.path = path
         self._pool: subprocess.Popen[bytes] | None = None
 
-    def make(self) -> None:
-        """Install the base system.
-
-        Raises:
-            AssertionError: it failed, as without a network; says how.
-        """
-        words = ["debootstrap", "--variant=minbase", SUITE, str(self.path), _mirror()]
-        _run(words, limit_s=600)
-        # The lists of a mirror may be older than their date allows.
-        self.write("/etc/apt/apt.conf.d/valid", 'Acquire::Check-Valid-Until "false";\n')
-        self.write("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n").chmod(0o755)  # start nothing
-        for name in ("hosts", "resolv.conf"):
-            shutil.copy(f"/etc/{name}", self.path / "etc")
-
-    def install(self, *packages: str) -> None:
-        """Install packages of the suite."""
-        words = ["unshare", "--mount", "--pid", "--fork", "sh", "-ec", INSTALL, "sh"]
-        _run([*words, str(self.path), "--no-install-recommends", *packages], limit_s=600)
-
     def start(self) -> None:
         """Start HTCondor, and make an ordinary user."""
-        self.write("/etc/condor/config.d/90-test", CONFIGURATION)
+        (self.path / "etc/condor/config.d/90-test").write_text(CONFIGURATION, encoding="utf-8")
         words = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child"]
-        self._pool = subprocess.Popen(
-            [*words, "sh", "-ec", ENTER + POOL, "sh", str(self.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        until(self._is_there, "the namespaces are made", over=self._over)
-        ready = "condor_q -af ClusterId > /dev/null && condor_status -af Name"
-        until(
-            lambda: self.run("sh", "-c", ready, check=False).strip(),
-            "HTCondor is up",
-            story=lambda: self.run("sh", "-c", "tail -n 30 /var/log/condor/*Log", check=False),
-        )
+        with open(self.path / LOGS / "StandardErrorLog", "wb") as errors:
+            self._pool = subprocess.Popen(
+                [*words, "sh", "-ec", bootstrap.ENTER + POOL, "sh", str(self.path)],
+                env=bootstrap.CLEAN,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
+        until(self._is_there, "the namespaces are made", over=self.over)
+        until(self._is_ready, "HTCondor is up", over=self.over, story=self.logs, pause_s=0.1)
         self.run("useradd", "--create-home", "--shell", "/bin/bash", USER)
 
     def stop(self) -> None:
@@ -111,50 +74,46 @@ class DebianRoot:
             self._pool.communicate()
             self._pool = None
 
-    def write(self, path: str, text: str) -> Path:
-        """Write a file of the root; returns where it is."""
-        file = self.path / path.lstrip("/")
-        file.write_text(text, encoding="utf-8")
-        return file
-
     def run(self, *words: str, check: bool = True) -> str:
         """What a command prints that runs there as root.
 
         Raises:
             AssertionError: it failed, and `check` is set.
         """
-        (first,) = self._first()
-        enter = ["nsenter", "--target", first, "--all", "--root", "--wd", "--"]
-        return _run([*enter, *words], check=check)
+        first = self._first()
+        assert first, f"the pool is over: {self.over()}\n{self.logs()}"
+        enter = ["nsenter", "--target", *first, "--all", "--root", "--wd", "--"]
+        return bootstrap.run(*enter, *words, check=check)
 
-    def login(self, script: str, *, check: bool = True) -> str:
+    def login(self, script: str) -> str:
         """What a script of the user prints, in a shell as after a login."""
-        return self.run("su", "--login", USER, "--command", script, check=check)
+        return self.run("su", "--login", USER, "--command", script)
+
+    def over(self) -> str:
+        """Why the pool does not run any more; '' as long as it does."""
+        assert self._pool is not None
+        return "" if self._pool.poll() is None else f"it ended with {self._pool.returncode}"
+
+    def logs(self) -> str:
+        """The ends of what the daemons have logged."""
+        files = sorted((self.path / LOGS).glob("*Log"))
+        ends = [file.read_text(errors="replace").splitlines()[-30:] for file in files]
+        return "\n".join(
+            "\n".join([f"--- {file.name}", *end]) for file, end in zip(files, ends) if end
+        )
 
     def _first(self) -> list[str]:
         """The first process of the namespaces, by its number outside; none before it is there."""
         assert self._pool is not None
         number = self._pool.pid
-        return Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii").split()
+        try:
+            text = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii")
+        except OSError:  # it has ended
+            return []
+        return text.split()
 
     def _is_there(self) -> bool:
         return [os.readlink(f"/proc/{first}/root") for first in self._first()] == [str(self.path)]
 
-    def _over(self) -> str:
-        assert self._pool is not None
-        return "" if self._pool.poll() is None else f"they ended with {self._pool.returncode}"
-
-
-def _run(words: list[str], *, check: bool = True, limit_s: float = 120) -> str:
-    done = subprocess.run(
-        words,
-        env={**CLEAN, "DEBIAN_FRONTEND": "noninteractive"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=limit_s,
-        check=False,
-    )
-    assert not check or not done.returncode, (words, done.stdout[-4000:])
-    return done.stdout
+    def _is_ready(self) -> str:
+        return "" if self.over() else self.run("sh", "-c", READY, check=False)

