@@ -108,6 +108,7 @@ def run(command: list[str], cwd: Path | None = None) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
         )
     except OSError as error:

@@ -63,6 +63,7 @@ def of_configuration() -> list[Path]:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=30,
             check=False,
         )

@@ -157,8 +157,8 @@ class Pool:
                 return False
             self._clear()
             found = choice.find(self._cache, self._say, release)
-            self._launch(found, max(slots, os.cpu_count() or 1))
             try:
+                self._launch(found, max(slots, os.cpu_count() or 1))
                 self._await_ready(time.monotonic() + timeout_s)
             except BaseException:
                 self._clear()
@@ -308,7 +308,6 @@ class Pool:
             )
         if done.returncode:
             said = (self.directory / "start.out").read_text(encoding="utf-8", errors="replace")
-            self._clear()
             raise PoolError(f"condor_master did not start: {said.strip()}", transient=False)
 
     def _configure(self, release: release_tree.Layout, slots: int) -> None:

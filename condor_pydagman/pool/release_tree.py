@@ -91,6 +91,7 @@ def ask_version(layout: Layout) -> tuple[int, int, int] | None:
             env={"PATH": "/usr/bin:/bin", "CONDOR_CONFIG": "ONLY_ENV"},
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=30,
             check=False,
         )

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import classad2
 import pytest
 
 import condor_pydagman
@@ -131,6 +132,25 @@ def test_the_source_archive_is_put_where_the_caller_says(tmp_path: Path) -> None
     subprocess.run(words, cwd=tmp_path / "here", env=environment, check=True)
     (archive,) = (tmp_path / "here/out").iterdir()
     assert archive.name == f"condor_pydagman-{condor_pydagman.__version__}.tar.gz"
+
+
+@pytest.mark.parametrize(
+    ("job", "is_ours"),
+    [
+        ('JobUniverse = 7; Cmd = "/usr/bin/condor_dagman"', True),
+        ('JobUniverse = 7; Cmd = "/bin/condor_dagman"', True),  # whose PATH begins with /bin
+        ('JobUniverse = 7; Cmd = "/home/ada/condor_dagman"', False),
+        ('JobUniverse = 7; Cmd = "/bin/condor_dagman"; WantStockDagman = true', False),
+        ('JobUniverse = 5; Cmd = "/usr/bin/condor_dagman"', False),
+        (f'JobUniverse = 7; Cmd = "{PLACE}/bin/condor_dagman"', False),
+    ],
+)
+def test_what_the_job_transform_concerns(job: str, is_ours: bool) -> None:
+    for file in ("etc/condor_config.d/70-condor-pydagman-default.config", "docs/administrators.md"):
+        lines = (CHECKOUT / file).read_text(encoding="utf-8").replace("\\\n", "")
+        (condition,) = re.findall(r"(?m)^ +REQUIREMENTS (.*)$", lines)
+        ad = classad2.ClassAd(f"[ {job}; Concerned = {condition} ]")
+        assert ad.eval("Concerned") is is_ours
 
 
 def test_scripts_can_be_run() -> None:

@@ -106,6 +106,7 @@ def test_a_tarball_is_unpacked_once(tmp_path: Path) -> None:
         ("cv.tar.gz", r"cv\.tar\.gz: there is no HTCondor in it"),
         ("old", r"old.*HTCondor 23\.9\.6 is too old: 24\.12 or newer is needed"),
         ("mute", r"mute.*condor_version does not run here.*another system or processor"),
+        ("garbled", r"garbled.*condor_version does not run here"),
         ("pipe", r"pipe: it is neither a directory nor a tarball"),
         ("file/x", r"file/x: there is no such directory or tarball"),
         ("a:b.tar", r"a:b\.tar: tar .* failed:(?s:.*)not look like a tar(?s:.*)download it again"),
@@ -118,6 +119,8 @@ def test_a_named_one_that_is_none(tmp_path: Path, name: str, message: str) -> No
     (tmp_path / "no.tar.gz").write_text("hello\n")
     pack(tmp_path / "empty", tmp_path / "cv.tar.gz")
     releases.make(tmp_path / "old", "23.9.6")
+    says = releases.make(tmp_path / "garbled") / "bin/condor_version"
+    says.write_bytes(b"#!/bin/sh\necho '\xff'\n")
     (tmp_path / "file").touch()
     (tmp_path / "a:b.tar").write_text("hello\n")
     os.mkfifo(tmp_path / "pipe")

@@ -87,14 +87,18 @@ def test_a_full_disk_is_told_with_its_directory(
 ) -> None:
     """The kernel names no file if it is a write that fails."""
 
+    place, sockets = tmp_path / "pool", list[Path]()
+
     def fail(*words: object) -> str:
+        sockets.append(Path((place / "sockets").read_text().strip()))
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(configuration, "render", fail)
     monkeypatch.setattr(Identity, "can", lambda self, test, path: True)
-    place = tmp_path / "pool"
     with pytest.raises(PoolError, match=f"{place}: No space left on device; choose another"):
         Pool(place).start(release=releases.make(tmp_path / "release"))
+    (kept,) = sockets
+    assert not kept.exists()
     (place / "release").write_text("")
     with pytest.raises(PoolError, match="there is no pool in"):
         Pool(place).environment()
