@@ -16,6 +16,7 @@ from typing import Any
 
 import htcondor2
 
+from condor_pydagman.adapters.descriptions import reason_of
 from condor_pydagman.adapters.macros import expanded
 from condor_pydagman.errors import PoolError
 from condor_pydagman.named_tuple import NamedTuple
@@ -104,8 +105,8 @@ class Ownership:
             answer = ping(location, "WRITE")
         except (htcondor2.HTCondorException, OSError, RuntimeError, TypeError, ValueError) as error:
             if self._tries < MAX_TRIES:
-                reason = f"can't ask the schedd as whom it knows DAGMan ({error})"
-                raise PoolError(" ".join(reason.split()), transient=True) from None
+                reason = f"can't ask the schedd as whom it knows DAGMan ({reason_of(error)})"
+                raise PoolError(reason, transient=True) from None
             return None
         return parse_identity(str(answer.get("MyRemoteUserName") or ""))
 

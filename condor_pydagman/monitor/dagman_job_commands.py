@@ -40,7 +40,9 @@ def act_on(cluster: int, action: str, reason: str = "") -> None:
         why = said if action == "Release" else (said, 0)
         answer = htcondor2.Schedd().act(getattr(htcondor2.JobAction, action), which, why)
     except (htcondor2.HTCondorException, OSError, RuntimeError) as error:
-        raise PoolError(f"{what}: {error}", transient=True) from None
+        from condor_pydagman.adapters.descriptions import reason_of
+
+        raise PoolError(f"{what}: {reason_of(error)}", transient=True) from None
     if not any(answer.get(name, 0) for name in _DONE):
         told = (words for name, words in _REFUSALS.items() if answer.get(name, 0))
         refusal = next(told, _REFUSALS["TotalNotFound"])

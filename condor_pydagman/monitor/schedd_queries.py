@@ -186,7 +186,9 @@ def _asked(ask: Callable[[Any], list[Ad]], whom: str) -> list[Ad]:
     try:
         return ask(htcondor2)
     except (htcondor2.HTCondorException, OSError, RuntimeError) as error:
-        raise PoolError(f"can't ask {whom}: {error}", transient=True) from None
+        from condor_pydagman.adapters.descriptions import reason_of
+
+        raise PoolError(f"can't ask {whom}: {reason_of(error)}", transient=True) from None
 
 
 def _user() -> str:

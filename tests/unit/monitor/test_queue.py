@@ -10,6 +10,7 @@ import pytest
 
 from condor_pydagman.errors import PoolError
 from condor_pydagman.monitor import schedd_queries
+from condor_pydagman.monitor.dagman_job_commands import act_on
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,18 @@ def test_no_answer(ask: Callable[[], Any], words: str, monkeypatch: pytest.Monke
     with pytest.raises(PoolError, match=words) as caught:
         ask()
     assert caught.value.transient
+
+
+def test_daemons_that_are_older_than_the_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "FS:1004:Directory name doesn't match server's network address"
+
+    def refuse(*_: Any) -> Any:
+        raise htcondor2.HTCondorException(said)
+
+    monkeypatch.setattr(htcondor2, "Schedd", refuse)
+    for ask in (schedd_queries.my_dagman_ads, lambda: act_on(7, "Hold")):
+        with pytest.raises(PoolError, match="install bindings that are no newer"):
+            ask()
 
 
 def test_a_job_that_the_schedd_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
