@@ -58,11 +58,8 @@ def history_query(cluster: int, own: Mapping[str, Any], owners: Owners) -> Histo
     """The query for the jobs of a DAGMan job's run.  `own` has QDate and BEGUN of the DAGMan job's
     ad, as far as they are known.
 
-    The job that stops the search must have left the queue before this run began.  Three kinds of
-    jobs must not stop it: those that may stay in the queue for days after their end
-    (LeaveJobInQueue, or output that somebody must fetch); those that were submitted after the
-    DAGMan job but ended before it, as the clock was set back; and those of other users, who can
-    edit the times of their jobs.
+    The job that stops the search must have left the queue before this run began.  Those of other
+    users do not stop it: they can edit the times of their jobs.
     """
     which, begun = f"DAGManJobId == {cluster} && {owners.clause}", own.get(BEGUN)
     if isinstance(begun, int):
@@ -70,9 +67,24 @@ def history_query(cluster: int, own: Mapping[str, Any], owners: Owners) -> Histo
     born = begun if isinstance(begun, int) else own.get("QDate")
     if not isinstance(born, int):
         return HistoryQuery(which, None, owners)
+    return HistoryQuery(which, f"{left_before(cluster, born)} && {owners.clause}", owners)
+
+
+def left_before(cluster: int, submitted: float) -> str:
+    """An expression that is true for jobs that had left the queue when another one was submitted.
+
+    It is not for all of these: where a job stands in the history is known only if it left the queue
+    as it ended.  Two kinds may have been there longer: those that may stay for days after their end
+    (LeaveJobInQueue, or output that somebody must fetch), and those that were submitted later but
+    ended earlier, as the clock was set back.
+
+    Args:
+        cluster: of the other job.
+        submitted: when, seconds since the epoch.
+    """
     at_once = f'JobStatus == {_COMPLETED} && unparse(LeaveJobInQueue) =?= "false"'
-    before = f"ClusterId < {cluster} && EnteredCurrentStatus < {born - HISTORY_MARGIN_S}"
-    return HistoryQuery(which, f"{at_once} && {before} && {owners.clause}", owners)
+    before = f"EnteredCurrentStatus < {int(submitted) - HISTORY_MARGIN_S}"
+    return f"{at_once} && ClusterId < {cluster} && {before}"
 
 
 def search(schedd: Any, query: HistoryQuery) -> list[EndedJob]:

@@ -102,19 +102,13 @@ def ended_job(cluster: int, proc: int, wanted: Sequence[str], submitted: float) 
     """The ad of a job that has left the queue; {} if the history does not have it.
 
     Args:
-        submitted: when; jobs that left the queue before are not searched, seconds since the epoch.
+        submitted: when; the history before is not searched, seconds since the epoch.
 
     Raises:
         PoolError: the schedd does not answer.
     """
-    condition = f"ClusterId == {cluster} && ProcId == {proc}"
-    until = f"EnteredCurrentStatus < {int(submitted)}"
-    ads = _asked(
-        lambda bindings: list(
-            bindings.Schedd().history(condition, list(wanted), match=1, since=until)
-        ),
-        "the schedd for its history",
-    )
+    which = f"ClusterId == {cluster} && ProcId == {proc}"
+    ads = _ended(which, wanted, 1, cluster, submitted)
     return ads[0] if ads else {}
 
 
@@ -134,16 +128,22 @@ def jobs_of_node(
     which = f"ClusterId == {cluster} && ProcId >= {proc} && ProcId < {proc + procs}"
     found = _query(which, wanted)
     if len(found) < procs:
-        until = f"EnteredCurrentStatus < {int(submitted)}"
-        found += _asked(
-            lambda bindings: list(
-                bindings.Schedd().history(
-                    which, list(wanted), match=procs - len(found), since=until
-                )
-            ),
-            "the schedd for its history",
-        )
+        found += _ended(which, wanted, procs - len(found), cluster, submitted)
     return found
+
+
+def _ended(
+    which: str, wanted: Iterable[str], most: int, cluster: int, submitted: float
+) -> list[Ad]:
+    """Up to `most` jobs of a cluster in the history, which is searched back to its submission."""
+
+    def ask(htcondor2: Any) -> list[Ad]:
+        from condor_pydagman.adapters.job_history import left_before
+
+        since = left_before(cluster, submitted)
+        return list(htcondor2.Schedd().history(which, list(wanted), match=most, since=since))
+
+    return _asked(ask, "the schedd for its history")
 
 
 def is_job_of(ad: Ad, node: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from tests.pool import dags
 from tests.pool.scenes import Scene, Stage
+from tests.waiting import is_gone
 
 # Does what `NAME.does` says, if there is such a file; that may set `code`.
 TASK = """\
@@ -73,9 +74,20 @@ class Bundled:
 
     def is_running(self, name: str) -> tuple[int, int]:
         """The processes of the node's last task, and of the runner."""
+        last = self._starts(name)[-1]
+        return int(last[4]), int(last[5])
+
+    def goes_on_elsewhere(self, name: str) -> None:
+        """The node's task, which waits, has begun a second time and may end; the first run of its
+        bundle is gone, so it begins nothing more."""
+        runner = int(self._starts(name)[0][5])
+        self.scene.until(lambda: len(self._starts(name)) == 2, f"{name} again")
+        self.scene.until(lambda: is_gone(runner), "the end of the first run")
+        self.scene.touch(f"go.{name}")
+
+    def _starts(self, name: str) -> list[list[str]]:
         lines = self.scene.text("ledger").splitlines()
-        found = [line.split() for line in lines if line.startswith(f"{name} 0 start")]
-        return int(found[-1][4]), int(found[-1][5])
+        return [line.split() for line in lines if line.startswith(f"{name} 0 start")]
 
     @property
     def job(self) -> int:

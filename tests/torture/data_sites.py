@@ -136,6 +136,8 @@ class Watch:
     def _look(self) -> None:
         now = {}
         for path in self._directory.glob("claims.*"):
+            if path.suffix == ".new":  # left by a process that was killed as it wrote it
+                continue
             with contextlib.suppress(FileNotFoundError):
                 read = parse(path.read_text())
                 if read is not None:

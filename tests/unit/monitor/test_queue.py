@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import classad2
 import htcondor2
 import pytest
 
@@ -75,3 +76,27 @@ def test_a_job_of_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(htcondor2, "Schedd", Schedd)
     with pytest.raises(PoolError, match="a job of node A of the DAG of job 3"):
         schedd_queries.dagman_ad(7)
+
+
+def test_the_history_is_searched_beyond_jobs_that_left_the_queue_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A job that ended before another was submitted may leave the queue after that one's end."""
+    asked = []
+
+    class Schedd:
+        def query(self, *_: Any, **__: Any) -> list[Any]:
+            return []
+
+        def history(self, *_: Any, since: str, **__: Any) -> list[Any]:
+            asked.append(classad2.ExprTree(since))
+            return []
+
+    monkeypatch.setattr(htcondor2, "Schedd", Schedd)
+    assert schedd_queries.ended_job(7, 0, ["Out"], 100_000.5) == {}
+    assert schedd_queries.jobs_of_node(7, 0, 1, ["Out"], 100_000.5) == []
+    ended = {"ClusterId": 6, "JobStatus": 4, "LeaveJobInQueue": False}
+    for stops in asked:
+        just_before = classad2.ClassAd({**ended, "EnteredCurrentStatus": 99_999})
+        assert stops.eval(just_before) is False
+        assert stops.eval(classad2.ClassAd({**ended, "EnteredCurrentStatus": 90_000})) is True
