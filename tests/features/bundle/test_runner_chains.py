@@ -201,7 +201,7 @@ def test_nothing_is_released_if_all_wait_for_what_runs(job: BundleJob) -> None:
 
 
 def test_what_runs_after_a_very_long_task_is_released(job: BundleJob) -> None:
-    job.head["chain"] = 0.1
+    job.head["chain"] = 2.0  # no short task takes as long
     job.command = counting(20)
     job.add(RELEASED)
     job.add("exit 0", after=[1])
@@ -216,7 +216,7 @@ def test_what_runs_after_a_very_long_task_is_released(job: BundleJob) -> None:
 
 def test_each_of_two_chains_is_released_by_its_own_task(job: BundleJob) -> None:
     """The first goes on, as nothing of it takes long."""
-    job.head.update(parallel=2, chain=0.1)
+    job.head.update(parallel=2, chain=2.0)
     job.add("exit 0")
     job.add(f"{RELEASED} echo > over")
     job.add("exit 0", after=[1])
