@@ -7,7 +7,8 @@
 
 Each pair gets an environment of its own (tools/environment.sh).  What became of it is kept in
 docs/versions.json, in the place of an earlier result, and the tables of docs/versions.md are made
-from that.  pytest's own words are in var/matrix.  Exit code 1 if a test failed.
+from that.  pytest's own words are in var/matrix.  Exit code 1 if a test failed, or a pair
+could not be tested.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def main() -> int:
         keep(BOOK, outcome)
         _write_page()
         print("\n".join(f"  {line}" for line in page.lines_of(outcome)), flush=True)
-        failed = failed or bool(outcome.failures)
+        failed = failed or bool(outcome.failures or outcome.obstacle)
     if arguments.page:
         _write_page()
     return int(failed)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.matrix import page, trial
+from tests.matrix import page, run, trial
 from tests.matrix.outcome import NO_POOL, POOL, Counts, Outcome, Pair, counts, keep, load
 from tests.matrix.run import BOOK, PAGE, PAIRS
 from tests.matrix.trial import CHECKOUT, POOL_TESTS
@@ -100,3 +100,17 @@ def test_the_daemons_are_those_that_the_tests_start(monkeypatch: pytest.MonkeyPa
         "condor_pydagman.pool.release_tree.ask_version", lambda release: (25, 14, 1)
     )
     assert trial._daemons() == "25.14.1"
+
+
+def test_a_pair_that_could_not_be_tested_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = outcome(obstacle="there is no Python 3.15")
+    (tmp_path / "page.md").write_text(page.BEGIN + page.END)
+    monkeypatch.setattr(run, "BOOK", tmp_path / "book.json")
+    monkeypatch.setattr(run, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(run, "trial", lambda *_: found)
+    monkeypatch.setattr("sys.argv", ["run", "3.9:25.0"])
+    assert run.main() == 1
+    found.obstacle = ""
+    assert run.main() == 0
