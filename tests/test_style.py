@@ -95,6 +95,7 @@ FETCHERS = {
     "explain/fact_collection.py": "what is to be known for an explanation",
     "explain/last_lines.py": "what failed jobs and scripts have written",
     "explain/jobs.py": "the jobs that are idle or held",
+    "lint/description_reader.py": "what HTCondor's readers say of a description",
     "lint/job_counts.py": "how many jobs there will be, from submit descriptions",
     "lint/lint_world.py": "what the checker asks of files and of HTCondor",
     "picture/graphviz.py": "the program dot",
@@ -366,6 +367,7 @@ PROCESS_STARTERS = {
     "transfer/child_process.py": "modules and plugins of data placement, as words",
     "transfer/child_supervisor.py": "the same: it runs them",
     "api/live_view.py": "a process of this package that looks at a run",
+    "adapters/foreign_texts.py": "a process of this package that reads what others wrote",
     "web/queue_answers.py": "processes of this package that ask the schedd",
     "transfer/placement_ad.py": "a process of this package that calls the bindings",
 }

@@ -32,37 +32,58 @@ _WORD = re.compile(r"[\w.]+")
 _COMPLAINT = re.compile(r'Config source Error "(?P<file>.*)", Line (?P<line>\d+)[^:]*:(?P<what>.*)')
 
 
-def settings(config_file: str) -> dict[str, str]:
+def settings(config_file: str, *, own: bool = False) -> dict[str, str]:
     """The values that the CONFIG file sets, macros expanded, where they differ from those in force.
+
+    To read it may run programs: `own` refuses one of another user, who may also change the file.
 
     Raises:
         ConfigError: it can't be read, or has an error.
     """
     path = os.path.abspath(config_file)
     try:
-        found = os.stat(path)
-        # A pipe would block, and some devices have no end; the bindings read all of it.
-        device = not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
-        if device and not os.path.samestat(found, os.stat(os.devnull)):
-            what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
-            raise ConfigError(f"ERROR: DAGMan config file {config_file} is not a file, but {what}")
-        with open(path, "rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            _check(config_file, os.fstat(file.fileno()), own=own)
             if b"\0" in file.read():
                 raise ConfigError(f"ERROR: {config_file} is not text: it has a NUL character in it")
-        return _settings(config_file, path)
+            opened = f"/proc/self/fd/{file.fileno()}"
+            return _settings(config_file, path, opened if own else path)
     except OSError as error:
         raise ConfigError(
             f"ERROR: Can't read DAGMan config file: {config_file} ({error.strerror})"
         ) from None
 
 
-def _settings(config_file: str, path: str) -> dict[str, str]:
+def _check(config_file: str, found: os.stat_result, *, own: bool) -> None:
+    # A pipe would block, and some devices have no end; the bindings read all of it.
+    device = not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
+    if device and not os.path.samestat(found, os.stat(os.devnull)):
+        what = "a pipe" if stat.S_ISFIFO(found.st_mode) else "a device"
+        raise ConfigError(f"ERROR: DAGMan config file {config_file} is not a file, but {what}")
+    if own:
+        refuse_foreign(config_file, found)
+
+
+def refuse_foreign(name: str, found: os.stat_result) -> None:
+    """Refuse a file that others have written.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if found.st_uid != os.geteuid() or found.st_mode & stat.S_IWOTH:
+        raise ConfigError(
+            f"ERROR: {name} is not read, since others than you can write it: it could run programs"
+            " as you. A DAGMan that runs has its knobs in its .dagman.out"
+        )
+
+
+def _settings(config_file: str, path: str, opened: str) -> dict[str, str]:
     import tempfile  # late: most DAGs have no CONFIG file, and condor_submit_dag is to be quick
 
     with tempfile.TemporaryFile() as found, tempfile.TemporaryFile() as said:
-        code = _run_child(path, found.fileno(), said.fileno())
+        code = _run_child(opened, found.fileno(), said.fileno())
         said.seek(0)
-        message = said.read().decode("utf-8", "backslashreplace")
+        message = said.read().decode("utf-8", "backslashreplace").replace(opened, path)
         found.seek(0)
         text = found.read().decode("utf-8", "surrogateescape")
     if code == _EXCEPTION:

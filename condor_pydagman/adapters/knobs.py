@@ -98,7 +98,7 @@ class KnobSources:
         )
 
     def _in_own_file(self, knob: str) -> KnobSource | None:
-        for file in self._with_included(self._config_file) if self._config_file else ():
+        for file in self.with_included(self._config_file) if self._config_file else ():
             line = self._line_in(file, knob)
             if line:
                 return KnobSource(CONFIG_FILE, f"{file}, line {line}")
@@ -112,7 +112,7 @@ class KnobSources:
             if line:
                 return KnobSource(CONFIG_FILE, f"{self._config_file}, line {line}")
         if self._read is None:
-            self._read = [each for file in self._files() for each in self._with_included(file)]
+            self._read = [each for file in self._files() for each in self.with_included(file)]
         for file in reversed(self._read):
             line = self._line_in(file, name)
             if line:
@@ -125,13 +125,13 @@ class KnobSources:
             self._lines[path] = _assignments(path)
         return self._lines[path].get(name.upper(), 0)
 
-    def _with_included(self, path: str, depth: int = 0) -> list[str]:
-        """A file and those that it includes by their full names."""
+    def with_included(self, path: str, depth: int = 0) -> list[str]:
+        """A file and those that it includes by their full names, as far as they are there."""
         found = [path]
         for target in _included(path) if depth < MAX_INCLUDE_DEPTH else ():
             inner = re.sub(r"\$\((\w+)\)", lambda name: self._lookup(name[1]) or "", target)
             if os.path.isfile(inner):
-                found += self._with_included(inner, depth + 1)
+                found += self.with_included(inner, depth + 1)
         return found
 
     def _files(self) -> Iterator[str]:
@@ -240,15 +240,21 @@ def evaluated(knob: Knob) -> str | None:
     return str(value) if type(value) in (bool, int, float) else text
 
 
-def apply_config_file(config_file: str) -> None:
+def apply_config_file(config_file: str, *, own: bool = False) -> None:
     """Override this process's configuration by what a CONFIG file sets.
+
+    Args:
+        own: whether it must be a file of the caller's, with all files that it includes.
 
     Raises:
         ConfigError: it can't be read, or has an error.
     """
     from condor_pydagman.adapters import config_file as of_dag  # late: few DAGs have one
 
-    for name, value in of_dag.settings(config_file).items():
+    if own:
+        for file in KnobSources("", frozenset(), lookup).with_included(config_file)[1:]:
+            of_dag.refuse_foreign(file, os.stat(file))
+    for name, value in of_dag.settings(config_file, own=own).items():
         _overridden.setdefault(name.upper(), lookup(name))
         htcondor2.param[name] = value
     _files.append(config_file)

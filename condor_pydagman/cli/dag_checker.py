@@ -65,6 +65,8 @@ def _run(options: CheckerOptions) -> int:
             gc.enable()
         if outline.issues or form.cycle:
             worst = ISSUES
+        for name, why in outline.unread.items():
+            print(f"{file}: {name} is not checked, since it is not read: {why}", file=sys.stderr)
         if options.style == "text":
             _print_issues(file, outline, form.cycle)
         elif options.style == "statistics":

@@ -135,7 +135,7 @@ def in_force(chosen: Sequence[Knob], config_file: str = "") -> list[Row]:
     before = {knob.name: _row(knob) for knob in chosen}
     if not config_file:
         return list(before.values())
-    adapter.apply_config_file(config_file)
+    adapter.apply_config_file(config_file, own=True)
     return [_capped(_row(knob), before[knob.name], bool(free)) for knob in chosen]
 
 

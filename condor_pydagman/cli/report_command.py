@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import heapq
 import io
@@ -15,6 +16,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.followed_files import Followed
+from condor_pydagman.adapters.foreign_texts import read_each
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
@@ -46,7 +49,7 @@ from condor_pydagman.report.all_runs import AllRuns
 from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
-from condor_pydagman.report.wfformat import NOT_DESCRIBED, TaskDescription, wfformat_text
+from condor_pydagman.report.wfformat import TaskDescription, wfformat_text
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -297,41 +300,42 @@ def _stamp(when: float) -> str:
 
 
 MAX_NODES = 10_000  # each takes some tenths of a millisecond
-_INPUT, _OUTPUT = "transfer_input_files", "transfer_output_files"
+_READER = "condor_pydagman.adapters.described_jobs:transfers"
 
 
 def described_tasks(found: FoundDag, dag: Dag) -> dict[str, TaskDescription]:
     """Of each node that has any, by its name; {} for a DAG of more than MAX_NODES."""
     if len(dag) > MAX_NODES:
         return {}
-    told = {dag.names[node]: _task(found, dag, node) for node in range(len(dag))}
-    return {name: task for name, task in told.items() if task != NOT_DESCRIBED}
+    described: dict[int, Followed] = {}
+    for node in range(len(dag)):
+        if node not in dag.subdags and dag.submits[node]:
+            with (
+                contextlib.suppress(PydagmanError, OSError),
+                working_directory(_directory(found, dag, node)),
+            ):
+                described[node] = description_of(dag, node, 0, found)
+    answers = read_each(_READER, list(described.values()))
+    return {
+        dag.names[node]: _task(answer, _directory(found, dag, node), found.directory)
+        for node, answer in zip(described, answers)
+        if not isinstance(answer, PydagmanError)
+    }
 
 
-def _task(found: FoundDag, dag: Dag, node: int) -> TaskDescription:
-    if node in dag.subdags or not dag.submits[node]:
-        return NOT_DESCRIBED
-    directory = os.path.join(found.directory, dag.directories.get(node, ""))
-    try:
-        with working_directory(directory):
-            text = description_of(dag, node, 0, found)
-            return _of_description(text, found.directory)
-    except (PydagmanError, OSError, ImportError, ValueError):  # without the bindings
-        return NOT_DESCRIBED
+def _directory(found: FoundDag, dag: Dag, node: int) -> str:
+    return os.path.join(found.directory, dag.directories.get(node, ""))
 
 
-def _of_description(text: str, root: str) -> TaskDescription:
-    from condor_pydagman.adapters.descriptions import expanded, parse
-
-    description = parse(text)
-    initial = expanded(description, "initialdir")
-    inputs, outputs = (expanded(description, name).split(",") for name in (_INPUT, _OUTPUT))
+def _task(said: dict[str, str], directory: str, root: str) -> TaskDescription:
+    initial = os.path.join(directory, said["initialdir"])
+    inputs, outputs = (said[f"transfer_{one}_files"].split(",") for one in ("input", "output"))
     outputs = [os.path.basename(path.strip()) for path in outputs]  # where they come back to
     return TaskDescription(
         dict(_sizes(inputs, initial, root)),
         dict(_sizes(outputs, initial, root)),
-        expanded(description, "executable"),
-        _words(expanded(description, "arguments")),
+        said["executable"],
+        _words(said["arguments"]),
     )
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import htcondor2
 
 from condor_pydagman import __version__
 from condor_pydagman.adapters import knobs
+from condor_pydagman.adapters.knobs import KnobSources
 from condor_pydagman.adapters.outlog import OutLog, log_path
 from condor_pydagman.adapters.schedd import schedd_version
-from condor_pydagman.config import Config, limited_by
+from condor_pydagman.config import Config, effective_limit, limited_by
+from condor_pydagman.config.table import fields_of_knobs
 from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.engine import FORM
 from condor_pydagman.named_tuple import NamedTuple
@@ -108,20 +110,34 @@ def configure(options: DagmanOptions, out: OutLog) -> Settings:
     """
     knobs.set_subsystem("DAGMAN")
     _say_versions(out)
-    admin = knobs.load("")
+    admin, places = knobs.load(""), knobs.knob_sources()
     file = os.environ.get("_CONDOR_DAGMAN_CONFIG_FILE", "")
     if not admin.disable_admin_throttle_limiting:
         out.say("Administrator set throttle limits enabled", 0)
     if file:
         out.say(f"Using DAGMan config file: {file}", 0)
     config = with_options(limited_by(admin, knobs.load(file)) if file else admin, options)
-    for line in banner.setting_lines(config):
+    for line in (*banner.setting_lines(config), *_throttle_places(admin, config, places)):
         out.say(line, 0)
     _set_log_format(out)
     if config.debug_cache_enable:
         out.say("Enabling log line cache for increased NFS performance.", 0)
     out.verbosity = max(config.verbosity if options.debug is None else options.debug, 0)
     return Settings(options, config, admin)
+
+
+def _throttle_places(admin: Config, config: Config, admin_places: KnobSources) -> Iterator[str]:
+    """Where the throttles come from that are not defaults: readers of a DAG can't ask its CONFIG
+    file, which is its author's."""
+    for name, knob in fields_of_knobs():
+        if not knob.caps:
+            continue
+        own, limit = getattr(config, name), getattr(admin, name)
+        free = admin.disable_admin_throttle_limiting
+        value = own if free else effective_limit(own, limit)
+        if value != knob.default:
+            places = knobs.knob_sources() if value == own else admin_places
+            yield banner.place_line(knob.name, value, places.name(knob.name))
 
 
 def _say_versions(out: OutLog) -> None:

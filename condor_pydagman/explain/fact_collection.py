@@ -8,10 +8,10 @@ import shlex
 import time
 from collections.abc import Iterator
 
-from condor_pydagman.adapters.files import read_text, rescue_numbers, working_directory
+from condor_pydagman.adapters.files import read_text, rescue_numbers
 from condor_pydagman.adapters.local_time import logged_minute
-from condor_pydagman.dagman_job.manager_commands import read_dag_files
-from condor_pydagman.dagman_job.options import SubmitOptions
+from condor_pydagman.config import knobs
+from condor_pydagman.dagman_job.options import DagmanOptions
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.explain.failed_nodes import MAX_EXAMPLES, Failure, failures_by_kind
 from condor_pydagman.explain.jobs import fits_of, idle_and_held, queued_job
@@ -86,7 +86,7 @@ def collect_facts(found: FoundDag, *, node: str = "", depth: int = 0) -> Facts:
     return facts._replace(
         data_waits=waits,
         excerpts=_excerpts(failures, found, facts.dag),
-        limit_places=limit_places(found, run.limits, _config_file(found)) if facts.is_live else {},
+        limit_places=limit_places(run, found.options) if facts.is_live else {},
         inner=_inner(found, facts, node, depth),
         unknown=(*facts.unknown, *unknown),
     )
@@ -290,17 +290,6 @@ def _submit_command(found: FoundDag) -> str:
     return command
 
 
-def _config_file(found: FoundDag) -> str:
-    options = SubmitOptions(
-        dag_files=found.files, use_dag_dir=found.options.use_dag_dir, config=found.options.config
-    )
-    try:
-        with working_directory(found.directory):
-            return str(read_dag_files(options).config_file)
-    except (PydagmanError, OSError):
-        return ""
-
-
 # Names in the job ad; attributes of Options, options of condor_submit_dag, knobs.
 _ROWS = (
     ("DAGMan_MaxJobs", "max_jobs", "-MaxJobs", "DAGMAN_MAX_JOBS_SUBMITTED"),
@@ -310,43 +299,23 @@ _ROWS = (
 )
 
 
-def limit_places(found: FoundDag, limits: dict[str, int], config_file: str) -> dict[str, str]:
-    """Where each throttle was set, by its name in the job ad; without those that nobody knows.
+def limit_places(run: Run, options: DagmanOptions) -> dict[str, str]:
+    """Where each throttle in force was set, by its name in the job ad, as far as it is known.
 
     Args:
-        limits: those in force.
-        config_file: the DAG's CONFIG file, '' for none.
+        options: of DAGMan's command line.
     """
     places = {}
     for attribute, field, option, knob in _ROWS:
-        value = limits.get(attribute, 0)
+        value = run.limits.get(attribute, 0)
         if not value:
             continue
-        if getattr(found.options, field) == value:
+        default = next(row.default for row in knobs() if row.name == knob)
+        set_to, place = run.knob_places.get(knob, (default, "default"))
+        if getattr(options, field) == value:
             places[attribute] = f"{option} {value}, command line of DAGMan"
-        else:
-            places[attribute] = _place_of_knob(knob, value, config_file) or (
-                f"{attribute} of DAGMan's job, changed in the queue"
-            )
+        elif set_to == value:
+            places[attribute] = f"{knob}, {place}"
+        elif run.knob_places:  # a DAGMan that says where
+            places[attribute] = f"{attribute} of DAGMan's job, changed in the queue"
     return places
-
-
-def _place_of_knob(knob: str, value: int, config_file: str) -> str:
-    """Where a knob was set, if it has that value."""
-    from condor_pydagman.adapters import knobs as adapter
-    from condor_pydagman.config import knobs, read_one
-
-    adapter.set_subsystem("DAGMAN")
-    try:
-        with adapter.without_config_file():
-            if config_file:
-                adapter.apply_config_file(config_file)
-            places = adapter.knob_sources()
-            row = next(row for row in knobs() if row.name == knob)
-            set_to, _ = read_one(row, adapter.evaluated, places.name, places.is_set)
-            if set_to != value:
-                return ""
-            layer, detail = places.of(knob, is_default=value == row.default)
-    except PydagmanError:
-        return ""
-    return f"{knob}, {detail or layer}"

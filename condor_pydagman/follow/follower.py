@@ -154,6 +154,7 @@ class Follower:
             OutKind.RECOVERY: self._recovery,
             OutKind.TOLERANCE: self._knob,
             OutKind.KNOB: self._knob,
+            OutKind.KNOB_PLACE: self._knob_place,
             OutKind.RESCUE_FROM: self._rescue_from,
             OutKind.RESCUE_READ: self._rescue_read,
             OutKind.RESCUE_TO: self._rescue_to,
@@ -313,6 +314,7 @@ class Follower:
         self.run.starts.append(Start(line.time))
         self.run.ended, self.run.exit_code = 0.0, None
         self.run.errors.clear()
+        self.run.knob_places = {}
         self.run.rescued_from, self.run.rescue_read = 0, ""
         self.run.begun = self.run.begun or line.time
         # The stock program may go on with a DAG of ours.
@@ -329,7 +331,7 @@ class Follower:
         self.run.begun = self.run.starts[0].time if self.run.starts else line.time
         self.run.last, self.run.limits = line.time, before.limits
         self.run.errors = before.errors
-        self.run.knobs = before.knobs
+        self.run.knobs, self.run.knob_places = before.knobs, before.knob_places
         self.run.rescued_from, self.run.rescue_read = before.rescued_from, before.rescue_read
         self._followed, self._is_ours, self._early = None, False, {}
         self._failed_unlogged = set()
@@ -357,6 +359,9 @@ class Follower:
         self.run.knobs.update(knobs_of(line))
         if self._followed is not None and not self._followed.engine.run.log.config:
             self._followed.engine.run.set_config(Config(**self.run.knobs))
+
+    def _knob_place(self, line: OutLine) -> None:
+        self.run.knob_places[line.node] = (line.number, line.text)
 
     def _rescue_from(self, line: OutLine) -> None:
         self.run.rescued_from = line.number

@@ -400,6 +400,7 @@ class Run:
         cancelled_by: who has ended the DAG by a command, as a removal does; '' if nobody has.
         removed_at: when the one or the other was.
         knobs: those that decide states, by fields of Config, as `.dagman.out` says.
+        knob_places: to what a knob with a throttle is set and where, if it is not the default.
         complete: whether the nodes log was read from its beginning.
         placements: of DATA nodes, by node.
         in_queue: the nodes with jobs in the queue, by name.
@@ -433,6 +434,7 @@ class Run:
         self.halts: list[Halted] = []
         self.limits: dict[str, int] = {}
         self.knobs: dict[str, int] = {}
+        self.knob_places: dict[str, tuple[int, str]] = {}
         self.rescued_from = 0
         self.rescue_read = self.rescue_written = self.aborted = self.cancelled_by = ""
         self.removed_at = self.aborted_at = 0.0

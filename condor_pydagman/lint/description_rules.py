@@ -57,6 +57,7 @@ _FROM = re.compile(r".*?\bfrom\s+(?:\[[-\d:\s]*\]\s*)?([^\s|(]+)\s*", re.IGNOREC
 
 
 MAX_KINDS = 1000  # of mistakes
+MAX_EXPRESSIONS = 10_000  # that are looked at
 
 
 def getter(variables: Sequence[Variable], text: SubmitText) -> Get:
@@ -103,7 +104,7 @@ class DescriptionRules:
         self._findings = findings
         self._firsts = FirstNodes(dag)
         self._seen: dict[tuple[str, str], int] = {}  # code and message: the first node
-        self._expressions: dict[str, str] = {}
+        self._expressions: dict[str, dict[str, int]] = {}  # by value: by key the first node
         self._with_macros: dict[tuple[int, str], bool] = {}  # by number of the description
         self._looked_at: set[tuple[int, str]] = set()
 
@@ -145,8 +146,7 @@ class DescriptionRules:
     def _values(self, node: int, text: SubmitText, get: Get) -> None:
         for _, problem in value_rules.value_problems(get):
             self._note(node, VALUE, problem.partition("\n")[0])
-        for problem in self._expression_problems(text, get):
-            self._note(node, VALUE, problem)
+        self._keep_expressions(node, text, get)
         for key in _TYPED:
             what = odd(text.values.get(key, ""))
             if what:
@@ -154,6 +154,10 @@ class DescriptionRules:
 
     def report(self) -> None:
         """Tell what was found, each once, with the first node."""
+        problems = self._world.expression_problems(list(self._expressions))
+        for (value, uses), problem in zip(self._expressions.items(), problems):
+            for key, node in uses.items() if problem else ():
+                self._note(node, VALUE, f"parse error in expression {key} = {value}")
         for (code, what), node in self._seen.items():
             name, submit = self._dag.names[node], self._dag.submits[node]
             source = "the description" if submit in self._dag.descriptions else submit
@@ -164,19 +168,11 @@ class DescriptionRules:
         if len(self._seen) < MAX_KINDS:
             self._seen.setdefault((code, what), node)
 
-    def _expression_problems(self, text: SubmitText, get: Get) -> Iterator[str]:
-        for key in text.values:
-            attribute = value_rules.attribute_of(key)
-            value: str | None = get(key) if attribute else ""
-            if value and self._expression_problem(value):
-                yield f"parse error in expression {key} = {value}"
-
-    def _expression_problem(self, value: str) -> str:
-        if value not in self._expressions:
-            if len(self._expressions) >= MAX_KINDS:
-                self._expressions.clear()
-            self._expressions[value] = self._world.expression_problem(value)
-        return self._expressions[value]
+    def _keep_expressions(self, node: int, text: SubmitText, get: Get) -> None:
+        for key in filter(value_rules.attribute_of, text.values):
+            value = get(key)
+            if value and (value in self._expressions or len(self._expressions) < MAX_EXPRESSIONS):
+                self._expressions.setdefault(value, {}).setdefault(key, node)
 
     def _files(self, node: int, text: SubmitText, get: Get) -> None:
         inside = self._dag.directories.get(node, "")
@@ -358,7 +354,8 @@ class _Texts:
             return None
         read = parse(text)
         if not read.plain:
-            self._note_unreadable(node, submit, self._world.unreadable(text, directory))
+            path = "" if submit in self._dag.descriptions else os.path.join(directory, submit)
+            self._note_unreadable(node, submit, self._world.unreadable(text, directory, path))
         return read if read.plain else None
 
     def _content(self, directory: str, submit: str) -> str | None:

@@ -6,11 +6,12 @@ Each method gives what is wrong, in stock's words, or ''.
 from __future__ import annotations
 
 import os.path
+from collections.abc import Sequence
 
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import FileError
 from condor_pydagman.language import commands
-from condor_pydagman.lint.findings import FileKind, World
+from condor_pydagman.lint.findings import FileKind, Reading, World
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
 
@@ -20,14 +21,6 @@ NO_DESCRIPTION = "Submit JDL does not exist"
 _INLINE = "internal-jdl"  # what stock calls a description that is no file
 _EOL = "\n"
 _WITHOUT_END = "nice_user conflicts"  # the one warning that stock ends no line behind
-
-
-class _Verdict(NamedTuple):
-    """What is known of a description; `common_input` as `World.common_input` says."""
-
-    problem: str
-    common_input: str | None = None
-    warnings: str = ""
 
 
 class OutlineOptions(NamedTuple):
@@ -48,8 +41,9 @@ class External:
     def __init__(self, world: World, options: OutlineOptions) -> None:
         self._world = world
         self._options = options
-        self._verdicts: dict[tuple[str, str, str], _Verdict] = {}
+        self._readings: dict[tuple[str, str, str, str], Reading] = {}
         self._common_input = ""
+        self.unread: dict[str, str] = {}  # descriptions that were not read: why
 
     def script(self, command: commands.ScriptLine, directory: str) -> str:
         """Whether neither the line's rest nor its first word is a file; stock asks for the former.
@@ -97,37 +91,35 @@ class External:
         if missing:
             return "No such file or directory"
         try:
-            text = self._world.read_text(os.path.join(inside, command.submit))
+            path = os.path.join(inside, command.submit)
+            text = self._world.read_text(path)
         except FileNotFoundError:
             return NO_DESCRIPTION if self._options.strict else ""
         except (OSError, FileError, ValueError) as error:
             return f"Failed to open file ({error})"
-        return self._node_text(command, text, inside, command.submit)
+        return self._node_text(command, text, inside, command.submit, path)
 
-    def _node_text(self, command: commands.Job, text: str, directory: str, name: str) -> str:
+    def _node_text(
+        self, command: commands.Job, text: str, directory: str, name: str, source: str = ""
+    ) -> str:
         if is_request(command.kind, text):
             return ""  # a request, which depends on the node's macros: see `request_rules`
-        return self.description(text, directory, name)
+        return self.description(text, directory, name, source)
 
-    def description(self, text: str, directory: str, name: str = _INLINE) -> str:
+    def description(self, text: str, directory: str, name: str = _INLINE, source: str = "") -> str:
         """What is wrong with a submit description; each is looked at once."""
         if not self._options.check_descriptions:
             return ""
-        key = (text, directory, name)
-        if key not in self._verdicts:
-            if len(self._verdicts) >= _MAX_CACHED:
-                self._verdicts.clear()
-            self._verdicts[key] = self._look_at(text, directory, name)
-        verdict = self._verdicts[key]
-        return verdict.problem or self._against(verdict.common_input) or verdict.warnings
-
-    def _look_at(self, text: str, directory: str, name: str) -> _Verdict:
-        problem = self._world.submit_problem(text, directory)
-        if problem:
-            return _Verdict(problem)
-        common_input = self._world.common_input(text, directory)
-        warnings = self._world.submit_warnings(text, directory, name)
-        return _Verdict("", common_input, _as_stock(warnings))
+        key = (text, directory, name, source)
+        if key not in self._readings:
+            if len(self._readings) >= _MAX_CACHED:
+                self._readings.clear()
+            self._readings[key] = found = self._world.reading(*key)
+            if found.unread:
+                self.unread[name if source else f"{name} of {directory or '.'}"] = found.unread
+        reading = self._readings[key]
+        warnings = _as_stock(reading.warnings)
+        return reading.problem or self._against(reading.common_input) or warnings
 
     def _against(self, common_input: str | None) -> str:
         """Compare a list of common input files with that of the DAG, which the first makes."""
@@ -137,7 +129,7 @@ class External:
         return COMMON_INPUT_DIFFERS if differs else ""
 
 
-def _as_stock(warnings: list[str]) -> str:
+def _as_stock(warnings: Sequence[str]) -> str:
     """Several warnings as the one text that stock makes of them."""
     if not warnings:
         return ""

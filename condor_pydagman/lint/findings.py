@@ -6,7 +6,7 @@ files, DAG4xx lines that do nothing or not what they seem to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum, IntEnum
 from typing import Protocol
 
@@ -26,6 +26,24 @@ class FileKind(Enum):
     FILE = "file"
     EXECUTABLE = "executable"
     OTHER = "other"  # a directory, a FIFO, a device, or nothing that we may look at
+
+
+class Reading(NamedTuple):
+    """What HTCondor's own readers make of a submit description.
+
+    Attributes:
+        problem: what they say against it; '' if nothing, or if it is not known.
+        common_input: the list of common input files of its first job; None if it has none.
+        warnings: of a description without a problem.
+        paths: initial directory and proxy of its jobs; '' if it has none.
+        unread: why it was not read, '' if it was.
+    """
+
+    problem: str = ""
+    common_input: str | None = None
+    warnings: Sequence[str] = ()
+    paths: Sequence[str] = ("", "")
+    unread: str = ""
 
 
 class World(Protocol):
@@ -53,11 +71,16 @@ class World(Protocol):
     def is_knob(self, name: str) -> bool:
         """Whether a macro of that name may come from HTCondor's configuration."""
 
-    def submit_problem(self, text: str, directory: str) -> str:
-        """What HTCondor's own reader of submit descriptions says against `text`; '' if nothing."""
+    def reading(self, text: str, directory: str, name: str, source: str = "") -> Reading:
+        """What HTCondor's own readers say of a submit description.
 
-    def expression_problem(self, text: str) -> str:
-        """Why HTCondor can't read a ClassAd expression; '' if it can."""
+        Args:
+            name: how their warnings call it.
+            source: the file that it is in; '' for the DAG file.
+        """
+
+    def expression_problems(self, texts: list[str]) -> list[str]:
+        """Why HTCondor can't read each of these ClassAd expressions; '' for those that it can."""
 
     def config(self) -> Config | None:
         """The knobs of DAGMan, without the DAG's CONFIG file; None if they can't be known."""
@@ -68,17 +91,11 @@ class World(Protocol):
     def space_problem(self, request: Allocate) -> str:
         """Why an allocation can't be made, as a clause; '' if it can, or that can't be known."""
 
-    def unreadable(self, text: str, directory: str) -> str:
+    def unreadable(self, text: str, directory: str, source: str = "") -> str:
         """Which line of a description can't be read for sure, and why; '' if there is none."""
-
-    def common_input(self, text: str, directory: str) -> str | None:
-        """The list of common input files of a description's first job, None if it has none."""
 
     def cache_outlook(self, dag: Dag, file: str) -> Iterator[str]:
         """Which nodes with a CACHE command would run, and why, in lines; `file` is the DAG's."""
-
-    def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
-        """What HTCondor warns of in a description; `name` is how it calls it."""
 
 
 class Severity(IntEnum):

@@ -1,6 +1,6 @@
 """How many jobs the nodes of a DAG have, by their submit descriptions; nothing is submitted.
 
-HTCondor's bindings read the descriptions, but for those that could run a command then.
+HTCondor's bindings read the descriptions, in a process that can do nothing else.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ import errno
 import os
 from collections.abc import Iterable
 
-from condor_pydagman.adapters import descriptions
-from condor_pydagman.adapters.files import read_text, working_directory
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
+from condor_pydagman.adapters.foreign_texts import NotRead, read_each
 from condor_pydagman.data_requests.request_ads import is_request
-from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.lint.file_rules import MAY_COME
 from condor_pydagman.lint.first_nodes import FirstNodes
 from condor_pydagman.lint.request_rules import macros_of, request_problem
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import Workflow, describe, may_run_commands, split
+from condor_pydagman.records.job_description import Workflow, describe, split
 
 _MACRO = "$("
 _ABSENT = os.strerror(errno.ENOENT)
-_UNCOUNTED = "jobs not counted: to read it could run a command, by `include` or `queue ... from`"
+_READER = "condor_pydagman.adapters.described_jobs:number_of_jobs"
 
 
 class JobCount(NamedTuple):
@@ -74,25 +75,26 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
     inline = submit in dag.descriptions
     name = submit if inline else os.path.normpath(os.path.join(directory, submit))
     try:
+        of_dag = owner_of(dag.files[0])
         with working_directory(directory):
-            text = dag.descriptions[submit] if inline else read_text(submit)
+            text, owner = text_of_node(dag, nodes[0], of_dag)
             if is_request(dag.kinds[nodes[0]], text):
                 return _count_workers(dag, nodes, name, text)
-            if may_run_commands(text):
-                return JobCount(name, len(nodes), 0, uncounted=_UNCOUNTED)
             template = split(text)
             differ = any(_MACRO in queue for _, queue in template.parts)
-            counted = nodes if differ else nodes[:1]
-            numbers = [
-                descriptions.procs_of(descriptions.parse(describe(dag, node, template, workflow)))
-                for node in counted
-            ]
+            texts = (
+                describe(dag, node, template, workflow) for node in nodes[: None if differ else 1]
+            )
+            numbers = list(read_each(_READER, [Followed(one, owner) for one in texts]))
     except OSError as error:
         return JobCount(name, len(nodes), 0, error.strerror or str(error))
-    except (PoolError, *descriptions.BINDINGS) as error:
-        return JobCount(name, len(nodes), 0, descriptions.reason_of(error))
     except PydagmanError as error:
         return JobCount(name, len(nodes), 0, str(error))
+    for one in numbers:
+        if isinstance(one, NotRead):
+            return JobCount(name, len(nodes), 0, uncounted=f"jobs not counted: {one}")
+        if isinstance(one, PydagmanError):
+            return JobCount(name, len(nodes), 0, getattr(one, "reason", str(one)))
     return JobCount(name, len(nodes), sum(numbers) if differ else numbers[0] * len(nodes))
 
 

@@ -1,38 +1,27 @@
 """What nodes of a DAG would run, with all macros as far as they are known before; nothing is
 submitted.
 
-HTCondor's bindings read the descriptions, but for those that could run a command then.
+HTCondor's bindings read the descriptions, in a process that can do nothing else.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
-from condor_pydagman.adapters import descriptions
-from condor_pydagman.adapters.files import read_text, working_directory
+from condor_pydagman.adapters.described_jobs import CLUSTER
+from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.followed_files import Followed, Owner, owner_of, text_of_node
+from condor_pydagman.adapters.foreign_texts import read
 from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
-from condor_pydagman.errors import PoolError, PydagmanError
+from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import (
-    Template,
-    Workflow,
-    describe,
-    may_run_commands,
-    split,
-)
+from condor_pydagman.records.job_description import Template, Workflow, describe, split
 from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
-MAX_JOBS = 3  # of a node that are told
-_RUNS_COMMANDS = "to read its description could run a command, by `include` or `queue ... from`"
-# In place of the number of a cluster, which nobody knows before: no description has it.
-_CLUSTER = "1000000007"
-_RANDOM = re.compile(r"\$(?=RANDOM_(?:CHOICE|INTEGER)\()", re.I)  # another value at each reading
-_IMAGES = ("container_image", "docker_image")
+_READER = "condor_pydagman.adapters.described_jobs:commands"
 
 
 class JobCommand(NamedTuple):
@@ -83,7 +72,7 @@ def commands_of(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> Iterator[
 
     Only for a process of one thread that depends on the working directory.
     """
-    templates: dict[tuple[str, str], Template] = {}
+    templates: dict[tuple[str, str], tuple[Template | None, Owner]] = {}
     for node in nodes:
         kind = NodeKind(dag.kinds[node])
         known = NodeCommands(
@@ -108,48 +97,35 @@ def _with_jobs(
     node: int,
     known: NodeCommands,
     workflow: Workflow,
-    templates: dict[tuple[str, str], Template],
+    templates: dict[tuple[str, str], tuple[Template | None, Owner]],
 ) -> NodeCommands:
+    key = known.description, known.directory
     try:
+        of_dag = owner_of(dag.files[0])
         with working_directory(known.directory):
-            text = dag.descriptions.get(known.description)
-            text = read_text(known.description) if text is None else text
-            if is_request(known.kind, text):
+            if key not in templates:
+                text, owner = text_of_node(dag, node, of_dag)
+                templates[key] = None if is_request(known.kind, text) else split(text), owner
+            template, owner = templates[key]
+            if template is None:
                 return known._replace(jobs=1, note=f"the requests of {known.description}")
-            if may_run_commands(text):
-                return known._replace(note=_RUNS_COMMANDS)
-            key = known.description, known.directory
-            template = templates.setdefault(key, split(text))
-            jobs, commands = _jobs(describe(dag, node, template, workflow))
+            described = Followed(describe(dag, node, template, workflow), owner)
+        jobs, found = read(_READER, described)
+        commands = list(map(_command, found))
     except OSError as error:
         return known._replace(note=f"{known.description}: {error.strerror or error}")
-    except (PoolError, *descriptions.BINDINGS) as error:
-        return known._replace(note=f"{known.description}: {descriptions.reason_of(error)}")
     except PydagmanError as error:
+        return known._replace(note=f"{known.description}: {getattr(error, 'reason', error)}")
+    except ValueError as error:  # of the arguments
         return known._replace(note=f"{known.description}: {error}")
-    return known._replace(jobs=jobs, commands=commands)
+    are_alike = all(one == commands[0] for one in commands)
+    return known._replace(jobs=jobs, commands=commands[:1] if are_alike else commands)
 
 
-def _jobs(text: str) -> tuple[int, Sequence[JobCommand]]:
-    """How many jobs a description has, and the commands of the first of them."""
-    description = descriptions.parse(text)
-    items, each = descriptions.queued(description)
-    jobs = len(items) * each
-    for key, value in list(description.items()):
-        if _RANDOM.search(value):
-            description[key] = _RANDOM.sub("$(DOLLAR)", value)
-    found = []
-    for proc in range(min(jobs, MAX_JOBS)):
-        descriptions.set_numbers(description, _CLUSTER, proc, items, each)
-        found.append(_command(description))
-    are_alike = all(one == found[0] for one in found)
-    return jobs, found[:1] if are_alike else found
-
-
-def _command(description: Any) -> JobCommand:
+def _command(found: Mapping[str, str]) -> JobCommand:
     def value(*names: str) -> str:
-        found = (descriptions.expanded(description, name).strip() for name in names)
-        return next(filter(None, found), "").replace(_CLUSTER, "$(Cluster)")
+        texts = (found[name].strip() for name in names)
+        return next(filter(None, texts), "").replace(CLUSTER, "$(Cluster)")
 
     program, shell = value("executable"), value("shell")
     if program:
@@ -162,7 +138,7 @@ def _command(description: Any) -> JobCommand:
         value("input"),
         value("output"),
         value("error"),
-        value(*_IMAGES),
+        value("container_image", "docker_image"),
     )
 
 

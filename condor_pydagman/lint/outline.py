@@ -15,7 +15,7 @@ from __future__ import annotations
 import os.path
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import repeat
 from typing import Any, Union
@@ -84,6 +84,7 @@ class Outline(NamedTuple):
         lost: how many issues there are besides, of which there may be very many.
         final, provisioner: names of such nodes, or ''.
         splices: the stock tool's count, which it adds up anew at every INCLUDE.
+        unread: submit descriptions that were not read, and why.
     """
 
     dag: Dag
@@ -92,6 +93,7 @@ class Outline(NamedTuple):
     final: str
     provisioner: str
     splices: int
+    unread: Mapping[str, str]
 
 
 class _Issues(Errors):
@@ -168,7 +170,8 @@ class _Reader(DagReader):
             for kind in _ONE_ONLY
         )
         splices = self._counted[scope]
-        return Outline(dag, self.errors.kept, self.errors.lost, final, provisioner, splices)
+        errors, unread = self.errors, self._external.unread
+        return Outline(dag, errors.kept, errors.lost, final, provisioner, splices, unread)
 
     def opened(self, path: str) -> Iterator[str] | str:
         """The text of a file in blocks, or why it can't be read."""

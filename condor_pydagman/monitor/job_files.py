@@ -8,10 +8,11 @@ history.  A node's job in a bundle has none of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from condor_pydagman.adapters.files import working_directory
+from condor_pydagman.adapters.foreign_texts import read
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.follow.run_model import Attempt
 from condor_pydagman.graph.model import Dag
@@ -24,6 +25,7 @@ _ATTRIBUTES = (
     *("ClusterId", "ProcId", "Iwd", "Out", "Err", "UserLog", "StreamOut", "StreamErr"),
     *("ShouldTransferFiles", "DAGNodeName"),
 )
+_READER = "condor_pydagman.adapters.described_jobs:files"
 _COMMANDS = ("output", "error", "log")
 _TRUE = ("true", "yes", "t", "y", "1")
 
@@ -70,18 +72,22 @@ def by_description(
     found: FoundDag, dag: Dag, node: int, attempt: Attempt | None, *, most: int = 1
 ) -> list[JobFiles]:
     """By the node's submit description as it is now: of the first `most` jobs of an attempt.  []
-    if it can't be read, or reading it would run a command.
+    if it can't be read.
 
     Only for a process of one thread that depends on the working directory.
 
     Args:
         attempt: None if the node has not been started.
     """
+    known = attempt or Attempt(0)
+    most = max(1, min(known.procs, most))
     try:
         with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
-            text = description_of(dag, node, attempt.number if attempt else 0, found)
-            return list(_described(text, attempt or Attempt(0), most)) if text else []
-    except (PydagmanError, OSError, ImportError, ValueError):  # without the bindings
+            described = description_of(dag, node, attempt.number if attempt else 0, found)
+            first = known.cluster, known.proc
+            files = read(_READER, described, *first, most)
+            return [_described(first[0], first[1] + n, one) for n, one in enumerate(files)]
+    except (PydagmanError, OSError):
         return []
 
 
@@ -104,35 +110,19 @@ def _number(job: JobFiles) -> int:
     return int(job.job.partition(".")[2])
 
 
-def _described(text: str, attempt: Attempt, most: int) -> Iterator[JobFiles]:
-    from condor_pydagman.adapters.descriptions import (
-        BINDINGS,
-        expanded,
-        parse,
-        queued,
-        set_numbers,
+def _described(cluster: int, proc: int, said: dict[str, str]) -> JobFiles:
+    """By the values of submit commands; paths are from the working directory."""
+    paths = ((kind, said[kind]) for kind in _COMMANDS)
+    return JobFiles(
+        f"{cluster}.{proc}",
+        {
+            kind: os.path.abspath(os.path.join(said["initialdir"], path))
+            for kind, path in paths
+            if path not in ("", os.devnull)
+        },
+        tuple(kind for kind in _COMMANDS if _is_true(said[f"stream_{kind}"])),
+        said["should_transfer_files"].upper() or "IF_NEEDED",
     )
-
-    description = parse(text)
-    try:
-        items, each = queued(description)
-    except BINDINGS:  # its items are not there any more
-        items, each = [{}], 1
-    for proc in range(attempt.proc, attempt.proc + max(1, min(attempt.procs, most))):
-        set_numbers(description, str(attempt.cluster), proc, items, each)
-        directory = expanded(description, "initialdir")
-        paths = ((kind, expanded(description, kind)) for kind in _COMMANDS)
-        streamed = (kind for kind in _COMMANDS if _is_true(expanded(description, f"stream_{kind}")))
-        yield JobFiles(
-            f"{attempt.cluster}.{proc}",
-            {
-                kind: os.path.abspath(os.path.join(directory, path))
-                for kind, path in paths
-                if path not in ("", os.devnull)
-            },
-            tuple(streamed),
-            expanded(description, "should_transfer_files").upper() or "IF_NEEDED",
-        )
 
 
 def _is_true(value: str) -> bool:

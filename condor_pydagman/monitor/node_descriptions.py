@@ -6,19 +6,14 @@ import os
 import re
 
 from condor_pydagman.adapters.files import read_text
+from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
 from condor_pydagman.config import Config
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
 from condor_pydagman.language import submit_file
 from condor_pydagman.monitor.found_dag import FoundDag
 from condor_pydagman.named_tuple import NamedTuple
-from condor_pydagman.records.job_description import (
-    AtSubmission,
-    Workflow,
-    describe,
-    may_run_commands,
-    split,
-)
+from condor_pydagman.records.job_description import AtSubmission, Workflow, describe, split
 from condor_pydagman.vocabulary import NodeKind
 
 MAX_DESCRIPTION_BYTES = 1 << 20
@@ -29,15 +24,18 @@ _PROC = ("process", "procid")
 _TRUE = ("true", "1")
 
 
-def description_of(dag: Dag, node: int, attempt: int, found: FoundDag, directory: str = "") -> str:
-    """The submit description of a node; '' if reading it would run a command.
+def description_of(dag: Dag, node: int, attempt: int, found: FoundDag) -> Followed:
+    """The submit description of a node, in whose directory one is.
 
-    Args:
-        directory: of the node; '' if one is there.
+    Raises:
+        FileError, OSError: it can't be read.
     """
-    text = _text_of(dag, node, directory)
-    if may_run_commands(text):
-        return ""
+    of_dag = owner_of(os.path.join(found.directory, dag.files[0]))
+    text, owner = text_of_node(dag, node, of_dag)
+    return Followed(_described(text, dag, node, attempt, found), owner)
+
+
+def _described(text: str, dag: Dag, node: int, attempt: int, found: FoundDag) -> str:
     workflow = Workflow(found.cluster, found.nodes_log, Config())
     return describe(dag, node, split(text), workflow, AtSubmission(attempt))
 
@@ -98,7 +96,8 @@ class SubmittedOnHold:
     def _is_held(self, node: int, proc: int) -> bool:
         if self._last[0] != node:
             try:
-                text = description_of(self._dag, node, 0, self._found, self._directory(node))
+                text = _text_of(self._dag, node, self._directory(node))
+                text = _described(text, self._dag, node, 0, self._found)
             except (PydagmanError, OSError):
                 text = ""
             self._last = node, submit_file.parse(text)

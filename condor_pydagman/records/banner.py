@@ -78,6 +78,11 @@ def setting_lines(config: Config) -> list[str]:
     return [*lines, *config.remarks]
 
 
+def place_line(knob: str, value: int, place: str) -> str:
+    """Where a throttle was set by a knob, which the stock program does not say."""
+    return f"{knob} = {value}, set in {place}"
+
+
 def argument_lines(arguments: Sequence[str]) -> list[str]:
     """The command line, an argument a line."""
     return [f'argv[{number}] == "{word}"' for number, word in enumerate(arguments)]

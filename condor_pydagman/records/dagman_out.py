@@ -30,6 +30,7 @@ class OutKind(Enum):
     RECOVERY = "recovery"  # the nodes log is replayed
     TOLERANCE = "tolerance"  # number: of a node's jobs that may fail by the configuration
     KNOB = "knob"  # text: its name, or an option in its place; number: 1 for True
+    KNOB_PLACE = "knob_place"  # node: name of the knob; number; text: where it was set
     RESCUE_FROM = "rescue_from"  # number: of the rescue file that is read
     RESCUE_READ = "rescue_read"  # text: its name
     RESCUE_TO = "rescue_to"  # text: name of the rescue file that is written
@@ -64,7 +65,7 @@ class OutKind(Enum):
 # Kinds on which no ids of events rest: those that people hold are from before these were read.
 UNCOUNTED = frozenset((
     *(OutKind.NODES_LOG, OutKind.KNOB, OutKind.JOB_FAILURE, OutKind.ERROR, OutKind.ASKED),
-    *(OutKind.RESUME_REASON, OutKind.STEERED),
+    *(OutKind.RESUME_REASON, OutKind.STEERED, OutKind.KNOB_PLACE),
     *(OutKind.FAILED_LIST, OutKind.LISTED_NODE, OutKind.LISTED_ERROR, OutKind.LIST_END),
 ))  # fmt: skip
 
@@ -207,6 +208,11 @@ _FORMS = (
     ("DAGMAN_ALWAYS_RUN_P", OutKind.KNOB, _KNOB),
     ("DAGMAN_PUT_FAILED", OutKind.KNOB, _KNOB),
     ("DAGMAN_MUNGE", OutKind.KNOB, _KNOB),
+    (
+        "DAGMAN_MAX_",
+        OutKind.KNOB_PLACE,
+        r"(?P<node>DAGMAN_MAX_[A-Z_]{1,60}) = (?P<number>\d{1,10}), set in (?P<text>.+)",
+    ),
     ("argv[", OutKind.KNOB, r'argv\[\d{1,3}\] == "-(?P<text>(?:Dont)?AlwaysRunPost)"'),
     ("Running in", OutKind.RECOVERY, r"Running in RECOVERY mode.*"),
     ("****", OutKind.END, r"\*{4} .* EXITING WITH STATUS (?P<number>\d{1,10})"),

@@ -395,18 +395,3 @@ def _opens_items(statement: list[str]) -> bool:
 
 def _joined(lines: list[str]) -> str:
     return "".join(line.rstrip("\r") + "\n" for line in lines)
-
-
-_CONTINUED = re.compile(r"\\[ \t\r]*\n\s*")
-# Anywhere in a line: which lines are comments, and which go on in the next, is for HTCondor to say.
-_INCLUDE = re.compile(r"include[^\n]*:", re.I)
-_FROM = re.compile(r"queue[^\n]*\bfrom\b[^\n]*\|", re.I)
-
-
-def may_run_commands(text: str) -> bool:
-    """Whether reading a description may run a command, or read another file, which may.
-
-    Rather says so of one that does not than the other way round.
-    """
-    joined = _CONTINUED.sub("", text)
-    return any(form.search(part) for form in (_INCLUDE, _FROM) for part in (text, joined))

@@ -339,7 +339,7 @@ def test_what_can_be_read_or_only_when_it_runs(text: str) -> None:
 
 
 def test_why_a_condition_is_wrong(capfd: pytest.CaptureFixture[str]) -> None:
-    assert DiskWorld().submit_problem("executable = a\nif a && b\nendif\n", "") == (
+    assert DiskWorld().reading("executable = a\nif a && b\nendif\n", "", "x").problem == (
         "Failed to parse to queue line: a && b is not a valid if condition because complex"
         " conditionals are not supported"
     )
@@ -374,8 +374,9 @@ def test_values_that_check_jdl_refuses(
     """In the words of stock."""
     monkeypatch.chdir(tmp_path)
     text = f"executable = /bin/true\n{line}\nqueue\n"
-    assert DiskWorld().submit_problem(text, "") == said.format(here=tmp_path)
-    assert not any("iwd" in one for one in DiskWorld().submit_warnings(text, "", "x"))
+    reading = DiskWorld().reading(text, "", "x")
+    assert reading.problem == said.format(here=tmp_path)
+    assert not any("iwd" in one for one in reading.warnings)
 
 
 def test_limits_that_lint_looks_up(

@@ -115,7 +115,7 @@ SUBDAG EXTERNAL S inner.dag
     files = {"runs": "include : touch ran |\n", "quote": 'executable = e\narguments = "\'"\n'}
     said = blocks(capsys, dag, request=request, i="executable = i\n", **files)
     assert said.startswith("A\n    no job: NOOP\nC\n    gone.sub: No such file or directory\nD\n")
-    assert "D\n    to read its description could run a command" in said
+    assert "D\n    runs.sub: touch ran | is not followed: no command is run\n" in said
     assert "E\n    quote.sub: Unbalanced quote" in said
     assert "F\n    the requests of request.sub" in said
     assert "S\n    the DAG inner.dag" in said

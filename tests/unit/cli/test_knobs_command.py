@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from condor_pydagman.adapters.config_file import refuse_foreign
 from condor_pydagman.cli.knobs_command import Row, table
 from condor_pydagman.config import Kind, Knob
+from condor_pydagman.errors import ConfigError
 
 POOL = "DAGMAN_MAX_PRE_SCRIPTS = 3\nDAGMAN.DAGMAN_MAX_JOBS_IDLE = 90\nTOOL.DAGMAN_VERBOSITY = 5\n"
 
@@ -77,6 +79,26 @@ def test_of_a_dag_and_its_config_file(tmp_path: Path) -> None:
         assert json.loads(knobs(tmp_path, *words, "-json").stdout) == rows
     (one,) = json.loads(knobs(tmp_path, "x.dag", "MAX_PRE", "-json").stdout)
     assert one == pre
+
+
+def test_what_others_can_write_is_not_read(tmp_path: Path) -> None:
+    """To read it could run their programs as whoever looks."""
+    (tmp_path / "mine").write_text(f"include : {tmp_path}/theirs\n")
+    (tmp_path / "theirs").write_text("include command : touch ran\n")
+    (tmp_path / "theirs").chmod(0o666)
+    for name in ("theirs", "mine"):
+        done = knobs(tmp_path, "-config", name)
+        assert done.returncode == 1
+        assert "theirs is not read, since others than you can write it" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_link_to_a_file_of_another_user(tmp_path: Path) -> None:
+    found = os.stat("/etc/passwd")
+    if found.st_uid == os.geteuid():
+        found = os.stat_result((*found[:4], found.st_uid + 1, *found[5:]))
+    with pytest.raises(ConfigError, match="others than you"):
+        refuse_foreign("x", found)
 
 
 def test_a_knob_that_later_versions_lack_is_told_of_if_set(tmp_path: Path) -> None:

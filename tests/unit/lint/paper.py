@@ -11,7 +11,7 @@ from condor_pydagman.features.cache.commands import cached_of
 from condor_pydagman.features.shared_limits.commands import limit_uses_of
 from condor_pydagman.graph.build import BuildOptions
 from condor_pydagman.graph.model import Dag
-from condor_pydagman.lint.findings import FileKind, Finding, Findings
+from condor_pydagman.lint.findings import FileKind, Finding, Findings, Reading
 from condor_pydagman.lint.lint import lint
 
 SUBMIT = "executable = /bin/true\noutput = $(Cluster).out\nqueue\n"
@@ -55,11 +55,13 @@ class PaperWorld:
     def is_knob(self, name: str) -> bool:
         return name in self.knobs
 
-    def submit_problem(self, text: str, directory: str) -> str:
-        return "bad description" if "bad" in text else ""
+    def reading(self, text: str, directory: str, name: str, source: str = "") -> Reading:
+        common = text.partition("common=")[2].split()[0] if "common=" in text else None
+        warnings = [f"{name} has a typo"] if "typo" in text else []
+        return Reading("bad description" if "bad" in text else "", common, warnings)
 
-    def expression_problem(self, text: str) -> str:
-        return "no expression" if text.count("(") != text.count(")") else ""
+    def expression_problems(self, texts: list[str]) -> list[str]:
+        return ["no expression" if t.count("(") != t.count(")") else "" for t in texts]
 
     def config(self) -> Config | None:
         return self.knob_values
@@ -71,14 +73,8 @@ class PaperWorld:
     def space_problem(self, request: Allocate) -> str:
         return "it has no size" * (request.host != "nest")
 
-    def unreadable(self, text: str, directory: str) -> str:
+    def unreadable(self, text: str, directory: str, source: str = "") -> str:
         return "line 2, 'nonsense': no statement" if "nonsense" in text else ""
-
-    def common_input(self, text: str, directory: str) -> str | None:
-        return text.partition("common=")[2].split()[0] if "common=" in text else None
-
-    def submit_warnings(self, text: str, directory: str, name: str) -> list[str]:
-        return [f"{name} has a typo"] if "typo" in text else []
 
 
 def linted(dag: str, **options: bool) -> Findings:

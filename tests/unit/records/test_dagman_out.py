@@ -75,6 +75,10 @@ def read(text: str) -> list[tuple[OutKind, str, int, str]]:
             "Node S+A is put on hold, as ann wants",
             (OutKind.STEERED, "S+A", 0, "put on hold, as ann wants"),
         ),
+        (
+            "DAGMAN_MAX_JOBS_IDLE = 7, set in /x/my.config, line 2",
+            (OutKind.KNOB_PLACE, "DAGMAN_MAX_JOBS_IDLE", 7, "/x/my.config, line 2"),
+        ),
         ("\tMaximum Submitted Nodes-------: 7", (OutKind.LIMIT, "", 7, "DAGMan_MaxJobs")),
         ("DAG status: 2 (DAG_STATUS_NODE_FAILED)", (OutKind.STATUS, "", 2, "")),
         ("Of 11 nodes total:", (OutKind.TOTAL, "", 11, "")),

@@ -1,0 +1,155 @@
+"""Reads what others wrote in HTCondor's languages: submit descriptions, expressions.
+
+HTCondor's readers of these languages run programs, open files and load libraries when a text says
+so, in more forms than a filter of ours would ever know.  They therefore get such a text only in a
+process that has given up its rights (`confinement`).  It can't open the files either that a
+description names: those of the description's owner are put into the text before; the rest is not
+followed.
+
+A process with the bindings is started for that (`confined_reader`), which is no copy of this one
+and makes a copy of itself for each text.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from condor_pydagman.errors import PoolError, PydagmanError
+
+if TYPE_CHECKING:
+    from condor_pydagman.adapters.followed_files import Followed, Owner
+
+_AT_A_TIME = 200  # descriptions
+_NAMES = ("CONDOR_CONFIG", "HOME", "LANG", "LC_ALL", "PATH", "TZ")  # of the environment
+_ODD = "what reads it has given no answer that can be understood"
+
+
+class NotRead(PydagmanError):
+    """A text is not read: that might do more than read it, or takes too long."""
+
+
+def ask(function: str, owner: Owner, *arguments: Any) -> Any:
+    """What a function of this package makes of a text, in a confined process.
+
+    Args:
+        function: `MODULE:NAME`.
+        owner: of the text.
+        arguments: what JSON knows; the answer is, too.
+
+    Raises:
+        PoolError: the function has raised one, or an error of the bindings.
+        NotRead: there was no answer.
+    """
+    (answer,) = _answers(function, owner, [list(arguments)])
+    if isinstance(answer, PydagmanError):
+        raise answer
+    return answer
+
+
+def read(function: str, description: Followed, *arguments: Any) -> Any:
+    """What a function makes of a description, which is its first argument; see `ask`."""
+    try:
+        return ask(function, description.owner, description.text, *arguments)
+    except PoolError:
+        if not description.unread:
+            raise
+        raise NotRead("; ".join(description.unread)) from None
+
+
+def read_each(function: str, descriptions: Sequence[Followed]) -> Iterator[Any]:
+    """What a function makes of each of these; a PydagmanError where `read` would raise it."""
+    for owner, alike in groupby(descriptions, attrgetter("owner")):
+        while some := list(islice(alike, _AT_A_TIME)):
+            answers = _answers(function, owner, [[one.text] for one in some])
+            for one, answer in zip(some, answers):
+                if one.unread and isinstance(answer, PoolError):
+                    answer = NotRead("; ".join(one.unread))
+                yield answer
+
+
+def _answers(function: str, owner: Owner, calls: list[list[Any]]) -> list[Any]:
+    """What a function returns or raises; a text that ends the process concerns the others too."""
+    answers = _server().ask([function, *owner, calls])
+    if isinstance(answers, str):
+        return [NotRead(answers)] * len(calls)
+    return [
+        PoolError(str(value), transient=False) if refused else value for refused, value in answers
+    ]
+
+
+class _Server:
+    """The process that makes a copy of itself for each text."""
+
+    def __init__(self) -> None:
+        self.maker = os.getpid()
+        self._lock = threading.Lock()
+        environment = {name: os.environ[name] for name in _NAMES if name in os.environ}
+        environment |= {n: v for n, v in os.environ.items() if n.upper().startswith("_CONDOR_")}
+        program = (
+            f"import sys; sys.path[:] = {[path for path in sys.path if path]!r};"
+            f" from condor_pydagman.adapters.confined_reader import serve; serve()"
+        )
+        self._process = subprocess.Popen(  # noqa: S603  (a module of this package)
+            [sys.executable, "-I", "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        atexit.register(self.end)
+
+    def ask(self, request: list[Any]) -> list[list[Any]] | str:
+        """What the functions have returned or raised; or why there is no answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._lock:
+            try:
+                line = json.dumps(request).encode("ascii") + b"\n"
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
+                line = self._process.stdout.readline()
+            except OSError:
+                line = b""
+        if not line:
+            self.end()
+            return "the process that reads such texts has ended"
+        problem, text = json.loads(line)
+        if problem:
+            return str(problem)
+        try:  # what it wrote may be the author's work
+            return [[bool(refused), value] for refused, value in json.loads(text)]
+        except (ValueError, TypeError, RecursionError):
+            return _ODD
+
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """End the process; once is enough."""
+        atexit.unregister(self.end)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        self._process.kill()
+        self._process.wait()
+
+
+_servers: list[_Server] = []
+
+
+def _server() -> _Server:
+    """That of this process, not of the one that it is a copy of."""
+    if not _servers or _servers[0].maker != os.getpid() or _servers[0].has_ended():
+        _servers[:] = [_Server()]
+    return _servers[0]
