@@ -17,7 +17,6 @@ _RANDOM = re.compile(r"\$(?=RANDOM_(?:CHOICE|INTEGER)\()", re.I)  # another valu
 _PROGRAM = ("executable", "arguments", "shell", "initialdir", "input", "output", "error")
 _IMAGES = ("container_image", "docker_image")
 _FILES = ("output", "error", "log")
-_TRANSFERS = ("initialdir", "transfer_input_files", "transfer_output_files", *_PROGRAM[:2])
 
 
 def number_of_jobs(text: str) -> int:
@@ -53,11 +52,6 @@ def files(text: str, cluster: int, proc: int, number: int) -> list[dict[str, str
         descriptions.set_numbers(description, str(cluster), one, items, each)
         found.append(_values(description, names))
     return found
-
-
-def transfers(text: str) -> dict[str, str]:
-    """What is transferred to and from its jobs, and what they run."""
-    return _values(descriptions.parse(text), _TRANSFERS)
 
 
 def _values(description: Any, names: tuple[str, ...]) -> dict[str, str]:

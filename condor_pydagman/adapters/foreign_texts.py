@@ -20,8 +20,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PoolError, PydagmanError
@@ -67,14 +65,14 @@ def read(function: str, description: Followed, *arguments: Any) -> Any:
 
 
 def read_each(function: str, descriptions: Sequence[Followed]) -> Iterator[Any]:
-    """What a function makes of each of these; a PydagmanError where `read` would raise it."""
-    for owner, alike in groupby(descriptions, attrgetter("owner")):
-        while some := list(islice(alike, _AT_A_TIME)):
-            answers = _answers(function, owner, [[one.text] for one in some])
-            for one, answer in zip(some, answers):
-                if one.unread and isinstance(answer, PoolError):
-                    answer = NotRead("; ".join(one.unread))
-                yield answer
+    """What a function makes of each description of one owner; a PydagmanError where `read` would
+    raise it."""
+    for begin in range(0, len(descriptions), _AT_A_TIME):
+        some = descriptions[begin : begin + _AT_A_TIME]
+        answers = _answers(function, some[0].owner, [[one.text] for one in some])
+        for one, answer in zip(some, answers):
+            is_refused = isinstance(answer, PoolError)
+            yield NotRead("; ".join(one.unread)) if one.unread and is_refused else answer
 
 
 def _answers(function: str, owner: Owner, calls: list[list[Any]]) -> list[Any]:

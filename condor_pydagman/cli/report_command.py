@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gc
 import heapq
 import io
@@ -15,13 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from condor_pydagman.adapters.files import working_directory
-from condor_pydagman.adapters.followed_files import Followed
-from condor_pydagman.adapters.foreign_texts import read_each
 from condor_pydagman.adapters.local_time import logged_minute
 from condor_pydagman.cli.output_file import write_output
 from condor_pydagman.cli.which_dag import add_dag_argument, chosen_dag
-from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.errors import FileError, PydagmanError
 from condor_pydagman.explain.failed_nodes import failures_by_kind
 from condor_pydagman.explain.known_facts import Excerpt
@@ -38,7 +33,6 @@ from condor_pydagman.monitor.dag_monitor import DagMonitor
 from condor_pydagman.monitor.file_facts import shown
 from condor_pydagman.monitor.followed_file import FollowedFile
 from condor_pydagman.monitor.found_dag import FoundDag
-from condor_pydagman.monitor.node_descriptions import description_of
 from condor_pydagman.monitor.plan import read_plan, with_logs
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.picture import States, make_picture, svg
@@ -49,14 +43,13 @@ from condor_pydagman.report.all_runs import AllRuns
 from condor_pydagman.report.all_runs import all_runs as runs_together
 from condor_pydagman.report.attempt_table import csv_text, json_text
 from condor_pydagman.report.html_report import ALL_ROWS, MAX_TABLE_ROWS, Subject, html_report
-from condor_pydagman.report.wfformat import TaskDescription, wfformat_text
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 else:
     Subparsers = Any
 
-FORMATS = ("html", "csv", "json", "wfformat")
+FORMATS = ("html", "csv", "json")
 FOLD_ABOVE = 120  # boxes of the picture
 MAX_EXCERPTS = 5  # files of failed nodes that are shown
 MAX_PICTURE_NODES = 20_000
@@ -64,8 +57,7 @@ _DESCRIPTION = """\
 Write a report of the last run of a DAG, or of all its runs: timeline, concurrency, critical path,
 times by kind of node, failures, interventions, retries, holds, resources, and a picture, in one
 HTML file that needs no network.
-Other formats: csv and json, a row for each attempt of a node; wfformat, an instance of WfFormat
-(wfcommons.org)."""
+Other formats: csv and json, a row for each attempt of a node."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -173,15 +165,6 @@ def _text(arguments: argparse.Namespace, told: Told) -> Iterable[str]:
         return csv_text(run, dag, end, numbers)
     if arguments.format == "json":
         return json_text(run, dag, end, numbers)
-    if arguments.format == "wfformat":
-        if dag is None:
-            raise PydagmanError(
-                f"the format wfformat needs the DAG file, but it can't be read: {told.problem}"
-            )
-        version = run.starts[-1].version if run.starts else ""
-        name = os.path.basename(told.found.paths.primary)
-        described = described_tasks(told.found, dag)
-        return [wfformat_text(run, dag, name, version, _stamp, now, described)]
     return page(told, now, most_rows=arguments.rows, with_picture=not arguments.no_picture)
 
 
@@ -293,67 +276,6 @@ def clock(when: float) -> str:
 def tick(when: float, length: float) -> str:
     """A time on an axis of so many seconds."""
     return time.strftime("%H:%M:%S" if length < 86400 else "%m-%d %H:%M", time.localtime(when))
-
-
-def _stamp(when: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
-
-
-MAX_NODES = 10_000  # each takes some tenths of a millisecond
-_READER = "condor_pydagman.adapters.described_jobs:transfers"
-
-
-def described_tasks(found: FoundDag, dag: Dag) -> dict[str, TaskDescription]:
-    """Of each node that has any, by its name; {} for a DAG of more than MAX_NODES."""
-    if len(dag) > MAX_NODES:
-        return {}
-    described: dict[int, Followed] = {}
-    for node in range(len(dag)):
-        if node not in dag.subdags and dag.submits[node]:
-            with (
-                contextlib.suppress(PydagmanError, OSError),
-                working_directory(_directory(found, dag, node)),
-            ):
-                described[node] = description_of(dag, node, 0, found)
-    answers = read_each(_READER, list(described.values()))
-    return {
-        dag.names[node]: _task(answer, _directory(found, dag, node), found.directory)
-        for node, answer in zip(described, answers)
-        if not isinstance(answer, PydagmanError)
-    }
-
-
-def _directory(found: FoundDag, dag: Dag, node: int) -> str:
-    return os.path.join(found.directory, dag.directories.get(node, ""))
-
-
-def _task(said: dict[str, str], directory: str, root: str) -> TaskDescription:
-    initial = os.path.join(directory, said["initialdir"])
-    inputs, outputs = (said[f"transfer_{one}_files"].split(",") for one in ("input", "output"))
-    outputs = [os.path.basename(path.strip()) for path in outputs]  # where they come back to
-    return TaskDescription(
-        dict(_sizes(inputs, initial, root)),
-        dict(_sizes(outputs, initial, root)),
-        said["executable"],
-        _words(said["arguments"]),
-    )
-
-
-def _words(arguments: str) -> list[str]:
-    """Arguments in either syntax; none if their quotes do not match."""
-    try:
-        return parse_arguments(arguments)
-    except ValueError:
-        return []
-
-
-def _sizes(paths: list[str], initial: str, root: str) -> Iterator[tuple[str, int]]:
-    """Sizes of those that are there, by paths from the DAG's directory if they are in it."""
-    for path in paths:
-        whole = os.path.abspath(os.path.join(initial, path.strip()))
-        if path.strip() and os.path.isfile(whole):
-            inside = os.path.relpath(whole, root)
-            yield (whole if inside.startswith("..") else inside), os.path.getsize(whole)
 
 
 _BLOCK_BYTES = 4 << 20

@@ -102,7 +102,7 @@ complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -s f
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -x -k -a '(__fish_complete_suffix .dag)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from logs' -x -a '(condor_pydagman steer names (commandline -opc)[4] (commandline -ct) 2>/dev/null)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -s o -l output -r -F -d 'file to write, - for standard output (default: the name of the DAG file plus .report.html; standard output for other formats)'
-complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l format -x -a 'html csv json wfformat' -d 'what to write (default: html)'
+complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l format -x -a 'html csv json' -d 'what to write (default: html)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l rows -x -d 'rows of a table of the page, 0 for all (default: 25)'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l all-runs -d 'all runs of the DAG together, those before the last as .dagman.out tells of them'
 complete -c condor_pydagman -n 'true; and __fish_seen_subcommand_from report' -l no-picture -d 'omit the picture'

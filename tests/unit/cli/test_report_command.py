@@ -58,9 +58,6 @@ def test_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert pydagman.main(["report", "--format", "json", "-o", "t.json"]) == 0
     rows = [json.loads(line) for line in Path("t.json").read_text().splitlines()]
     assert [row["status"] for row in rows] == ["ERROR", "FUTILE", "READY"]
-    capsys.readouterr()
-    assert pydagman.main(["report", "--format", "wfformat"]) == 0
-    assert json.loads(capsys.readouterr().out)["schemaVersion"] == "1.6"
 
 
 def rescued(logs: DagLogs) -> None:
@@ -103,41 +100,6 @@ def test_the_last_run_alone_is_the_default(
     assert "run" not in table[0]
 
 
-def test_files_that_are_transferred(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("data").mkdir()
-    Path("data/A.in").write_text("1234567")
-    Path("A.out").write_text("12")
-    Path("a.sub").write_text(
-        "executable = x\ntransfer_input_files = data/$(JOB).in, http://example.org/x, gone\n"
-        "transfer_output_files = out/$(JOB).out\nqueue\n"
-    )
-    assert pydagman.main(["report", "t.dag", "--format", "wfformat"]) == 0
-    found = json.loads(capsys.readouterr().out)["workflow"]["specification"]
-    assert found["files"] == [
-        {"id": "data_A.in", "sizeInBytes": 7}, {"id": "A.out", "sizeInBytes": 2}
-    ]  # fmt: skip
-    assert [task.get("inputFiles") for task in found["tasks"][:2]] == [["data_A.in"], None]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ("arguments = -n $(JOB) two", ["-n", "A", "two"]),
-        ("arguments = \"-n 'of $(JOB)' two\"", ["-n", "of A", "two"]),
-        ("arguments = \"-n 'of", None),
-        ("", None),
-    ],
-)
-def test_programs_and_their_arguments(
-    arguments: str, words: list[str] | None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("a.sub").write_text(f"executable = bin/fit\n{arguments}\nqueue\n")
-    assert pydagman.main(["report", "t.dag", "--format", "wfformat"]) == 0
-    (task,) = json.loads(capsys.readouterr().out)["workflow"]["execution"]["tasks"]
-    assert task["command"]["program"] == "bin/fit"
-    assert task["command"].get("arguments") == words
-
-
 def test_how_many_rows(logs: DagLogs, capsys: pytest.CaptureFixture[str]) -> None:
     names = [f"n{'abc'[n // 9]}{'abcdefghi'[n % 9]}" for n in range(27)]
     Path("t.dag").write_text("".join(f"JOB {name} {name}.sub\n" for name in names))
@@ -161,8 +123,6 @@ def test_a_dag_that_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
     os.unlink("t.dag")
     assert pydagman.main(["report", "t.dag"]) == 0
     assert "The DAG can&#x27;t be read" in Path("t.dag.report.html").read_text()
-    assert pydagman.main(["report", "t.dag", "--format", "wfformat"]) == 1
-    assert "wfformat needs the DAG" in capsys.readouterr().err
 
 
 def test_a_dag_that_has_changed_since(capsys: pytest.CaptureFixture[str]) -> None:
