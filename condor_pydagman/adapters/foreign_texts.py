@@ -20,6 +20,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PoolError, PydagmanError
@@ -27,7 +29,7 @@ from condor_pydagman.errors import PoolError, PydagmanError
 if TYPE_CHECKING:
     from condor_pydagman.adapters.followed_files import Followed, Owner
 
-_AT_A_TIME = 200  # descriptions
+AT_A_TIME = 200  # descriptions
 _NAMES = ("CONDOR_CONFIG", "HOME", "LANG", "LC_ALL", "PATH", "TZ")  # of the environment
 _ODD = "what reads it has given no answer that can be understood"
 
@@ -65,14 +67,13 @@ def read(function: str, description: Followed, *arguments: Any) -> Any:
 
 
 def read_each(function: str, descriptions: Sequence[Followed]) -> Iterator[Any]:
-    """What a function makes of each description of one owner; a PydagmanError where `read` would
-    raise it."""
-    for begin in range(0, len(descriptions), _AT_A_TIME):
-        some = descriptions[begin : begin + _AT_A_TIME]
-        answers = _answers(function, some[0].owner, [[one.text] for one in some])
-        for one, answer in zip(some, answers):
-            is_refused = isinstance(answer, PoolError)
-            yield NotRead("; ".join(one.unread)) if one.unread and is_refused else answer
+    """What a function makes of each of these; a PydagmanError where `read` would raise it."""
+    for owner, alike in groupby(descriptions, attrgetter("owner")):
+        while some := list(islice(alike, AT_A_TIME)):
+            answers = _answers(function, owner, [[one.text] for one in some])
+            for one, answer in zip(some, answers):
+                is_refused = isinstance(answer, PoolError)
+                yield NotRead("; ".join(one.unread)) if one.unread and is_refused else answer
 
 
 def _answers(function: str, owner: Owner, calls: list[list[Any]]) -> list[Any]:
