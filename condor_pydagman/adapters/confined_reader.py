@@ -1,16 +1,19 @@
-"""The process that reads what others wrote: it makes a copy of itself for each text, which gives up
-its rights before (`confinement`).
+"""The process that reads what others wrote: it makes a copy of itself for the texts of an owner,
+which gives up its rights before it gets the first (`confinement`).
 
 It has the bindings, the configuration and nothing else: no thread, no text of others.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import importlib
 import json
 import os
 import select
 import signal
+import socket
 import sys
 import time
 from typing import Any
@@ -21,6 +24,7 @@ from condor_pydagman.errors import PoolError
 
 MAX_ANSWER_BYTES = 1 << 20
 TIMEOUT_S = 10
+MAX_SERVED = 100  # texts: what they take together is limited as well
 _KEPT = ("LANG", "LC_ALL", "PATH", "TZ")  # of the environment, when there is a configuration
 _MAX_DESCRIPTORS = 256
 _UNCONFINED = "this system does not let a process give up its rights (seccomp)"
@@ -32,64 +36,95 @@ def serve() -> None:
     for name in set(os.environ) - set(_KEPT):
         del os.environ[name]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for whoever asks
+    gc.freeze()  # what is there stays: to look at it would copy its pages
+    copy = None
     for line in sys.stdin.buffer:
-        function, user, group, calls = json.loads(line)
-        module, _, name = function.partition(":")
-        called = getattr(importlib.import_module(module), name)
-        answer = json.dumps(_answer_of_copy(called, user, group, calls))
-        sys.stdout.buffer.write(answer.encode("ascii") + b"\n")
+        *kind, arguments = json.loads(line)
+        if copy is None or copy.kind != kind or copy.served >= MAX_SERVED:
+            if copy is not None:
+                copy.end()
+            copy = _Copy(kind)
+        problem, text = copy.answer(arguments)
+        if problem and copy.served > 1:  # it may have been the texts before
+            copy = _Copy(kind)
+            problem, text = copy.answer(arguments)
+        if problem:
+            copy = None
+        sys.stdout.buffer.write(json.dumps([problem, text]).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()
 
 
-def _answer_of_copy(called: Any, user: int, group: int, calls: list[list[Any]]) -> tuple[str, str]:
-    """What is wrong, '' if nothing is; and what the copy has written."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(ours)
-            _be_copy(theirs, called, user, group, calls)
-        finally:
-            os._exit(1)
-    os.close(theirs)
-    try:
-        data = _all_of(ours)
-    finally:
-        os.close(ours)
-        os.kill(child, signal.SIGKILL)
-        status = os.waitpid(child, 0)[1]
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == os.EX_OSERR:
-        return _UNCONFINED, ""
-    return ("" if data else _ENDED), data.decode("utf-8", "replace")
+class _Copy:
+    """A copy of this process that reads texts of one owner.
+
+    Attributes:
+        kind: name of the function that reads, user and group of the owner.
+        served: how many texts it was given.
+    """
+
+    def __init__(self, kind: list[Any]) -> None:
+        self.kind, self.served = kind, 0
+        module, _, name = kind[0].partition(":")
+        called = getattr(importlib.import_module(module), name)
+        self._socket, theirs = socket.socketpair()
+        self._pid = os.fork()
+        if self._pid == 0:
+            try:
+                _be_copy(theirs.fileno(), called, *kind[1:])
+            finally:
+                os._exit(1)
+        theirs.close()
+
+    def answer(self, arguments: list[Any]) -> tuple[str, str]:
+        """What is wrong, '' if nothing is; and what the copy has written.  After something wrong
+        it has ended."""
+        self.served += 1
+        with contextlib.suppress(ConnectionError):
+            self._socket.sendall(json.dumps(arguments).encode("ascii") + b"\n")
+            data = self._line()
+            if data:
+                return "", data.decode("utf-8", "replace")
+        status = self.end()
+        is_unconfined = os.WIFEXITED(status) and os.WEXITSTATUS(status) == os.EX_OSERR
+        return _UNCONFINED if is_unconfined else _ENDED, ""
+
+    def _line(self) -> bytes:
+        """What it writes until a line's end; b"" if that takes too long, or is too much."""
+        until, data = time.monotonic() + TIMEOUT_S, b""
+        ready = select.poll()
+        ready.register(self._socket, select.POLLIN)
+        while not data.endswith(b"\n"):
+            if not ready.poll(max(0, 1000 * (until - time.monotonic()))):
+                return b""
+            part = self._socket.recv(1 << 16)
+            if not part or len(data) > MAX_ANSWER_BYTES:
+                return b""
+            data += part
+        return data
+
+    def end(self) -> int:
+        """End it, whatever it does; returns its status (see os.waitpid)."""
+        self._socket.close()
+        os.kill(self._pid, signal.SIGKILL)
+        return os.waitpid(self._pid, 0)[1]
 
 
-def _all_of(pipe: int) -> bytes:
-    """What is written to a pipe until its end; b"" if that takes too long, or is too much."""
-    until, size = time.monotonic() + TIMEOUT_S, 0
-    parts: list[bytes] = []
-    ready = select.poll()
-    ready.register(pipe, select.POLLIN)
-    while size <= MAX_ANSWER_BYTES and ready.poll(max(0, 1000 * (until - time.monotonic()))):
-        part = os.read(pipe, 1 << 16)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-        size += len(part)
-    return b""
-
-
-def _be_copy(pipe: int, called: Any, user: int, group: int, calls: list[list[Any]]) -> None:
-    """Write what the function returns or raises, as JSON; never returns."""
+def _be_copy(channel: int, called: Any, user: int, group: int) -> None:
+    """Write what the function returns or raises for each line, as JSON; never returns."""
     nothing, said = os.open(os.devnull, os.O_RDWR), os.memfd_create("said")
-    for number, descriptor in enumerate((nothing, nothing, said, pipe)):
+    for number, descriptor in enumerate((nothing, nothing, said, channel)):
         os.dup2(descriptor, number)
     os.closerange(4, _MAX_DESCRIPTORS)
-    try:
-        confine(user, group)
-    except OSError:
-        os._exit(os.EX_OSERR)
-    answers = [_answer(called, arguments) for arguments in calls]
-    os.write(3, json.dumps(answers).encode("ascii"))
+    with open(3, "rb") as requests:
+        try:
+            confine(user, group)
+        except OSError:
+            os._exit(os.EX_OSERR)
+        for line in requests:
+            os.ftruncate(2, os.lseek(2, 0, os.SEEK_SET))
+            answer = json.dumps(_answer(called, json.loads(line))).encode("ascii") + b"\n"
+            while answer:
+                answer = answer[os.write(3, answer) :]
     os._exit(0)
 
 

@@ -33,7 +33,8 @@ pwrite64:18:68 writev:20:66 mremap:25:216 madvise:28:233 dup:32:23 dup2:33:- dup
 nanosleep:35:101 getpid:39:172 exit:60:93 exit_group:231:94 uname:63:160 getcwd:79:17
 getuid:102:174 getgid:104:176 geteuid:107:175 getegid:108:177 gettid:186:178 futex:202:98
 clock_gettime:228:113 clock_nanosleep:230:115 gettimeofday:96:169 time:201:- getrandom:318:278
-newfstatat:262:79 sched_yield:24:124 sigaltstack:131:132 rseq:334:293 membarrier:324:283
+newfstatat:262:79 ftruncate:77:46 sched_yield:24:124 sigaltstack:131:132 rseq:334:293
+membarrier:324:283
 """
 _OPENING = "open:2:- openat:257:56"  # which finds no file, whatever its name
 # Processors: their number in the kernel's audit, the column of their calls above, and the number

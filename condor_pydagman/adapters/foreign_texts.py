@@ -7,7 +7,7 @@ description names: those of the description's owner are put into the text before
 followed.
 
 A process with the bindings is started for that (`confined_reader`), which is no copy of this one
-and makes a copy of itself for each text.
+and makes a copy of itself for the texts of an owner.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from condor_pydagman.errors import PoolError, PydagmanError
@@ -29,7 +26,6 @@ from condor_pydagman.errors import PoolError, PydagmanError
 if TYPE_CHECKING:
     from condor_pydagman.adapters.followed_files import Followed, Owner
 
-AT_A_TIME = 200  # descriptions
 _NAMES = ("CONDOR_CONFIG", "HOME", "LANG", "LC_ALL", "PATH", "TZ")  # of the environment
 _ODD = "what reads it has given no answer that can be understood"
 
@@ -50,10 +46,13 @@ def ask(function: str, owner: Owner, *arguments: Any) -> Any:
         PoolError: the function has raised one, or an error of the bindings.
         NotRead: there was no answer.
     """
-    (answer,) = _answers(function, owner, [list(arguments)])
-    if isinstance(answer, PydagmanError):
-        raise answer
-    return answer
+    answer = _server().ask([function, *owner, list(arguments)])
+    if isinstance(answer, str):
+        raise NotRead(answer)
+    is_refused, value = answer
+    if is_refused:
+        raise PoolError(str(value), transient=False)
+    return value
 
 
 def read(function: str, description: Followed, *arguments: Any) -> Any:
@@ -64,26 +63,6 @@ def read(function: str, description: Followed, *arguments: Any) -> Any:
         if not description.unread:
             raise
         raise NotRead("; ".join(description.unread)) from None
-
-
-def read_each(function: str, descriptions: Sequence[Followed]) -> Iterator[Any]:
-    """What a function makes of each of these; a PydagmanError where `read` would raise it."""
-    for owner, alike in groupby(descriptions, attrgetter("owner")):
-        while some := list(islice(alike, AT_A_TIME)):
-            answers = _answers(function, owner, [[one.text] for one in some])
-            for one, answer in zip(some, answers):
-                is_refused = isinstance(answer, PoolError)
-                yield NotRead("; ".join(one.unread)) if one.unread and is_refused else answer
-
-
-def _answers(function: str, owner: Owner, calls: list[list[Any]]) -> list[Any]:
-    """What a function returns or raises; a text that ends the process concerns the others too."""
-    answers = _server().ask([function, *owner, calls])
-    if isinstance(answers, str):
-        return [NotRead(answers)] * len(calls)
-    return [
-        PoolError(str(value), transient=False) if refused else value for refused, value in answers
-    ]
 
 
 class _Server:
@@ -107,8 +86,8 @@ class _Server:
         )
         atexit.register(self.end)
 
-    def ask(self, request: list[Any]) -> list[list[Any]] | str:
-        """What the functions have returned or raised; or why there is no answer."""
+    def ask(self, request: list[Any]) -> tuple[bool, Any] | str:
+        """Whether it was refused, and why or what was found; or why there is no answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         with self._lock:
@@ -126,7 +105,8 @@ class _Server:
         if problem:
             return str(problem)
         try:  # what it wrote may be the author's work
-            return [[bool(refused), value] for refused, value in json.loads(text)]
+            is_refused, value = json.loads(text)
+            return bool(is_refused), value
         except (ValueError, TypeError, RecursionError):
             return _ODD
 

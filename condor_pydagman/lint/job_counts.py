@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, owner_of, text_of_node
-from condor_pydagman.adapters.foreign_texts import NotRead, read_each
+from condor_pydagman.adapters.foreign_texts import NotRead, read
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.errors import PydagmanError
 from condor_pydagman.graph.model import Dag
@@ -82,19 +82,16 @@ def _count(dag: Dag, nodes: list[int], submit: str, directory: str, workflow: Wo
                 return _count_workers(dag, nodes, name, text)
             template = split(text)
             differ = any(_MACRO in queue for _, queue in template.parts)
-            texts = (
-                describe(dag, node, template, workflow) for node in nodes[: None if differ else 1]
-            )
-            numbers = list(read_each(_READER, [Followed(one, owner) for one in texts]))
+            numbers = [
+                read(_READER, Followed(describe(dag, node, template, workflow), owner))
+                for node in (nodes if differ else nodes[:1])
+            ]
     except OSError as error:
         return JobCount(name, len(nodes), 0, error.strerror or str(error))
+    except NotRead as error:
+        return JobCount(name, len(nodes), 0, uncounted=f"jobs not counted: {error}")
     except PydagmanError as error:
-        return JobCount(name, len(nodes), 0, str(error))
-    for one in numbers:
-        if isinstance(one, NotRead):
-            return JobCount(name, len(nodes), 0, uncounted=f"jobs not counted: {one}")
-        if isinstance(one, PydagmanError):
-            return JobCount(name, len(nodes), 0, getattr(one, "reason", str(one)))
+        return JobCount(name, len(nodes), 0, getattr(error, "reason", str(error)))
     return JobCount(name, len(nodes), sum(numbers) if differ else numbers[0] * len(nodes))
 
 

@@ -7,13 +7,11 @@ HTCondor's bindings read the descriptions, in a process that can do nothing else
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any
 
 from condor_pydagman.adapters.described_jobs import CLUSTER
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, Owner, owner_of, text_of_node
-from condor_pydagman.adapters.foreign_texts import AT_A_TIME, read_each
+from condor_pydagman.adapters.foreign_texts import read
 from condor_pydagman.dagman_job.condor_sub import parse_arguments
 from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.engine.script_words import MacroError, expand
@@ -75,52 +73,49 @@ def commands_of(dag: Dag, nodes: Iterable[int], workflow: Workflow) -> Iterator[
     Only for a process of one thread that depends on the working directory.
     """
     templates: dict[tuple[str, str], tuple[Template | None, Owner]] = {}
-    each = (_described(dag, node, workflow, templates) for node in nodes)
-    while some := list(islice(each, AT_A_TIME)):
-        answers = read_each(_READER, [text for _, text in some if text is not None])
-        for known, text in some:
-            yield known if text is None else _with_jobs(known, next(answers))
+    for node in nodes:
+        kind = NodeKind(dag.kinds[node])
+        known = NodeCommands(
+            dag.names[node],
+            kind,
+            dag.directories.get(node, ""),
+            dag.subdags.get(node) or dag.submits[node],
+            0,
+            (),
+            dict(_scripts(dag, node)),
+        )
+        if dag.is_noop(node):
+            yield known._replace(note="no job: NOOP")
+        elif kind is NodeKind.SUBDAG:
+            yield known._replace(note=f"the DAG {known.description}")
+        else:
+            yield _with_jobs(dag, node, known, workflow, templates)
 
 
-def _described(
+def _with_jobs(
     dag: Dag,
     node: int,
+    known: NodeCommands,
     workflow: Workflow,
     templates: dict[tuple[str, str], tuple[Template | None, Owner]],
-) -> tuple[NodeCommands, Followed | None]:
-    """What is known of a node without its description; and the latter, if there is one to read."""
-    kind = NodeKind(dag.kinds[node])
-    directory, name = dag.directories.get(node, ""), dag.subdags.get(node) or dag.submits[node]
-    scripts = dict(_scripts(dag, node))
-    known = NodeCommands(dag.names[node], kind, directory, name, 0, (), scripts)
-    if dag.is_noop(node):
-        return known._replace(note="no job: NOOP"), None
-    if kind is NodeKind.SUBDAG:
-        return known._replace(note=f"the DAG {name}"), None
+) -> NodeCommands:
+    key = known.description, known.directory
     try:
         of_dag = owner_of(dag.files[0])
-        with working_directory(directory):
-            if (name, directory) not in templates:
+        with working_directory(known.directory):
+            if key not in templates:
                 text, owner = text_of_node(dag, node, of_dag)
-                template = None if is_request(kind, text) else split(text)
-                templates[name, directory] = template, owner
-            template, owner = templates[name, directory]
+                templates[key] = None if is_request(known.kind, text) else split(text), owner
+            template, owner = templates[key]
             if template is None:
-                return known._replace(jobs=1, note=f"the requests of {name}"), None
-            return known, Followed(describe(dag, node, template, workflow), owner)
-    except OSError as error:
-        return known._replace(note=f"{name}: {error.strerror or error}"), None
-    except PydagmanError as error:
-        return known._replace(note=f"{name}: {error}"), None
-
-
-def _with_jobs(known: NodeCommands, answer: Any) -> NodeCommands:
-    if isinstance(answer, PydagmanError):
-        reason = getattr(answer, "reason", answer)
-        return known._replace(note=f"{known.description}: {reason}")
-    jobs, found = answer
-    try:
+                return known._replace(jobs=1, note=f"the requests of {known.description}")
+            described = Followed(describe(dag, node, template, workflow), owner)
+        jobs, found = read(_READER, described)
         commands = list(map(_command, found))
+    except OSError as error:
+        return known._replace(note=f"{known.description}: {error.strerror or error}")
+    except PydagmanError as error:
+        return known._replace(note=f"{known.description}: {getattr(error, 'reason', error)}")
     except ValueError as error:  # of the arguments
         return known._replace(note=f"{known.description}: {error}")
     are_alike = all(one == commands[0] for one in commands)
