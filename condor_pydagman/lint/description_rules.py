@@ -9,7 +9,6 @@ theirs.  Of values with macros that only the job has, nothing is said.
 from __future__ import annotations
 
 import os.path
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
@@ -21,6 +20,7 @@ from condor_pydagman.language.submit_file import (
     SPECIAL,
     SubmitText,
     expand,
+    items_of,
     mentioned,
     parse,
 )
@@ -53,7 +53,6 @@ _OF_FILES = frozenset(
         *(name for names in _STANDARD for name in names),
     )
 )
-_FROM = re.compile(r".*?\bfrom\s+(?:\[[-\d:\s]*\]\s*)?([^\s|(]+)\s*", re.IGNORECASE | re.DOTALL)
 
 
 MAX_KINDS = 1000  # of mistakes
@@ -190,9 +189,10 @@ class DescriptionRules:
         proxy = get(value_rules.PROXY)
         if proxy and self._kind(home, proxy) is FileKind.MISSING:
             self._note(node, NEEDED, f"x509userproxy {proxy} does not exist")
-        items = _FROM.fullmatch(text.queue)
-        if items and "$" not in items[1] and self._kind(inside, items[1]) is FileKind.MISSING:
-            self._note(node, NEEDED, f"the list {items[1]} of its queue statement does not exist")
+        items = items_of(text.queue)
+        file = items.file if items else ""
+        if file and "$" not in file and self._kind(inside, file) is FileKind.MISSING:
+            self._note(node, NEEDED, f"the list {file} of its queue statement does not exist")
         self._program(node, get, inside)
         self._inputs(node, get, home)
         self._outputs(node, get, home)

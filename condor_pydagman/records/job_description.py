@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
 from condor_pydagman.language.lexer import item_text
+from condor_pydagman.language.submit_file import items_of, queue_arguments
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
@@ -133,15 +134,15 @@ def split(file_text: str) -> Template:
     place, depth = 0, 0
     while place < len(lines):
         end = _statement_end(lines, place)
-        word = _first_word(lines[place])
-        if word == "queue":
-            end = _queue_end(lines, place, end)
+        arguments = queue_arguments("\n".join(lines[place:end]))
+        if arguments is not None:
+            end = _items_end(lines, end, arguments)
             parts.append((_joined(body), _joined(lines[place:end])))
             body = []
             if depth == 0:
                 return Template(tuple(parts))
         else:
-            depth += {"if": 1, "endif": -1}.get(word, 0)
+            depth += {"if": 1, "endif": -1}.get(_first_word(lines[place]), 0)
             body.extend(lines[place:end])
         place = end
     if body and body[-1].rstrip().endswith("\\"):
@@ -377,20 +378,16 @@ def _block_end(lines: list[str], start: int, tag: str) -> int:
     return len(lines)  # the schedd's parser reports the error with the line
 
 
-def _queue_end(lines: list[str], start: int, end: int) -> int:
-    """Number of the line after a `queue` statement's inline items, if it has any."""
-    if not _opens_items(lines[start:end]):
+def _items_end(lines: list[str], end: int, arguments: str) -> int:
+    """Number of the line after a `queue` statement's inline items, if it has any; `end` is that
+    of the line after the statement."""
+    items = items_of(arguments)
+    if items is None or not items.source.startswith("(") or items.source.endswith(")"):
         return end
     for place in range(end, len(lines)):
         if lines[place].lstrip().startswith(")"):
             return place + 1
     return len(lines)
-
-
-def _opens_items(statement: list[str]) -> bool:
-    last = statement[-1].rstrip()
-    opened = "(" in " ".join(statement)
-    return opened and not last.endswith(")")
 
 
 def _joined(lines: list[str]) -> str:

@@ -143,6 +143,16 @@ def why(text: str, of: Node | None = None) -> str:
     return str(caught.value)
 
 
+@pytest.mark.parametrize("statement", ["iterate 2", "queue x in (a)", "queue\niter 1"])
+def test_a_description_of_several_jobs(statement: str) -> None:
+    assert "queue statement" in why(f"executable = job\n{statement}\n")
+
+
+@pytest.mark.parametrize("statement", ["iter", "Iterate 1", "iter = 3\nqueue"])
+def test_a_description_of_one_job(statement: str) -> None:
+    assert task(f"executable = job\n{statement}\n").program == "/dag/job"
+
+
 def test_a_task_with_nothing_but_a_program() -> None:
     assert task("executable = job\nqueue\n") == Task(
         program="/dag/job",

@@ -17,6 +17,7 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.submit_checks import remarks_of, values
 from condor_pydagman.errors import PoolError
 from condor_pydagman.language.lexer import item_text
+from condor_pydagman.language.submit_file import items_of
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -31,7 +32,7 @@ class Schedd:
         pairs = "".join(f"{key} = {value}\n" for key, value in description.items())
         self.texts.append(f"{pairs}\nqueue {description.getQArgs()}\n")
         read = htcondor2.Submit(self.texts[-1])
-        if descriptions._FOREACH.search(read.getQArgs()) and not _items(read):
+        if items_of(read.getQArgs()) and not _items(read):
             raise ValueError(descriptions.NO_ITEMS)
         return read
 
@@ -92,6 +93,8 @@ def test_a_backslash_at_the_end_swallows_nothing() -> None:
         ("queue x from (\n a\n b c\n)", ["a", "b c"]),
         ("queue x \\\n from (\na\n)", ["a"]),
         ("QUEUE 2 x From (\n\"q\" 'r'\nb\\c\n)", ["\"q\" 'r'", "b\\c"]),
+        ("ite\\\n rate x from (\na\n# b \\\nc\n)", ["a", "c"]),
+        ("iter from table(header csv) (\nx,y\na,b\n)", ["a"]),
     ],
 )
 def test_inline_items(statement: str, items: list[str]) -> None:

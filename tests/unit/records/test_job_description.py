@@ -171,6 +171,10 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
         ("a @= END\nqueue\n  @END \nqueue 2\n", "a @= END\nqueue\n  @END \n", "queue 2\n"),
         ("a = b @=END\nqueue 2\n", "a = b @=END\n", "queue 2\n"),
         ("a @=END\nqueue\n", "a @=END\nqueue\n", "queue\n"),
+        ("a = 1\nITER 2\nqueue\n", "a = 1\n", "ITER 2\n"),
+        ("ite\\\n  rate 2\nb = 1\n", "", "ite\\\n  rate 2\n"),
+        ("iter = 3\nqueue\n", "iter = 3\n", "queue\n"),
+        ("iterate @=END\nqueue\n@END\n", "iterate @=END\nqueue\n@END\n", "queue\n"),
     ],
 )
 def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
@@ -185,6 +189,9 @@ def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
         ("queue x,y from [1:] (\n a, b\n c, d)\n)", "queue x,y from [1:] (\n a, b\n c, d)\n)\n"),
         ("queue x from (\n# remark\n\n a\n)", "queue x from (\n# remark\n\n a\n)\n"),
         ("queue x matching files (*.dat)", "queue x matching files (*.dat)\n"),
+        ("iterate x in (\n a\n)", "iterate x in (\n a\n)\n"),
+        ("queue from table(csv) (\n a\n)", "queue from table(csv) (\n a\n)\n"),
+        ("queue from table(csv) t.csv", "queue from table(csv) t.csv\n"),
     ],
 )
 def test_inline_items_belong_to_the_statement(statement: str, kept: str) -> None:
