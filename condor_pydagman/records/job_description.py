@@ -12,9 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
+from condor_pydagman.errors import PoolError
 from condor_pydagman.language.lexer import item_text
 from condor_pydagman.language.submit_file import items_of, queue_arguments
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 # the next line", and `$(NAME)` or `$FUNCTION(...)` for a macro.
 
 NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
+MAX_SHOWN = 100  # characters of a value that is refused
 _DOLLAR = "$(DOLLAR)"
 _DOLLARS = re.compile(r"\$+")
 
@@ -48,8 +51,15 @@ def attribute(text: str) -> str:
     return literal('"' + text.replace('"', '\\"') + '"')
 
 
-def whole(text: str) -> str:
-    """A value whose macros count, kept from its first character to its last."""
+def whole(text: str, what: str = "a name or path") -> str:
+    """A value whose macros count, kept from its first character to its last.
+
+    Raises:
+        PoolError: it is more than one line; `what` says in the message what it is.
+    """
+    if "\n" in text or "\0" in text:
+        reason = f"{what} has more than one line: {printable(text[:MAX_SHOWN])}"
+        raise PoolError(reason, transient=False)
     if text.endswith("\\") or text[-1:].isspace():
         text += NOTHING
     return NOTHING + text if text[:1].isspace() else text
@@ -336,7 +346,8 @@ def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
 
 
 def _assignment(key: str, value: str) -> str:
-    return f"{key} = {whole(value)}\n"
+    value = whole(value, f"the value of {key}")
+    return f"{key} = {value}\n"
 
 
 def _listed(text: str) -> list[str]:

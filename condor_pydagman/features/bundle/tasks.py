@@ -200,6 +200,9 @@ def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Ta
     """Lines of its submit description that must be equal in a bundle; and its task."""
     if description.why:
         raise CannotBundle(description.why)
+    many = next((key for key, value in (*node.before, *node.after) if "\n" in value), "")
+    if many:
+        raise CannotBundle(f"the value of {many} has more than one line")
     values = {
         "job": node.name,
         "retry": str(node.retry),

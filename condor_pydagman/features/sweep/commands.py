@@ -268,6 +268,7 @@ class SweepParent(NamedTuple):
 
 MAX_NODES = 20_000_000  # of one sweep
 MAX_CELL = 10_000  # characters in a cell of a table
+_LINE_END = re.compile(r"[\n\r\0]")
 MAX_SHOWN = 100  # characters of a wrong name
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
@@ -373,6 +374,12 @@ def read_rows(text: str, file: str) -> Table:
             if max(map(len, row)) > MAX_CELL:
                 raise UsageError(
                     f"{file}:{reader.line_num} has a cell of over {MAX_CELL} characters"
+                )
+            odd = next((name for name, cell in zip(head, row) if _LINE_END.search(cell)), "")
+            if odd:
+                raise UsageError(
+                    f"{file}:{reader.line_num} has a cell of more than one line: row"
+                    f" {len(rows) + 1} below the names, column {odd}"
                 )
             rows.append(row)
             lines.append(reader.line_num)

@@ -153,6 +153,12 @@ def test_a_description_of_one_job(statement: str) -> None:
     assert task(f"executable = job\n{statement}\n").program == "/dag/job"
 
 
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_variable_of_several_lines(place: str) -> None:
+    of = node(**{place: (("x", "1\nqueue 2"),)})
+    assert why("executable = job\nqueue\n", of) == "the value of x has more than one line"
+
+
 def test_a_task_with_nothing_but_a_program() -> None:
     assert task("executable = job\nqueue\n") == Task(
         program="/dag/job",

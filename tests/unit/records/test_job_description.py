@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.config import Config
+from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.description import with_site
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import (
@@ -126,6 +127,24 @@ def test_a_backslash_at_the_end_of_a_variable_does_not_eat_the_next_line() -> No
     dag.finish()
     dag.variables[0] = (Variable("x", "a\\", False),)
     assert "x = a\\$(DAGMAN_NOTHING:)\n" in described(dag, 0)
+
+
+@pytest.mark.parametrize("value", ["1\nexecutable = /bin/sh\nqueue", "1\n", "1\0"])
+@pytest.mark.parametrize("append", [True, False])
+def test_a_variable_of_several_lines_is_refused(value: str, append: bool) -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.variables[0] = (Variable("x", value, append),)
+    with pytest.raises(PoolError, match=r"^the value of x has more than one line: 1\\"):
+        described(dag, 0)
+
+
+@pytest.mark.parametrize("where", ["nodes_log", "batch_name", "accounting_group"])
+def test_a_name_of_several_lines_is_refused(where: str) -> None:
+    dag = chain("A")
+    dag.finish()
+    with pytest.raises(PoolError, match=r"^a name or path has more than one line: a\\x0aqueue"):
+        described(dag, 0, workflow=WORKFLOW._replace(**{where: "a\nqueue"}))
 
 
 def test_parent_names_once_each() -> None:
