@@ -21,8 +21,9 @@ import htcondor2
 
 from condor_pydagman.adapters import macros
 from condor_pydagman.errors import PoolError
-from condor_pydagman.language.lexer import ITEM_DOLLAR
-from condor_pydagman.language.submit_file import items_of, queue_arguments
+from condor_pydagman.language import submit_commands
+from condor_pydagman.language.lexer import ITEM_DOLLAR, may_begin_macro
+from condor_pydagman.language.submit_file import items_of, queue_arguments, references
 from condor_pydagman.printable import printable
 from condor_pydagman.records.job_description import NOTHING, split, statements
 
@@ -50,13 +51,11 @@ _GROUP = ("accounting_group", "AccountingGroup", "AcctGroup")
 _GROUP_USER = ("accounting_group_user", "AcctGroupUser")
 _NICE = ("nice_user", "NiceUser")
 _MACRO = re.compile(r"\$\((\w+)\)")
-_ITEM_DOLLARS = re.compile(rf"(?:{re.escape(ITEM_DOLLAR)})+(?=([(\[]?))")
 # Functions of macros, but for those whose arguments are no names of macros.
 _FUNCTION = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_)[A-Z_]\w*\(", re.I)
 # Macros that are expanded to expand a value; a function that gets a name reads its value.
 _USED = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_CHOICE\([^)]*,)\w*\(\s*([\w.]+)", re.I)
 MAX_VALUE_CHARS = 1 << 20  # of a value with its macros expanded: the bindings need minutes for more
-_NOT_MATCHED = ("scheduler", "7")  # universes whose jobs get no ad of a machine
 
 
 class Unreadable(PoolError):
@@ -105,29 +104,38 @@ def parse(text: str) -> htcondor2.Submit:
 
 
 def _write_items(description: htcondor2.Submit) -> None:
-    """Write values that are text (`item_text`), so that neither condor_submit's macros nor those of
-    a match, `$$(...)`, change it.
+    """Write values that are text (`item_text`), so that condor_submit's macros do not change it.
 
     Raises:
-        PoolError: that can't be: functions expand what they get again.
+        PoolError: that can't be: functions expand what they get again, and a dollar at an end of
+            the text, or before another one or a bracket, may begin a macro where it is used.
     """
-    matched = expanded(description, "universe").lower() not in _NOT_MATCHED
     pairs = dict(description.items())
     holders = _holders_of_items(pairs)
+    used = set().union(*map(references, (*pairs.values(), str(description.getQArgs()))))
     for key, value in pairs.items():
         function = _FUNCTION.search(value)
         if function is not None and not holders.isdisjoint(_names(value[function.start() :])):
             item = next(one for one in pairs.values() if ITEM_DOLLAR in one)
             raise PoolError(
                 f"{key} = {value} has {function[0]}), which would expand the $ in"
-                f" {printable(item.replace(ITEM_DOLLAR, '$'))}: use $(...) alone for text with a $",
+                f" {_shown(item)}: use $(...) alone for text with a $",
+                transient=False,
+            )
+        counts = key.lower() in used or key.lower() in submit_commands.ALL or "." in key
+        if counts and may_begin_macro(value):
+            raise PoolError(
+                f"{key} has text that could become a macro: {_shown(value)}. A $ in such text"
+                " stands neither at an end nor before another $, a ( or a [",
                 transient=False,
             )
     for key, value in pairs.items():
         if ITEM_DOLLAR in value:
-            description[key] = _ITEM_DOLLARS.sub(
-                lambda run: _dollars(run[0].count("$"), bool(run[1]) and matched), value
-            )
+            description[key] = value.replace(ITEM_DOLLAR, "$(DOLLAR)")
+
+
+def _shown(value: str) -> str:
+    return printable(value.replace(ITEM_DOLLAR, "$").replace(NOTHING, ""))
 
 
 def _holders_of_items(pairs: Mapping[str, str]) -> set[str]:
@@ -142,13 +150,6 @@ def _holders_of_items(pairs: Mapping[str, str]) -> set[str]:
 
 def _names(value: str) -> set[str]:
     return set(re.findall(r"\w+", value.lower()))
-
-
-def _dollars(count: int, is_match_macro: bool) -> str:
-    """So many dollars; an even number begins no macro, but two are one of a match."""
-    if is_match_macro and count > 1:
-        return _dollars(count - 2, False) + "$$(DOLLARDOLLAR)"
-    return "$" * count if count % 2 == 0 else "$" * (count - 1) + "$(DOLLAR)"
 
 
 # Commands by which DAGMan hears of a job, and what they say.
