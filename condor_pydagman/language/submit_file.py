@@ -31,6 +31,9 @@ opsysandver opsysmajorver opsysname opsysshortname opsyslongname spool lib home 
 owner
 """
 SPECIAL = frozenset(_SPECIAL_NAMES.split())
+# Those that have HTCondor's value whoever sets them: `item` nothing, unless the queue statement has
+# items for other variables.
+HTCONDORS = frozenset(("item", "dollar"))
 
 # Names that the manual or other versions of HTCondor have for commands, beside those that
 # condor_submit looks at; VARS may set them instead of a macro.
@@ -96,6 +99,12 @@ def parse(text: str) -> SubmitText:
     for value in values.values():
         needed.update(dict.fromkeys(_REFERENCE.findall(value)))
     return SubmitText(values, frozenset(used), tuple(needed), loops, plain, arguments)
+
+
+def why_lost(name: str) -> str:
+    """Why a variable of a node is lost by its name; '' if it reaches the description."""
+    is_lost = name.lower() in HTCONDORS
+    return f"HTCondor sets $({name}) itself: my_{name} would work" if is_lost else ""
 
 
 def mentioned(text: str) -> set[str]:
@@ -253,7 +262,7 @@ class Items(NamedTuple):
 
 def queue_arguments(statement: str) -> str | None:
     """What follows the word of a queue statement; None if it is another statement."""
-    found = _QUEUE.fullmatch(one_line(statement))
+    found = _QUEUE.fullmatch(_CONTINUED.sub("", statement))
     return None if found is None else found[1].rstrip()
 
 
@@ -266,8 +275,3 @@ def items_of(arguments: str) -> Items | None:
     given = {option.strip().lower() for option in (options or "").split(",")}
     header = table is not None and _WITHOUT_HEADER.isdisjoint(given)
     return Items(names, word.lower() == "from", header, before or behind, source.rstrip())
-
-
-def one_line(statement: str) -> str:
-    """A statement without the backslashes that join its lines."""
-    return _CONTINUED.sub("", statement)

@@ -16,6 +16,7 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_file import (
+    HTCONDORS,
     KEYWORDS,
     SPECIAL,
     SubmitText,
@@ -23,6 +24,7 @@ from condor_pydagman.language.submit_file import (
     items_of,
     mentioned,
     parse,
+    why_lost,
 )
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
@@ -429,9 +431,11 @@ class _Variables:
         unused = self._seen.get((number, keys))
         if unused is None:
             text = self._texts.text(number)
-            known = text.mentioned | text.loops
+            lost = HTCONDORS if items_of(text.queue) is None else HTCONDORS - {"item"}
+            known = (text.mentioned | text.loops) - lost
             lower = dict.fromkeys(key.lower() for key in keys)
-            unused = tuple(key for key in lower if key not in known and not _is_command(key))
+            silent = {key for key in lower if _is_command(key)} - lost
+            unused = tuple(key for key in lower if key not in known | silent)
             self._seen[number, keys] = unused
             self._used.update(key for key in lower if key in known)
         if unused:
@@ -468,7 +472,8 @@ class _Variables:
             if key not in self._used:
                 name = dag.names[node]
                 message = f"VARS sets {written} for node {name}{_others(count)}, but"
-                message += f" {dag.submits[node]} does not use $({written})"
+                unused = f"{dag.submits[node]} does not use $({written})"
+                message += f" {why_lost(written) or unused}"
                 words = ("VARS", name, written)
                 self._findings.add("DAG401", message, place=dag.place(node), node=name, words=words)
 

@@ -30,6 +30,7 @@ from condor_pydagman.language.lexer import (
 )
 from condor_pydagman.language.lines import RESERVED_NAMES, Context, needed, new_node_name, normal
 from condor_pydagman.language.modifier_lines import read_pairs
+from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class _Dimension(rows.Part):
         if not is_variable(variable):
             hint = "expected letters, digits and _, no digit first; nor can it begin with queue"
             raise LineError(f"Invalid variable '{variable}'", words, hint=hint)
+        if why_lost(variable):
+            words.remark(why_lost(variable))
         missing = f"{key} {variable} missing IN"
         if normal(needed(words, missing, ("IN",))) != "IN":
             raise LineError(missing, words, ("IN",))

@@ -7,7 +7,7 @@ from pathlib import Path
 import htcondor2
 import pytest
 
-from condor_pydagman.language.submit_file import items_of, one_line, queue_arguments
+from condor_pydagman.language.submit_file import items_of, queue_arguments
 
 TABLE = "aa,bb\n1,2\n3,4\n"
 
@@ -49,10 +49,6 @@ def test_what_is_no_statement(statement: str) -> None:
     with pytest.raises(ValueError, match="parse_up_to_q_line"):
         htcondor2.Submit(f"{statement}\n")
     assert queue_arguments(statement) is None
-
-
-def test_a_statement_in_one_line() -> None:
-    assert one_line("a = 1 \\\n   2\\\n# c \\\n 3") == "a = 1 23"
 
 
 @pytest.mark.parametrize(
