@@ -21,9 +21,11 @@ import htcondor2
 
 from condor_pydagman.adapters import macros
 from condor_pydagman.errors import PoolError
-from condor_pydagman.language.lexer import ITEM_DOLLAR
+from condor_pydagman.language import submit_commands
+from condor_pydagman.language.lexer import ITEM_DOLLAR, may_begin_macro
+from condor_pydagman.language.submit_file import items_of, queue_arguments, references
 from condor_pydagman.printable import printable
-from condor_pydagman.records.job_description import NOTHING, split
+from condor_pydagman.records.job_description import NOTHING, split, statements
 
 # What the bindings raise: their own class, and Python's for bad arguments.
 OLDER_DAEMONS = (
@@ -42,9 +44,6 @@ _EMPTY_ITEM = "invalid qargs"  # if an item is empty
 _UNREADABLE = "parse_up_to_q_line() failed"  # if a line can't be read
 
 _COUNT = "PYDAGMAN_QUEUE_ARGUMENTS"  # a macro, only in descriptions that are not submitted
-_FOREACH = re.compile(r"(?:^|\s)(?:in|from|matching)\b", re.I)
-_FILE = re.compile(r"\bfrom\s+(?:\[[^\]]*\]\s*)?([^\s(][^|]*)\Z", re.I)
-_SLICE = re.compile(r"\b(?:in|from|matching)\s*(?:files|dirs|any)?\s*\[([-\d:\s]*)\]", re.I)
 # Submit commands of late materialization.
 _LATE_MATERIALIZATION = ("max_materialize", "max_idle", "materialize_max_idle")
 
@@ -52,13 +51,11 @@ _GROUP = ("accounting_group", "AccountingGroup", "AcctGroup")
 _GROUP_USER = ("accounting_group_user", "AcctGroupUser")
 _NICE = ("nice_user", "NiceUser")
 _MACRO = re.compile(r"\$\((\w+)\)")
-_ITEM_DOLLARS = re.compile(rf"(?:{re.escape(ITEM_DOLLAR)})+(?=([(\[]?))")
 # Functions of macros, but for those whose arguments are no names of macros.
 _FUNCTION = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_)[A-Z_]\w*\(", re.I)
 # Macros that are expanded to expand a value; a function that gets a name reads its value.
 _USED = re.compile(r"(?<!\$)\$(?!ENV\(|RANDOM_CHOICE\([^)]*,)\w*\(\s*([\w.]+)", re.I)
 MAX_VALUE_CHARS = 1 << 20  # of a value with its macros expanded: the bindings need minutes for more
-_NOT_MATCHED = ("scheduler", "7")  # universes whose jobs get no ad of a machine
 
 
 class Unreadable(PoolError):
@@ -107,29 +104,38 @@ def parse(text: str) -> htcondor2.Submit:
 
 
 def _write_items(description: htcondor2.Submit) -> None:
-    """Write values that are text (`item_text`), so that neither condor_submit's macros nor those of
-    a match, `$$(...)`, change it.
+    """Write values that are text (`item_text`), so that condor_submit's macros do not change it.
 
     Raises:
-        PoolError: that can't be: functions expand what they get again.
+        PoolError: that can't be: functions expand what they get again, and a dollar at an end of
+            the text, or before another one or a bracket, may begin a macro where it is used.
     """
-    matched = expanded(description, "universe").lower() not in _NOT_MATCHED
     pairs = dict(description.items())
     holders = _holders_of_items(pairs)
+    used = set().union(*map(references, (*pairs.values(), str(description.getQArgs()))))
     for key, value in pairs.items():
         function = _FUNCTION.search(value)
         if function is not None and not holders.isdisjoint(_names(value[function.start() :])):
             item = next(one for one in pairs.values() if ITEM_DOLLAR in one)
             raise PoolError(
                 f"{key} = {value} has {function[0]}), which would expand the $ in"
-                f" {printable(item.replace(ITEM_DOLLAR, '$'))}: use $(...) alone for text with a $",
+                f" {_shown(item)}: use $(...) alone for text with a $",
+                transient=False,
+            )
+        counts = key.lower() in used or key.lower() in submit_commands.ALL or "." in key
+        if counts and may_begin_macro(value):
+            raise PoolError(
+                f"{key} has text that could become a macro: {_shown(value)}. A $ in such text"
+                " stands neither at an end nor before another $, a ( or a [",
                 transient=False,
             )
     for key, value in pairs.items():
         if ITEM_DOLLAR in value:
-            description[key] = _ITEM_DOLLARS.sub(
-                lambda run: _dollars(run[0].count("$"), bool(run[1]) and matched), value
-            )
+            description[key] = value.replace(ITEM_DOLLAR, "$(DOLLAR)")
+
+
+def _shown(value: str) -> str:
+    return printable(value.replace(ITEM_DOLLAR, "$").replace(NOTHING, ""))
 
 
 def _holders_of_items(pairs: Mapping[str, str]) -> set[str]:
@@ -146,11 +152,28 @@ def _names(value: str) -> set[str]:
     return set(re.findall(r"\w+", value.lower()))
 
 
-def _dollars(count: int, is_match_macro: bool) -> str:
-    """So many dollars; an even number begins no macro, but two are one of a match."""
-    if is_match_macro and count > 1:
-        return _dollars(count - 2, False) + "$$(DOLLARDOLLAR)"
-    return "$" * count if count % 2 == 0 else "$" * (count - 1) + "$(DOLLAR)"
+# Commands by which DAGMan hears of a job, and what they say.
+_HEARD_BY = {"dag_node_name": "the name of its node", "dagman_log": "the nodes log"}
+
+
+def check_heard_of(description: htcondor2.Submit, cluster: int) -> None:
+    """Refuse jobs of which DAGMan would never hear, whatever in the description hides its lines.
+
+    Args:
+        cluster: of DAGMan's own job, 0 if it has none.
+
+    Raises:
+        PoolError: a line is missing that DAGMan has added.
+    """
+    missing = [what for name, what in _HEARD_BY.items() if not description.get(name)]
+    if cluster and description.get("My.DAGManJobId") != str(cluster):
+        missing.append("DAGMan's id")
+    if missing:
+        raise PoolError(
+            f"its jobs would not have {', '.join(missing)}, so DAGMan would not hear of them:"
+            " something in the description hides the lines that DAGMan adds",
+            transient=False,
+        )
 
 
 def submit(schedd: Any, description: htcondor2.Submit, text: str, **how: bool) -> Any:
@@ -220,13 +243,13 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     words = expanded(macros, _COUNT)
     if not words.strip():
         return [{}], 1
-    if not _FOREACH.search(words):
+    listed = items_of(words)
+    if listed is None:
         return [{}], _number(words)
-    _refuse_odd_file(words)
+    _refuse_odd_file(listed.file)
     items = _items(description)
-    cut = _SLICE.search(words)
-    if cut is not None:
-        parts = [int(part) if part.strip() else None for part in cut[1].split(":")]
+    if listed.slice is not None:
+        parts = [int(part) if part.strip() else None for part in listed.slice.split(":")]
         items = items[slice(*parts) if len(parts) > 1 else slice(parts[0], None)]
     count = re.match(r"\s*(\d+)", words)
     return items or [{}], max(int(count[1]) if count else 1, 1)
@@ -296,14 +319,12 @@ def _expanded_length(description: htcondor2.Submit, name: str, known: dict[str, 
     return known[name]
 
 
-def _refuse_odd_file(words: str) -> None:
+def _refuse_odd_file(path: str) -> None:
     """Refuse a queue statement with items of a FIFO or a device, which may never come or end.
 
     Raises:
         ValueError: it is one.
     """
-    found = _FILE.search(words)
-    path = found[1].strip() if found is not None else ""
     if path not in ("", os.devnull) and os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"queue ... from {path}: it is not a regular file")
 
@@ -363,45 +384,38 @@ def _queue_arguments(description: htcondor2.Submit, text: str) -> str:
     arguments = str(description.getQArgs())
     if arguments.count("(") <= arguments.count(")"):
         return arguments
+    statements_of_text = (_as_it_stands(statement) for _, statement in split(text).parts)
     found = {
-        statement
-        for _, statement in split(text).parts
-        if _words(_logical_line(statement)) == _words(arguments)
+        one for one in statements_of_text if one.partition("\n")[0].split() == arguments.split()
     }
-    if len(found) == 1:
-        head, newline, items = found.pop().strip().partition("\n")
-        return head.split(None, 1)[1] + newline + items
-    return _written_out(description, arguments)
+    return found.pop() if len(found) == 1 else _written_out(description, arguments)
+
+
+def _as_it_stands(statement: str) -> str:
+    """The arguments of a queue statement, with the lines of its items."""
+    lines = statement.strip().split("\n")
+    _, end = next(statements(lines))
+    return "\n".join([queue_arguments("\n".join(lines[:end])) or "", *lines[end:]])
 
 
 def _written_out(description: htcondor2.Submit, arguments: str) -> str:
     """Inline items as the bindings read them: for an `if` block with several such statements."""
     lines = ["\x1f".join(item.values()) for item in _items(description)]
-    head = arguments.partition("(")[0]
-    head = re.sub(
-        r"\b(?:in|matching)\b(?:\s*(?:files|dirs|any))?", "from", head, count=1, flags=re.I
-    )
-    return f"{head}(\n" + "".join(f"{line}\n" for line in lines) + ")"
-
-
-def _logical_line(statement: str) -> str:
-    """The first line of a statement, continued lines joined, without the word `queue`."""
-    joined = re.sub(r"\\[ \t]*\n", "", statement).strip().partition("\n")[0]
-    return joined[len("queue") :]
-
-
-def _words(text: str) -> list[str]:
-    return text.split()
+    listed = items_of(arguments)
+    assert listed is not None
+    if listed.has_header:
+        raise ValueError(f"queue {arguments}: two of it in `if` blocks: put the tables into files")
+    part = "" if listed.slice is None else f"[{listed.slice}] "
+    return f"{listed.names}from {part}(\n" + "".join(f"{line}\n" for line in lines) + ")"
 
 
 def _without_items(description: htcondor2.Submit) -> str:
     """Arguments with one empty item instead of a list without items; '' if the statement has no
     such list."""
-    arguments = str(description.getQArgs())
-    keyword = _FOREACH.search(arguments)
-    if keyword is None or _SLICE.search(arguments) or materializes_late(description):
+    listed = items_of(str(description.getQArgs()))
+    if listed is None or listed.slice is not None or materializes_late(description):
         return ""
-    return f"{arguments[: keyword.start()]} from (\n\n)"
+    return f"{listed.names.rstrip()} from (\n\n)"
 
 
 def _pair(key: str, value: str) -> tuple[str, str]:

@@ -214,6 +214,7 @@ class ScheddAdapter:
         with _node_directory(directory), _secret_hidden():
             description = descriptions.parse(text)
             inspect(description)
+            descriptions.check_heard_of(description, self.cluster)
             if self.credentials:
                 _issue_credentials(description)
             try:

@@ -306,14 +306,13 @@ def _extra_lines(
         lines += insert_lines(given or knob)
     lines += [f"My.{attribute}" for attribute in job_attributes]
     lines += options.append
-    _refuse_queue("\n".join(lines))
+    if lines:
+        _refuse_queue("\n".join(lines))
     return lines
 
 
 def _refuse_queue(text: str) -> None:
     """Lines may hold line breaks, be continued, or be part of a value of several lines."""
-    if "queue" not in text.lower():
-        return
     from condor_pydagman.records import job_description  # late: most have none
 
     ours = "queue 1 last"

@@ -14,6 +14,7 @@ from typing import NoReturn
 from condor_pydagman.data_requests.urls import masked_text
 from condor_pydagman.errors import DagFileError
 from condor_pydagman.language.lexer import excerpt
+from condor_pydagman.language.submit_file import QUEUES
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import NodeKind
 
@@ -32,7 +33,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ENDS_VALUE = frozenset(("", ";", "\n", "]", "}", ",", "#", "/"))
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _REQUEST = re.compile(r"(?:^|[;\[])[ \t]*dap_type\s*=", re.IGNORECASE | re.MULTILINE)
-_SUBMIT_FILE = re.compile(r"^[ \t]*(?:queue\b(?![ \t]*=)|executable[ \t]*=)", re.I | re.M)
+_SUBMIT_FILE = re.compile(rf"^[ \t]*(?:{QUEUES}(?!\s*=)|executable[ \t]*=)", re.I | re.M)
 
 
 class Value(NamedTuple):

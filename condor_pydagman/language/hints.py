@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from condor_pydagman.language.lexer import LineError, QuotingError
 from condor_pydagman.language.lines import normal
+from condor_pydagman.language.submit_file import QUEUES
 
 MAX_SEARCHED = 200  # characters of a word or of the rest of a line that are looked at
 MIN_SIMILARITY = 0.62  # similarity, of 1, that two swapped letters in a word of three still have
@@ -52,9 +53,9 @@ _ALIASES = {
     "MACRO": "VARS",
 }
 _QUEUE_OR_PROGRAM = re.compile(
-    r"(?:queue\b(?!\s*=)|(?:executable|universe|arguments|shell)\s*=)", re.IGNORECASE
+    rf"(?:{QUEUES}(?!\s*=)|(?:executable|universe|arguments|shell)\s*=)", re.IGNORECASE
 )
-_SUBMIT_COMMAND = re.compile(r"(?:[+.\w]+\s*=|queue\b)", re.IGNORECASE)
+_SUBMIT_COMMAND = re.compile(rf"(?:[+.\w]+\s*=|{QUEUES})", re.IGNORECASE)
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:

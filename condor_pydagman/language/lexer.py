@@ -197,6 +197,7 @@ class LineError(ValueError):
 # How names, files and values are written in a line so that the lexer reads them as they are.
 
 ITEM_DOLLAR = "$(DAGMAN_DOLLAR)"
+_MAY_BEGIN = re.compile(r"(?<![^$)])X|X(?=[$(\[]|\Z)".replace("X", re.escape(ITEM_DOLLAR)))
 _BLANKS = " \t\r"
 _QUOTES = "\"'"
 
@@ -254,6 +255,12 @@ def item_text(text: str) -> str:
     """`text` as the value of a variable in which no macro counts, since somebody else has written
     it: whoever uses the value puts a dollar for ITEM_DOLLAR, as the language of that use has it."""
     return text.replace("$", ITEM_DOLLAR)
+
+
+def may_begin_macro(value: str) -> bool:
+    """Whether a dollar of `item_text` in a value of the submit language may become part of a macro,
+    by what the value is joined with: the language has no form that prevents it."""
+    return _MAY_BEGIN.search(value) is not None
 
 
 def joined(*words: str) -> str:

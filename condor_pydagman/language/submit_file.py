@@ -13,7 +13,6 @@ from condor_pydagman.language import submit_commands
 from condor_pydagman.named_tuple import NamedTuple
 
 _ASSIGNMENT = re.compile(r"([+A-Za-z_][\w.+$()-]*)\s*=(.*)", re.DOTALL)
-_QUEUE = re.compile(r"queue\b(.*)", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _ANY_REFERENCE = re.compile(r"\$\w*\(([^()]*)")
 _REFERENCE = re.compile(r"(?<!\$)\$\(\s*([A-Za-z_]\w*)\s*\)")
@@ -32,6 +31,9 @@ opsysandver opsysmajorver opsysname opsysshortname opsyslongname spool lib home 
 owner
 """
 SPECIAL = frozenset(_SPECIAL_NAMES.split())
+# Those that have HTCondor's value whoever sets them: `item` nothing, unless the queue statement has
+# items for other variables.
+HTCONDORS = frozenset(("item", "dollar"))
 
 # Names that the manual or other versions of HTCondor have for commands, beside those that
 # condor_submit looks at; VARS may set them instead of a macro.
@@ -60,7 +62,7 @@ class SubmitText(NamedTuple):
         needed: names in `$(name)` without default, as they are written.
         loops: lower-case names that the queue statement sets for each job.
         plain: whether this is all that it says; else no claim can be made.
-        queue: what follows the word `queue`.
+        queue: arguments of the queue statement.
     """
 
     values: dict[str, str]
@@ -80,14 +82,16 @@ def parse(text: str) -> SubmitText:
     plain, arguments = True, ""
     for line in _logical(text):
         used |= mentioned(line)
-        queue = _QUEUE.fullmatch(line)
-        assignment = None if queue else _ASSIGNMENT.fullmatch(line)
-        if queue and not queue.group(1).lstrip().startswith("="):
+        queue = queue_arguments(line)
+        if queue is not None:
+            items = items_of(queue)
             plain = plain and "matching" not in line.lower()
-            arguments = queue.group(1)
-            loops = frozenset(name.lower() for name in _NAME.findall(queue.group(1)))
-            needed.update(dict.fromkeys(_REFERENCE.findall(queue.group(1))))
+            plain = plain and not (items is not None and items.has_header)
+            arguments = queue
+            loops = frozenset(name.lower() for name in _NAME.findall(queue))
+            needed.update(dict.fromkeys(_REFERENCE.findall(queue)))
             break
+        assignment = _ASSIGNMENT.fullmatch(line)
         if assignment is None or "$" in assignment.group(1):
             plain = False
             continue
@@ -95,6 +99,12 @@ def parse(text: str) -> SubmitText:
     for value in values.values():
         needed.update(dict.fromkeys(_REFERENCE.findall(value)))
     return SubmitText(values, frozenset(used), tuple(needed), loops, plain, arguments)
+
+
+def why_lost(name: str) -> str:
+    """Why a variable of a node is lost by its name; '' if it reaches the description."""
+    is_lost = name.lower() in HTCONDORS
+    return f"HTCondor sets $({name}) itself: my_{name} would work" if is_lost else ""
 
 
 def mentioned(text: str) -> set[str]:
@@ -205,3 +215,63 @@ def _closings(value: str) -> dict[int, int]:
         elif open_now:
             found[open_now.pop()] = parenthesis.start()
     return found
+
+
+# What begins a queue statement, and where its items come from.
+#
+# HTCondor (25.14) queues by `queue` or `iterate`, which may be cut down to `iter`, in any case.
+
+# The word that begins a queue statement, for patterns that ignore case; `iter = 3` sets a macro.
+QUEUES = r"(?:queue|iter(?:a(?:te?)?)?(?!\s*[+@]?=))(?!\S)"
+
+_QUEUE = re.compile(rf"\s*{QUEUES}\s*(.*)", re.I | re.S)
+# The next line without its blanks in front; between them comments that go on as well.
+_CONTINUED = re.compile(r"\\[^\S\n]*\n[^\S\n]*(?:#[^\n]*\\[^\S\n]*\n[^\S\n]*)*")
+_SLICE = r"\s*(?:\[([-\d:\s]*)\])?"
+_ITEMS = re.compile(
+    r"(.*?)(?<!\S)(in|from|matching)\b(?:\s*(?:files|dirs|any)\b)?"
+    rf"{_SLICE}(?:\s*(table)(?:\(([^()]*)\)|(?=\s+\S)))?{_SLICE}\s*(.*)",
+    re.I | re.S,
+)
+_WITHOUT_HEADER = {"csv", "standard"}  # alone or between commas; `header csv` has one
+
+
+class Items(NamedTuple):
+    """What a queue statement has items of.
+
+    Attributes:
+        names: what stands before: the count, and the names of variables.
+        is_list: whether the items are lines, of a file or others.
+        has_header: whether their first line has the names of the variables instead.
+        slice: inside of its brackets; None without them.
+        source: the name of a file, a command with a `|`, patterns, or the items in parentheses.
+    """
+
+    names: str
+    is_list: bool
+    has_header: bool
+    slice: str | None
+    source: str
+
+    @property
+    def file(self) -> str:
+        """The file that the items are in; '' if they are elsewhere."""
+        elsewhere = self.source.startswith("(") or "|" in self.source
+        return "" if elsewhere or not self.is_list else self.source
+
+
+def queue_arguments(statement: str) -> str | None:
+    """What follows the word of a queue statement; None if it is another statement."""
+    found = _QUEUE.fullmatch(_CONTINUED.sub("", statement))
+    return None if found is None else found[1].rstrip()
+
+
+def items_of(arguments: str) -> Items | None:
+    """Where the items of a queue statement come from; None if it has none."""
+    found = _ITEMS.fullmatch(arguments)
+    if found is None:
+        return None
+    names, word, before, table, options, behind, source = found.groups()
+    given = {option.strip().lower() for option in (options or "").split(",")}
+    header = table is not None and _WITHOUT_HEADER.isdisjoint(given)
+    return Items(names, word.lower() == "from", header, before or behind, source.rstrip())

@@ -20,7 +20,13 @@ from condor_pydagman.language.submit_commands import (
     SILENT,
     WITHOUT_SHELL,
 )
-from condor_pydagman.language.submit_file import SPECIAL, expand, references
+from condor_pydagman.language.submit_file import (
+    SPECIAL,
+    expand,
+    items_of,
+    queue_arguments,
+    references,
+)
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import SHARED_VARIABLE
 
@@ -35,7 +41,7 @@ from condor_pydagman.vocabulary import SHARED_VARIABLE
 MAX_INCLUDED_FILES = 50
 
 _STATEMENT = re.compile(
-    r"(if|elif|else|endif|include|use|warning|error|queue)\b(?!\s*@?=)(.*)", re.I | re.S
+    r"(if|elif|else|endif|include|use|warning|error)\b(?!\s*@?=)(.*)", re.I | re.S
 )
 _INCLUDED_FILE = re.compile(r"(?!.*\bcommand\b[^:]*:)[^:]*:\s*(.*[^|\s])\s*", re.I | re.S)
 _ASSIGNMENT = re.compile(r"([+\w.]+)\s*=(.*)", re.S)
@@ -81,12 +87,13 @@ class _Reader:
         """Read a description up to its queue statement."""
         for line in _lines(text):
             statement = _STATEMENT.fullmatch(line)
-            if statement is None:
+            if queue_arguments(line) is not None:
+                if self._live:
+                    return
+            elif statement is None:
                 self._assign(line)
-            elif statement[1].lower() != "queue":
+            else:
                 self._obey(statement[1].lower(), statement[2].strip())
-            elif self._live:
-                return
 
     @property
     def _live(self) -> Truth:
@@ -217,7 +224,6 @@ def _lines(text: str) -> Iterator[str]:
 
 MISSPELLED = {"request_cpu": "request_cpus", "request_gpu": "request_gpus"}
 
-_QUEUE = re.compile(r"(.*?)\b(?:in|from|matching)\b", re.IGNORECASE | re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # Most descriptions have no statements that use macros, nor values that refer to themselves.
 _USES_MACROS = re.compile(
@@ -254,9 +260,9 @@ def unused_lines(
 
     Args:
         values: value of each line's key, as it is written; keys in any case.
-        queue: what follows the word `queue`.
+        queue: arguments of the queue statement.
         text: the whole description, for macros that only its statements (`if`, ...) use.
-        read_file: gives the text of a file that it includes, None if it can't be read.
+        read_file: gives the text of a file that it names, None if it can't be read.
     """
     telling = tuple(
         (key, value)
@@ -264,7 +270,8 @@ def unused_lines(
         if "$" in value or key.lower() in _UNIVERSE_KEYS
     )
     stated = used_by_statements(text, read_file) if _USES_MACROS.search(text) else frozenset()
-    found = _unused(tuple(values), telling, queue, stated)
+    variables = tuple(queue_variables(queue, text, read_file))
+    found = _unused(tuple(values), telling, queue, variables, stated)
     return [Unused(name, values[name] if is_line else None) for name, is_line in found]
 
 
@@ -273,6 +280,7 @@ def _unused(
     names: tuple[str, ...],
     telling: tuple[tuple[str, str], ...],
     queue: str,
+    variables: tuple[str, ...],
     stated: frozenset[str],
 ) -> list[tuple[str, bool]]:
     """Names of what is unused, and whether each is that of a line (not of a queue variable).
@@ -280,10 +288,10 @@ def _unused(
     Args:
         names: keys of all lines.
         telling: the lines whose values tell something: by their macros, or the universe.
+        variables: those that the queue statement sets.
         stated: macros that statements use, in lower case.
     """
     values = dict(telling)
-    variables = queue_variables(queue)
     taken = {name.lower() for name in variables}
     keys = {key.lower(): key for key in names if key.lower() not in taken}
     commands = _commands(frozenset(keys), _universe(values, keys))
@@ -303,12 +311,17 @@ def _unused(
     return sorted(found, key=lambda one: one[0].lower(), reverse=True)
 
 
-def queue_variables(queue: str) -> list[str]:
-    """The variables that a queue statement sets for each job."""
-    found = _QUEUE.match(queue)
-    if found is None:
+def queue_variables(
+    queue: str, text: str = "", read_file: ReadFile = lambda path: None
+) -> list[str]:
+    """The variables that a queue statement sets for each job, as far as that can be told."""
+    items = items_of(queue)
+    if items is None:
         return []
-    head = re.sub(r"\$\w*\([^()]*\)", " ", found[1])
+    if items.has_header:
+        lines = read_file(items.file) if items.file else text.partition(f"{queue}\n")[2]
+        return _NAME.findall((lines or "").partition("\n")[0])
+    head = re.sub(r"\$\w*\([^()]*\)", " ", items.names)
     return _NAME.findall(head) or ["Item"]
 
 
@@ -374,7 +387,7 @@ _UNITS = {
     "request_memory": "defaults to megabytes, but should contain a units suffix (i.e K, M, G or T)",
     "request_disk": "defaults to kilobytes, should contain a units suffix (i.e K, M, or B)",
 }
-_OF_QUEUE_OR_WARNING = re.compile(r"\s*(if|endif|queue|warning)\b\s*(:?)(.*)", re.IGNORECASE)
+_OF_IF_OR_WARNING = re.compile(r"\s*(if|endif|warning)\b\s*(:?)(.*)", re.IGNORECASE)
 
 Expand = Callable[[str], str]
 
@@ -444,12 +457,12 @@ def _warnings(text: str, name: str, expand: Expand) -> Iterator[str]:
         return
     depth = 0
     for number, line in enumerate(text.split("\n"), 1):
-        statement = _OF_QUEUE_OR_WARNING.match(line)
+        if not depth and queue_arguments(line) is not None:
+            return
+        statement = _OF_IF_OR_WARNING.match(line)
         word = statement[1].lower() if statement is not None else ""
         depth += {"if": 1, "endif": -1}.get(word, 0)
         if statement is None or depth:
             continue
-        if word == "queue":
-            return
         if word == "warning" and statement[2]:
             yield f'Warning "{name}", Line {number}: {expand(statement[3].strip())}'

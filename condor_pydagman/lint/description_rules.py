@@ -9,7 +9,6 @@ theirs.  Of values with macros that only the job has, nothing is said.
 from __future__ import annotations
 
 import os.path
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
@@ -17,12 +16,15 @@ from condor_pydagman.data_requests.request_ads import is_request
 from condor_pydagman.graph.model import DONE, JOIN, NOOP, Dag, Variable
 from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_file import (
+    HTCONDORS,
     KEYWORDS,
     SPECIAL,
     SubmitText,
     expand,
+    items_of,
     mentioned,
     parse,
+    why_lost,
 )
 from condor_pydagman.language.submit_warnings import unused_lines
 from condor_pydagman.lint import value_rules
@@ -53,7 +55,6 @@ _OF_FILES = frozenset(
         *(name for names in _STANDARD for name in names),
     )
 )
-_FROM = re.compile(r".*?\bfrom\s+(?:\[[-\d:\s]*\]\s*)?([^\s|(]+)\s*", re.IGNORECASE | re.DOTALL)
 
 
 MAX_KINDS = 1000  # of mistakes
@@ -186,9 +187,10 @@ class DescriptionRules:
         proxy = get(value_rules.PROXY)
         if proxy and self._kind(home, proxy) is FileKind.MISSING:
             self._note(node, NEEDED, f"x509userproxy {proxy} does not exist")
-        items = _FROM.fullmatch(text.queue)
-        if items and "$" not in items[1] and self._kind(inside, items[1]) is FileKind.MISSING:
-            self._note(node, NEEDED, f"the list {items[1]} of its queue statement does not exist")
+        items = items_of(text.queue)
+        file = items.file if items else ""
+        if file and "$" not in file and self._kind(inside, file) is FileKind.MISSING:
+            self._note(node, NEEDED, f"the list {file} of its queue statement does not exist")
         self._program(node, get, inside)
         self._inputs(node, get, home)
         self._outputs(node, get, home)
@@ -426,9 +428,11 @@ class _Variables:
         unused = self._seen.get((number, keys))
         if unused is None:
             text = self._texts.text(number)
-            known = text.mentioned | text.loops
+            lost = HTCONDORS if items_of(text.queue) is None else HTCONDORS - {"item"}
+            known = (text.mentioned | text.loops) - lost
             lower = dict.fromkeys(key.lower() for key in keys)
-            unused = tuple(key for key in lower if key not in known and not _is_command(key))
+            silent = {key for key in lower if _is_command(key)} - lost
+            unused = tuple(key for key in lower if key not in known | silent)
             self._seen[number, keys] = unused
             self._used.update(key for key in lower if key in known)
         if unused:
@@ -465,7 +469,8 @@ class _Variables:
             if key not in self._used:
                 name = dag.names[node]
                 message = f"VARS sets {written} for node {name}{_others(count)}, but"
-                message += f" {dag.submits[node]} does not use $({written})"
+                unused = f"{dag.submits[node]} does not use $({written})"
+                message += f" {why_lost(written) or unused}"
                 words = ("VARS", name, written)
                 self._findings.add("DAG401", message, place=dag.place(node), node=name, words=words)
 

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from condor_pydagman.config import Config
+from condor_pydagman.errors import PoolError
 from condor_pydagman.language.lexer import item_text
+from condor_pydagman.language.submit_file import items_of, queue_arguments
 from condor_pydagman.named_tuple import NamedTuple
+from condor_pydagman.printable import printable
 from condor_pydagman.vocabulary import DagStatus, NodeKind
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 # the next line", and `$(NAME)` or `$FUNCTION(...)` for a macro.
 
 NOTHING = "$(DAGMAN_NOTHING:)"  # a macro that is never set, with an empty default
+MAX_SHOWN = 100  # characters of a value that is refused
 _DOLLAR = "$(DOLLAR)"
 _DOLLARS = re.compile(r"\$+")
 
@@ -47,8 +51,15 @@ def attribute(text: str) -> str:
     return literal('"' + text.replace('"', '\\"') + '"')
 
 
-def whole(text: str) -> str:
-    """A value whose macros count, kept from its first character to its last."""
+def whole(text: str, what: str = "a name or path") -> str:
+    """A value whose macros count, kept from its first character to its last.
+
+    Raises:
+        PoolError: it is more than one line; `what` says in the message what it is.
+    """
+    if "\n" in text or "\0" in text:
+        reason = f"{what} has more than one line: {printable(text[:MAX_SHOWN])}"
+        raise PoolError(reason, transient=False)
     if text.endswith("\\") or text[-1:].isspace():
         text += NOTHING
     return NOTHING + text if text[:1].isspace() else text
@@ -133,15 +144,15 @@ def split(file_text: str) -> Template:
     place, depth = 0, 0
     while place < len(lines):
         end = _statement_end(lines, place)
-        word = _first_word(lines[place])
-        if word == "queue":
-            end = _queue_end(lines, place, end)
+        arguments = queue_arguments("\n".join(lines[place:end]))
+        if arguments is not None:
+            end = _items_end(lines, end, arguments)
             parts.append((_joined(body), _joined(lines[place:end])))
             body = []
             if depth == 0:
                 return Template(tuple(parts))
         else:
-            depth += {"if": 1, "endif": -1}.get(word, 0)
+            depth += {"if": 1, "endif": -1}.get(_first_word(lines[place]), 0)
             body.extend(lines[place:end])
         place = end
     if body and body[-1].rstrip().endswith("\\"):
@@ -335,7 +346,8 @@ def _overrides(dag: Dag, node: int, workflow: Workflow) -> str:
 
 
 def _assignment(key: str, value: str) -> str:
-    return f"{key} = {whole(value)}\n"
+    value = whole(value, f"the value of {key}")
+    return f"{key} = {value}\n"
 
 
 def _listed(text: str) -> list[str]:
@@ -377,20 +389,16 @@ def _block_end(lines: list[str], start: int, tag: str) -> int:
     return len(lines)  # the schedd's parser reports the error with the line
 
 
-def _queue_end(lines: list[str], start: int, end: int) -> int:
-    """Number of the line after a `queue` statement's inline items, if it has any."""
-    if not _opens_items(lines[start:end]):
+def _items_end(lines: list[str], end: int, arguments: str) -> int:
+    """Number of the line after a `queue` statement's inline items, if it has any; `end` is that
+    of the line after the statement."""
+    items = items_of(arguments)
+    if items is None or not items.source.startswith("(") or items.source.endswith(")"):
         return end
     for place in range(end, len(lines)):
         if lines[place].lstrip().startswith(")"):
             return place + 1
     return len(lines)
-
-
-def _opens_items(statement: list[str]) -> bool:
-    last = statement[-1].rstrip()
-    opened = "(" in " ".join(statement)
-    return opened and not last.endswith(")")
 
 
 def _joined(lines: list[str]) -> str:

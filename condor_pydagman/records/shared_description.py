@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from condor_pydagman.language.submit_file import queue_arguments
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import NOTHING, Template, statements
 from condor_pydagman.vocabulary import SHARED_CLUSTER, SHARED_VARIABLE
@@ -145,7 +146,6 @@ def _assignments(text: str) -> Iterator[tuple[str, str]]:
 
 _NOTE = f"submit_event_user_notes = {SHARED_CLUSTER}\n"
 _ITEM_SEPARATOR = "\x1f"
-_PLAIN_QUEUE = re.compile(r"\s*queue(?:\s+1)?\s*", re.I)
 # Macros and attributes with the number of the job, and macros that a queue statement sets.
 _NUMBERS = re.compile(
     r"\$\w*\(\s*(?:cluster|clusterid|process|procid|step|row|item|itemindex|node)\b"
@@ -187,7 +187,7 @@ def obstacle(template: Template) -> str:
     if len(template.parts) != 1:
         return "it has a queue statement between `if` and `endif`"
     ((body, queue),) = template.parts
-    if not _PLAIN_QUEUE.fullmatch(queue):
+    if queue_arguments(queue) not in ("", "1"):
         return f"its queue statement is neither `queue` nor `queue 1`: {queue.strip()}"
     return _obstacle(body)
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Union
 
+from condor_pydagman.language.submit_file import queue_arguments
+
 Description = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
 _KEY = re.compile(r"[+]?[A-Za-z_][\w.]*", re.ASCII)
@@ -38,7 +40,11 @@ def lines(description: object) -> str:
 
 
 def _line(key: object, value: object) -> str:
-    if not isinstance(key, str) or not _KEY.fullmatch(key) or key.lower() == "queue":
+    if (
+        not isinstance(key, str)
+        or not _KEY.fullmatch(key)
+        or queue_arguments(f"{key} =") is not None
+    ):
         raise ValueError(f"{key!r} can't be a name in a submit description")
     if isinstance(value, (bytes, list, tuple, set, Mapping)) or callable(value):
         kind = type(value).__name__

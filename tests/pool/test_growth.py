@@ -51,23 +51,29 @@ def a_split_finds_its_parts_at_run_time(s: Scene) -> None:
 
 WHAT = ("filter", "align")
 UNIVERSES = ("vanilla", "local", "scheduler")
-ITEMS = ("$ENV(HOME)", "$(JOB)", "$$(Name)", "$$([1+1])", "$$x$")
+ITEMS = ("a$ENV(HOME)", "US$5", "([1+1])", "(DOLLAR)", "(Name)")
+REFUSED = ("$(JOB)", "$$([1+1])", "x$")
 
 
 @STAGE.scene
 def items_are_text_whatever_they_hold(s: Scene) -> None:
-    """A job writes them: they must not reach what else a description can."""
-    lines, files = "", "#== list\n" + "\n".join(ITEMS) + "\n"
+    """A job writes them: they must not reach what else a description can, also side by side."""
+    lines, files = "", "#== list\n" + "\n".join(ITEMS + REFUSED) + "\n"
     for kind in UNIVERSES:
         lines += f"JOB {kind} job.sub NOOP\n"
-        lines += f"SCATTER {kind} list {kind}-{{number}} {kind}.sub VARS text={{item}}\n"
+        lines += (
+            f"SCATTER {kind} list {kind}-{{number}} {kind}.sub VARS one={{item}} two={{item}}\n"
+        )
         files += f"#== {kind}.sub\nuniverse = {kind}\nexecutable = /bin/echo\n"
-        files += "arguments = $(text)\noutput = $(JOB).said\nlog = log\n"
+        files += "arguments = $(one)$(two)\noutput = $(JOB).said\nlog = log\n"
     s.submit(lines + files)
-    assert s.ends() == 0
+    assert s.ends() == 1
     for kind in UNIVERSES:
         said = [s.text(f"{kind}-{number}.said").strip() for number in range(len(ITEMS))]
-        assert said == list(ITEMS)
+        assert said == [item * 2 for item in ITEMS]
+    for item in REFUSED:
+        assert f"one has text that could become a macro: {item}." in s.out()
+    assert not list(s.work.glob(f"*-{len(ITEMS)}.said"))
 
 
 @STAGE.scene

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from condor_pydagman.features.bundle.job_lines import URL, files_of_job, requests_of_job
 from condor_pydagman.graph.model import Variable
 from condor_pydagman.language import submit_commands, submit_file
-from condor_pydagman.language.submit_file import SPECIAL, SubmitText, expand, references
+from condor_pydagman.language.submit_file import QUEUES, SPECIAL, SubmitText, expand, references
 from condor_pydagman.named_tuple import NamedTuple
 
 # Commands that are of a node's task, by their names: the first of them that is there counts, as
@@ -61,8 +61,7 @@ _WHEN_TO_TRANSFER = ("when_to_transfer_output", "whentotransferoutput")
 _TRANSFERS = ("transferinput", "transferoutput", "transferexecutable", "shouldtransferfiles")
 _UNIVERSES = ("", "vanilla", "5", "container")
 _IMAGES = ("container_image", "containerimage", "docker_image", "dockerimage", "singularity_image")
-_QUEUES = re.compile(r"^\s*queue\b(?!\s*=)", re.IGNORECASE | re.MULTILINE)
-_PLAIN_QUEUE = re.compile(r"\s*1?\s*")
+_QUEUES = re.compile(rf"^\s*{QUEUES}", re.IGNORECASE | re.MULTILINE)
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
 _FIRST_PROC = {"process": "0", "procid": "0"}  # a node's job is the only one of its cluster
@@ -139,8 +138,8 @@ def described(text: str) -> Description:
 def _obstacle(text: SubmitText) -> str:
     if not text.plain:
         return "it has more than assignments and a queue statement"
-    if not _PLAIN_QUEUE.fullmatch(text.queue):
-        return f"its queue statement is not for one job: queue{text.queue}"
+    if text.queue not in ("", "1"):
+        return f"its queue statement is not for one job: queue {text.queue}"
     return ""
 
 
@@ -201,6 +200,9 @@ def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Ta
     """Lines of its submit description that must be equal in a bundle; and its task."""
     if description.why:
         raise CannotBundle(description.why)
+    many = next((key for key, value in (*node.before, *node.after) if "\n" in value), "")
+    if many:
+        raise CannotBundle(f"the value of {many} has more than one line")
     values = {
         "job": node.name,
         "retry": str(node.retry),

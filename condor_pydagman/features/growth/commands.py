@@ -18,6 +18,7 @@ from condor_pydagman.language.commands import Command
 from condor_pydagman.language.lexer import LineError, Words, node_word
 from condor_pydagman.language.lines import Context
 from condor_pydagman.language.parser import CommandReader, Reading
+from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import LAST, NO_NODE, NodeKind
 
@@ -112,6 +113,8 @@ class _Pairs(rows.Part):
         pairs: dict[str, str] = {}
         while words.peek():
             name, value = _pair(words.next(), words)
+            if why_lost(name):
+                words.remark(why_lost(name))
             _check_value(value, words)
             pairs[name] = value
         if not pairs:

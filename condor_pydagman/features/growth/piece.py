@@ -25,7 +25,7 @@ from condor_pydagman.graph.problems import MAX_ERRORS, DagFileErrors, Processing
 from condor_pydagman.graph.stepwise import OBJECTS, Steps, in_parts
 from condor_pydagman.language import commands
 from condor_pydagman.language.commands import Command
-from condor_pydagman.language.lexer import file_word, item_text
+from condor_pydagman.language.lexer import file_word, item_text, may_begin_macro
 from condor_pydagman.language.lines import in_blocks
 from condor_pydagman.language.syntax import of_class
 from condor_pydagman.named_tuple import NamedTuple
@@ -285,7 +285,8 @@ def scattered(scatter: Scatter, text: str) -> str:
         values = {"item": item, "number": str(len(jobs) - jobs.count(""))}
         values.update((str(number), word) for number, word in enumerate(item.split(), 1))
         name = _filled(scatter.pattern, values)
-        bad = _NO_NAME.search(name) or not leads_inside(name)
+        odd = not leads_inside(name) or may_begin_macro(item_text(name))
+        bad = odd or _NO_NAME.search(name)
         if bad or len(errors) >= MAX_ERRORS:
             if len(errors) < MAX_ERRORS:
                 errors.append(_no_name(scatter, line, item, name))
@@ -333,6 +334,8 @@ def _no_name(scatter: Scatter, line: int, item: str, name: str) -> ProcessingErr
     hint = f"the pattern is {scatter.pattern}; {{number}} in it gives names of digits"
     if not leads_inside(name):
         hint = f"as $(JOB) in names of files it would lead out of the DAG's directory; {hint}"
+    elif may_begin_macro(item_text(name)):
+        hint = f"$(JOB) could become another macro; {hint}"
     elif PLACE.search(name):
         number = f"{words} word{'s' if words > 1 else ''}"
         hint = f"the pattern is {scatter.pattern}, and the line has {number}"

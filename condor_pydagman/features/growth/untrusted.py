@@ -21,7 +21,7 @@ from condor_pydagman.graph.model import JOIN
 from condor_pydagman.graph.problems import ProcessingError
 from condor_pydagman.language import commands
 from condor_pydagman.language.commands import Command
-from condor_pydagman.language.lexer import item_text
+from condor_pydagman.language.lexer import item_text, may_begin_macro
 from condor_pydagman.language.submit_commands import ALL
 from condor_pydagman.language.syntax import of_class
 from condor_pydagman.vocabulary import NodeKind
@@ -98,6 +98,12 @@ def admitted(command: Command) -> Command:
     if isinstance(command, commands.Job):
         if command.kind == NodeKind.DATA:
             fail("What a job adds to the DAG can't have DATA", TRUST, at=command.name)
+        if may_begin_macro(item_text(command.name)):
+            fail(
+                f"A job can't name a node {command.name}",
+                f"$(JOB) could become another macro. {TRUST}",
+                at=command.name,
+            )
         if not leads_inside(command.name):
             fail(
                 f"A job can't name a node {command.name}",

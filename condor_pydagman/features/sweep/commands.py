@@ -30,6 +30,7 @@ from condor_pydagman.language.lexer import (
 )
 from condor_pydagman.language.lines import RESERVED_NAMES, Context, needed, new_node_name, normal
 from condor_pydagman.language.modifier_lines import read_pairs
+from condor_pydagman.language.submit_file import why_lost
 from condor_pydagman.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class _Dimension(rows.Part):
         if not is_variable(variable):
             hint = "expected letters, digits and _, no digit first; nor can it begin with queue"
             raise LineError(f"Invalid variable '{variable}'", words, hint=hint)
+        if why_lost(variable):
+            words.remark(why_lost(variable))
         missing = f"{key} {variable} missing IN"
         if normal(needed(words, missing, ("IN",))) != "IN":
             raise LineError(missing, words, ("IN",))
@@ -268,6 +271,7 @@ class SweepParent(NamedTuple):
 
 MAX_NODES = 20_000_000  # of one sweep
 MAX_CELL = 10_000  # characters in a cell of a table
+_LINE_END = re.compile(r"[\n\r\0]")
 MAX_SHOWN = 100  # characters of a wrong name
 
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z_0-9]*)\}")
@@ -373,6 +377,12 @@ def read_rows(text: str, file: str) -> Table:
             if max(map(len, row)) > MAX_CELL:
                 raise UsageError(
                     f"{file}:{reader.line_num} has a cell of over {MAX_CELL} characters"
+                )
+            odd = next((name for name, cell in zip(head, row) if _LINE_END.search(cell)), "")
+            if odd:
+                raise UsageError(
+                    f"{file}:{reader.line_num} has a cell of more than one line: row"
+                    f" {len(rows) + 1} below the names, column {odd}"
                 )
             rows.append(row)
             lines.append(reader.line_num)

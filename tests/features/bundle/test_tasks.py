@@ -143,6 +143,22 @@ def why(text: str, of: Node | None = None) -> str:
     return str(caught.value)
 
 
+@pytest.mark.parametrize("statement", ["iterate 2", "queue x in (a)", "queue\niter 1"])
+def test_a_description_of_several_jobs(statement: str) -> None:
+    assert "queue statement" in why(f"executable = job\n{statement}\n")
+
+
+@pytest.mark.parametrize("statement", ["iter", "Iterate 1", "iter = 3\nqueue"])
+def test_a_description_of_one_job(statement: str) -> None:
+    assert task(f"executable = job\n{statement}\n").program == "/dag/job"
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_variable_of_several_lines(place: str) -> None:
+    of = node(**{place: (("x", "1\nqueue 2"),)})
+    assert why("executable = job\nqueue\n", of) == "the value of x has more than one line"
+
+
 def test_a_task_with_nothing_but_a_program() -> None:
     assert task("executable = job\nqueue\n") == Task(
         program="/dag/job",

@@ -95,6 +95,11 @@ def test_braces_that_are_no_place_are_told_of() -> None:
     assert "{name} stays as it is: known are {item}, {number} and {1}, {2} ..." in told
 
 
+def test_names_that_are_htcondors_are_told_of() -> None:
+    (told,) = warnings("SCATTER A l x-{item} x.sub VARS Item={item} part={item}\n")
+    assert "HTCondor sets $(Item) itself: my_Item would work" in told
+
+
 def test_quotes_of_a_value() -> None:
     command = good("SCATTER A l x-{item} x.sub VARS a='{item} b' c=\"d\"\n")
     assert isinstance(command, Scatter)

@@ -105,6 +105,11 @@ def test_values_that_are_hardly_meant(values: str, told: str) -> None:
     assert told in warning
 
 
+def test_a_variable_that_is_htcondors() -> None:
+    (warning,) = warnings("SWEEP x_{item} a OVER item IN 1..3")
+    assert "HTCondor sets $(item) itself: my_item would work" in warning
+
+
 def test_values_that_may_be_meant() -> None:
     assert warnings("SWEEP x_{i} a OVER i IN a-b 2024-01-01 x:y -3") == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from condor_pydagman.adapters import descriptions
 from condor_pydagman.adapters.submit_checks import remarks_of, values
 from condor_pydagman.errors import PoolError
 from condor_pydagman.language.lexer import item_text
+from condor_pydagman.language.submit_file import items_of
 
 ME = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -31,7 +33,7 @@ class Schedd:
         pairs = "".join(f"{key} = {value}\n" for key, value in description.items())
         self.texts.append(f"{pairs}\nqueue {description.getQArgs()}\n")
         read = htcondor2.Submit(self.texts[-1])
-        if descriptions._FOREACH.search(read.getQArgs()) and not _items(read):
+        if items_of(read.getQArgs()) and not _items(read):
             raise ValueError(descriptions.NO_ITEMS)
         return read
 
@@ -92,6 +94,8 @@ def test_a_backslash_at_the_end_swallows_nothing() -> None:
         ("queue x from (\n a\n b c\n)", ["a", "b c"]),
         ("queue x \\\n from (\na\n)", ["a"]),
         ("QUEUE 2 x From (\n\"q\" 'r'\nb\\c\n)", ["\"q\" 'r'", "b\\c"]),
+        ("ite\\\n rate x from (\na\n# b \\\nc\n)", ["a", "c"]),
+        ("iter from table(header csv) (\nx,y\na,b\n)", ["a"]),
     ],
 )
 def test_inline_items(statement: str, items: list[str]) -> None:
@@ -240,35 +244,59 @@ def read_item(item: str, *, universe: str = "scheduler", use: str = "$(again)") 
     return descriptions.expanded(descriptions.parse(text), "arguments")
 
 
-@given(st.text("$(){}[]abE\"'% ", max_size=12) | st.sampled_from(["$ENV(HOME)", "$$$(item)"]))
-def test_an_item_is_text_whatever_it_holds(item: str) -> None:
-    assert read_item(item.strip()) == f"<{item.strip()}>"
+PIECES = st.text("$()[]DOLARabE:.+ ", max_size=7) | st.sampled_from(
+    ["$", "$$", "(DOLLAR)", "$(DOLLAR)", "([1 + 1])", "$ENV", "(HOME)", "a$ENV", "a$b", "$$([1])"]
+)
+
+
+@given(st.lists(PIECES, min_size=1, max_size=4), st.sampled_from(["", "x", "(y)", "(DOLLAR)"]))
+def test_items_are_text_whatever_they_are_joined_with_or_refused(
+    items: list[str], between: str
+) -> None:
+    lines = [f"item{place} = {item_text(item)}\n" for place, item in enumerate(items)]
+    joined = between.join(f"$(item{place})" for place in range(len(items)))
+    text = f"{''.join(lines)}arguments = <{joined}>\nqueue\n"
+    try:
+        read = descriptions.parse(text)
+    except PoolError as error:
+        assert re.search(r"^item\d has text that could become a macro", error.reason)
+        return
+    said = between.join(item.strip() for item in items)
+    assert descriptions.expanded(read, "arguments") == f"<{said}>"
+    assert "$$(" not in said
+    assert "$$[" not in said
+
+
+@pytest.mark.parametrize("item", ["$x", "x$", "a$$b", "a$(b)", "a$[b]", "$ENV(HOME)", "(a)$b"])
+def test_an_item_that_could_become_a_macro_is_refused_by_name(item: str) -> None:
+    with pytest.raises(PoolError, match=rf"^item has text .*: {re.escape(item)}\. A \$ in"):
+        read_item(item)
+    unused = descriptions.parse(f"note = {item_text(item)}\nexecutable = a\nqueue\n")
+    assert descriptions.expanded(unused, "executable") == "a"
+    for key in ("arguments", "My.Note"):
+        with pytest.raises(PoolError, match=f"^{key} has text"):
+            descriptions.parse(f"{key} = {item_text(item)}\nqueue\n")
 
 
 @pytest.mark.parametrize(
-    ("item", "written"),
-    [
-        ("$$(Name)", "$$(DOLLARDOLLAR)(Name)"),
-        ("$$([1 + 1])x", "$$(DOLLARDOLLAR)([1 + 1])x"),
-        ("$$x", "$$x"),
-        ("$(Name)", "$(Name)"),
-    ],
+    "item", ["US$5", "a$b$c d", "x ${y}", "a$ENV(HOME)", "'a$1'", "[1]", "(x)"]
 )
-def test_an_item_is_text_when_its_job_is_matched(item: str, written: str) -> None:
-    """As $$(DOLLARDOLLAR) a job that runs on a machine of the pool gets two dollars."""
-    assert read_item(item, universe="vanilla") == f"<{written}>"
-    assert read_item(item, universe="scheduler") == f"<{item}>"
+@pytest.mark.parametrize("universe", ["vanilla", "scheduler"])
+def test_an_item_with_a_harmless_dollar_is_text(item: str, universe: str) -> None:
+    assert read_item(item, universe=universe) == f"<{item}>"
 
 
 @pytest.mark.parametrize("use", ["$Fn(item)", "$EVAL(item)", "$STRING(again)"])
 def test_a_function_that_would_expand_an_item_is_refused(use: str) -> None:
-    with pytest.raises(PoolError, match=r"would expand the \$ in \$ENV\(HOME\)"):
-        read_item("$ENV(HOME)", use=use)
+    with pytest.raises(PoolError, match=r"would expand the \$ in a\$ENV\(HOME\)"):
+        read_item("a$ENV(HOME)", use=use)
     assert read_item("plain", use=use).strip('<>"')
 
 
 def test_functions_of_other_macros_may_stand_beside_an_item() -> None:
-    assert read_item("$x", use="$(item) $Fn(universe) $ENV(NO_SUCH:none)") == "<$x scheduler none>"
+    assert (
+        read_item("a$x", use="$(item) $Fn(universe) $ENV(NO_SUCH:none)") == "<a$x scheduler none>"
+    )
 
 
 def test_bindings_that_refuse_older_daemons_are_told_with_what_to_do() -> None:

@@ -107,6 +107,27 @@ def test_more_jobs_than_the_schedd_takes(number: int, knob: str, transient: bool
     assert error.reason == f"{text}: more jobs than the schedd's {knob} allows"
 
 
+OURS = "dag_node_name = A\ndagman_log = t.dag.nodes.log\nMy.DAGManJobId = 7\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster", "missing"),
+    [
+        (f"iterate\n{OURS}", 7, "the name of its node, the nodes log, DAGMan's id"),
+        (OURS.replace("= A", "="), 7, "the name of its node"),
+        (OURS.replace("t.dag.nodes.log", ""), 0, "the nodes log"),
+        (OURS, 8, "DAGMan's id"),
+    ],
+)
+def test_jobs_that_dagman_would_not_hear_of(
+    text: str, cluster: int, missing: str, tmp_path: Path
+) -> None:
+    adapter = ScheddAdapter(cluster)
+    with pytest.raises(PoolError, match=f"would not have {missing}, so") as caught:
+        adapter.submit(f"executable = /bin/true\n{text}queue\n", str(tmp_path))
+    assert not caught.value.transient
+
+
 def test_work_in_a_nodes_directory_ends_where_it_began(tmp_path: Path) -> None:
     home = os.getcwd()
     with pytest.raises(ZeroDivisionError), schedd._node_directory(str(tmp_path)):
@@ -221,7 +242,7 @@ def test_the_secret_is_not_in_the_environment_that_a_job_may_copy(
     adapter = ScheddAdapter(7)
     adapter._schedd = Schedd()
     with pytest.raises(PoolError):
-        adapter.submit("executable = /bin/true\ngetenv = true\nqueue", str(tmp_path))
+        adapter.submit(f"{OURS}executable = /bin/true\ngetenv = true\nqueue", str(tmp_path))
     assert seen == [None]
     assert os.environ["CONDOR_SECURITY_SESSION"] == "secret"  # it is wanted for the command socket
 

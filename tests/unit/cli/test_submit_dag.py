@@ -313,9 +313,11 @@ def test_a_queue_among_the_added_lines_is_refused(
 def test_a_queue_of_two_added_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert prepare("-append", "if true", "-append", "queue\nendif", "t.dag") == 1
     assert "'queue' can't be added" in capsys.readouterr().err
+    assert prepare("-append", "ite\\\nrate 2", "t.dag") == 1
+    assert "can't be added" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["x = 1\ny = queue", "x = 1 \\\nqueue 2", "x = \\"])
+@pytest.mark.parametrize("text", ["x = 1\ny = queue", "x = 1 \\\nqueue 2", "x = \\", "iter = 3"])
 def test_a_line_that_resembles_queue_is_accepted(text: str) -> None:
     assert prepare("-append", text, "t.dag") == 0
     assert Path("t.dag.condor.sub").read_text().endswith(f"{text}\nqueue\n")

@@ -13,6 +13,7 @@ def test_which_files_are_submit_files() -> None:
     assert is_submit_file("executable = /bin/true\n")
     assert is_submit_file("universe = vanilla\n  Queue 3\n")
     assert is_submit_file("QUEUE")
+    assert is_submit_file("universe = vanilla\niter 3\n")
     assert not is_submit_file("dap_type = transfer\nsrc_url = queue\n")
     assert not is_submit_file("[ queue = 3 ]")
     assert not is_submit_file("")

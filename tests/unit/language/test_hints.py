@@ -30,6 +30,7 @@ from tests.unit.language.one_line import wrong
         ("}", "no inline submit description is open here"),
         ("executable = x", "this is a line of a submit description"),
         ("queue 3", "this is a line of a submit description"),
+        ("iter 3", "this is a line of a submit description"),
         ("RETRY A 3 # thrice", "a comment must be on a line of its own"),
         ("JOB A x // first", "a comment must be on a line of its own"),
         ("JOB A \u201ca b\u201d", "U+201D (right double quotation mark)"),

@@ -26,6 +26,9 @@ def test_more_than_it_understands(text: str) -> None:
 def test_names_that_the_queue_statement_sets() -> None:
     assert {"a", "b"} <= parse("queue 2 a, b from list").loops
     assert not parse("queue x matching *.dat").plain
+    assert parse("iterate a from table(csv) t.csv").loops >= {"a"}
+    assert not parse("queue from table(header csv) t.csv").plain  # who knows its columns?
+    assert parse("iter = 3\nqueue $(iter)").values == {"iter": "3"}
 
 
 def test_names_in_functions() -> None:

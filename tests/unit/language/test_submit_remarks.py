@@ -23,10 +23,22 @@ def remarked(*lines: str, text: str = "", missing_units: bool = False) -> list[s
     return [" ".join(one.split()[:4]) for one in found]
 
 
+TEXT = """a
+warning : first
+Warning : $(x)
+if 0
+iter 2
+warning : no
+endif
+iterate
+warning : no
+"""
+
+
 def test_other_warnings_in_stocks_order() -> None:
     lines = ["nice_user=true", "accounting_group=g", "requirements=Memory>1 && Disk > 1"]
     lines += ["request_cpu=1", "output_destination=x", "job_lease_duration=$(x)", "zork=1", "x=1"]
-    assert remarked(*lines, text="a\nwarning : first\nWarning : $(x)\nif 0\nwarning : no\n") == [
+    assert remarked(*lines, text=TEXT) == [
         "the line 'zork =",
         "the line 'request_cpu =",
         "output_destination must be a",

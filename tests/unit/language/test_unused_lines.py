@@ -65,6 +65,15 @@ def test_variables_of_the_queue_statement() -> None:
     assert unused("x=1", "arguments=$(y)", queue="x from $(y)") == ["x"]
 
 
+def test_variables_of_a_table() -> None:
+    lines = "queue from table (\nx, y\n1, 2\n)\n"
+    assert unused("arguments=$(x)", queue="from table (", text=lines) == ["y"]
+    files = {"t.csv": "x,y\n1,2\n"}.get
+    of_file = unused_lines({"arguments": "$(y)"}, "2 z from table(header csv) t.csv", "", files)
+    assert [one.name for one in of_file] == ["x"]
+    assert unused("arguments=$(x)", queue="from table cat t.csv |") == []
+
+
 @pytest.mark.parametrize(
     ("queue", "names"),
     [
@@ -74,6 +83,8 @@ def test_variables_of_the_queue_statement() -> None:
         ("in (a b)", ["Item"]),
         ("2 in (a b)", ["Item"]),
         ("x, y from z", ["x", "y"]),
+        ("x, y from table(csv) z", ["x", "y"]),
+        ("from table(csv) z", ["Item"]),
         ("$(n) x matching files *.in", ["x"]),
     ],
 )

@@ -67,6 +67,8 @@ def test_values_of_vars_are_looked_at() -> None:
         ("queue f from gone", "DAG312"),
         ("queue f, g from [1:3] gone", "DAG312"),
         ("queue f from there", ""),
+        ("iter f from table(csv) gone", "DAG312"),
+        ("queue from table there", ""),
         ("queue f from (\na\n)", ""),
     ],
 )

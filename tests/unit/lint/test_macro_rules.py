@@ -36,6 +36,31 @@ def test_a_macro_that_nobody_uses() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            'Item="1"',
+            "VARS sets Item for node A, but HTCondor sets $(Item) itself: my_Item would work",
+        ),
+        (
+            'dollar="1"',
+            "VARS sets dollar for node A, but HTCondor sets $(dollar) itself: my_dollar",
+        ),
+        ('my_item="1"', ""),
+    ],
+)
+def test_a_macro_that_is_htcondors(line: str, told: str) -> None:
+    submit = "arguments = $(item) $(dollar) $(my_item:x)\n"
+    found = [one.message for one in findings(f"JOB A x.sub\nVARS A {line}\n", submit)]
+    assert [message[: len(told)] for message in found] == [told] * bool(told)
+
+
+def test_item_is_a_macro_like_others_beside_items_of_other_variables() -> None:
+    dag = 'JOB A x.sub\nVARS A item="1"\n'
+    assert codes(dag, "arguments = $(item) $(x)\nqueue x in (a b)\n") == []
+
+
 @pytest.mark.parametrize("kind", ["DATA", "FINAL"])
 def test_a_macro_that_only_a_request_uses(kind: str) -> None:
     """ALL_NODES sets it for jobs, too."""

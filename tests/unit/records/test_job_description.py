@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from condor_pydagman.config import Config
+from condor_pydagman.errors import PoolError
 from condor_pydagman.features.sites.adapters.description import with_site
 from condor_pydagman.graph.model import Dag, Variable
 from condor_pydagman.records.job_description import (
@@ -128,6 +129,24 @@ def test_a_backslash_at_the_end_of_a_variable_does_not_eat_the_next_line() -> No
     assert "x = a\\$(DAGMAN_NOTHING:)\n" in described(dag, 0)
 
 
+@pytest.mark.parametrize("value", ["1\nexecutable = /bin/sh\nqueue", "1\n", "1\0"])
+@pytest.mark.parametrize("append", [True, False])
+def test_a_variable_of_several_lines_is_refused(value: str, append: bool) -> None:
+    dag = chain("A")
+    dag.finish()
+    dag.variables[0] = (Variable("x", value, append),)
+    with pytest.raises(PoolError, match=r"^the value of x has more than one line: 1\\"):
+        described(dag, 0)
+
+
+@pytest.mark.parametrize("where", ["nodes_log", "batch_name", "accounting_group"])
+def test_a_name_of_several_lines_is_refused(where: str) -> None:
+    dag = chain("A")
+    dag.finish()
+    with pytest.raises(PoolError, match=r"^a name or path has more than one line: a\\x0aqueue"):
+        described(dag, 0, workflow=WORKFLOW._replace(**{where: "a\nqueue"}))
+
+
 def test_parent_names_once_each() -> None:
     dag = chain("A", "B")
     dag.add_node("C", "c.sub")
@@ -171,6 +190,10 @@ def test_a_long_list_of_parents_ends_with_a_whole_name(width: int, listed: int) 
         ("a @= END\nqueue\n  @END \nqueue 2\n", "a @= END\nqueue\n  @END \n", "queue 2\n"),
         ("a = b @=END\nqueue 2\n", "a = b @=END\n", "queue 2\n"),
         ("a @=END\nqueue\n", "a @=END\nqueue\n", "queue\n"),
+        ("a = 1\nITER 2\nqueue\n", "a = 1\n", "ITER 2\n"),
+        ("ite\\\n  rate 2\nb = 1\n", "", "ite\\\n  rate 2\n"),
+        ("iter = 3\nqueue\n", "iter = 3\n", "queue\n"),
+        ("iterate @=END\nqueue\n@END\n", "iterate @=END\nqueue\n@END\n", "queue\n"),
     ],
 )
 def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
@@ -185,6 +208,9 @@ def test_where_a_file_is_cut(text: str, body: str, queue: str) -> None:
         ("queue x,y from [1:] (\n a, b\n c, d)\n)", "queue x,y from [1:] (\n a, b\n c, d)\n)\n"),
         ("queue x from (\n# remark\n\n a\n)", "queue x from (\n# remark\n\n a\n)\n"),
         ("queue x matching files (*.dat)", "queue x matching files (*.dat)\n"),
+        ("iterate x in (\n a\n)", "iterate x in (\n a\n)\n"),
+        ("queue from table(csv) (\n a\n)", "queue from table(csv) (\n a\n)\n"),
+        ("queue from table(csv) t.csv", "queue from table(csv) t.csv\n"),
     ],
 )
 def test_inline_items_belong_to_the_statement(statement: str, kept: str) -> None:

@@ -44,7 +44,7 @@ def test_what_differs_is_an_item_of_the_queue_statement() -> None:
     ],
 )
 def test_files_that_can_be_shared(body: str) -> None:
-    for queue in ("queue\n", "Queue 1\n", ""):
+    for queue in ("queue\n", "Queue 1\n", "iterate 1\n", ""):
         assert is_shareable(split(body + queue))
 
 
@@ -80,7 +80,7 @@ def test_files_that_can_not(body: str) -> None:
     assert not is_shareable(split(body + "queue\n"))
 
 
-@pytest.mark.parametrize("queue", ["queue 2", "queue $(n)", "queue in (a)", "queue x from f"])
+@pytest.mark.parametrize("queue", ["queue 2", "queue $(n)", "queue in (a)", "iter x from f"])
 def test_queue_statements_that_can_not(queue: str) -> None:
     assert not is_shareable(split(f"{PLAIN}{queue}\n"))
 

@@ -170,6 +170,7 @@ def test_rows_of_a_table_of_pandas() -> None:
         (lambda f: f.job("B", {"a b": 1}), "'a b' can't be a name"),
         (lambda f: f.job("B", {"arguments": "a\nqueue"}), "must be one line"),
         (lambda f: f.job("B", {"queue": 5}), "'queue' can't be a name"),
+        (lambda f: f.job("B", {"Queue": 5}), "'Queue' can't be a name"),
         (
             lambda f: f.layer("B{run}", "y.sub", [{"x": 1}]),
             "no 'run' for the name B{run}, but x",
