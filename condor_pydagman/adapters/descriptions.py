@@ -107,7 +107,7 @@ def _write_items(description: htcondor2.Submit) -> None:
     """Write values that are text (`item_text`), so that condor_submit's macros do not change it.
 
     Raises:
-        PoolError: that can't be: functions expand what they get again, and a dollar at an end of
+        PoolError: that can't be: functions expand what they get again, and a dollar at the end of
             the text, or before another one or a bracket, may begin a macro where it is used.
     """
     pairs = dict(description.items())
@@ -126,7 +126,7 @@ def _write_items(description: htcondor2.Submit) -> None:
         if counts and may_begin_macro(value):
             raise PoolError(
                 f"{key} has text that could become a macro: {_shown(value)}. A $ in such text"
-                " stands neither at an end nor before another $, a ( or a [",
+                " stands neither at its end nor before another $, a ( or a [",
                 transient=False,
             )
     for key, value in pairs.items():

@@ -15,18 +15,15 @@ import stat
 
 from condor_pydagman.adapters.files import open_ordinary
 from condor_pydagman.graph.model import Dag
+from condor_pydagman.language.submit_file import items_of, one_line, queue_arguments
 from condor_pydagman.records.job_description import NOTHING, statements
 
 MAX_BYTES = 1 << 20  # of the description with its files
 MAX_DEPTH = 20  # of files in files
 Owner = tuple[int, int]  # of a file: its user and group
 UNKNOWN: Owner = (-1, -1)
-_CONTINUED = re.compile(r"\\[ \t\r]*\n\s*")
 _INCLUDE = re.compile(r"\s*@?include\b([^:]*):\s*(.*?)\s*", re.I | re.S)
-_FROM = re.compile(r"\s*(?P<head>\w+\b(?!\s*=).*?\bfrom\b\s*(?:table\s*\([^)]*\)\s*)?"
-                   r"(?:\[[-\d\s:]*\]\s*)?)(?P<file>[^\s(].*?)\s*", re.I | re.S)  # fmt: skip
-_MATCHING = re.compile(r"\s*(?P<head>\w+\b(?!\s*=).*?)\bmatching\b\s*(?P<kind>files|dirs|any)?\b\s*"
-                       r"(?P<slice>\[[-\d\s:]*\])?(?P<names>[^()]*)", re.I | re.S)  # fmt: skip
+_MATCHING = re.compile(r"\bmatching\b\s*(files|dirs|any)?", re.I)
 
 
 def owner_of(path: str) -> Owner:
@@ -77,7 +74,7 @@ class Followed:
         parts = []
         for begin, end in statements(lines):
             whole = "\n".join(lines[begin:end])
-            parts.append(self._followed(_CONTINUED.sub("", whole), depth) or whole)
+            parts.append(self._followed(one_line(whole), depth) or whole)
         return "\n".join(parts)
 
     def _followed(self, statement: str, depth: int) -> str:
@@ -92,23 +89,26 @@ class Followed:
         return self._with_items(statement)
 
     def _with_items(self, statement: str) -> str:
-        found = _FROM.fullmatch(statement)
-        if found is not None:
-            items = self._text_of(found["file"], found["file"].endswith("|"))
-            if items is None:
-                return ""
-            if re.search(r"^\s*[#)]", items, re.M):  # which a list in the text can't have
-                self.unread.append(
-                    f"{found['file']} is not followed: it has a line with # or ) first"
-                )
-                return ""
-            return f"{found['head']}(\n{items.rstrip()}\n)"
-        found = _MATCHING.fullmatch(statement)
-        if found is None or "$" in found["names"]:
+        arguments = queue_arguments(statement)
+        items = None if arguments is None else items_of(arguments)
+        if arguments is None or items is None:
             return ""
-        names = _matching(found["names"].split(), (found["kind"] or "any").lower())
-        lines = "".join(f"{name}\n" for name in names)
-        return f"{found['head']} from {found['slice'] or ''}(\n{lines})"
+        before = f"queue {arguments[: len(arguments) - len(items.source)]}"
+        matching = None if items.is_list else _MATCHING.search(before, 5 + len(items.names))
+        if matching is not None and not re.search(r"[$(]", items.source):
+            part = "" if items.slice is None else f"[{items.slice}]"
+            names = _matching(items.source.split(), (matching[1] or "any").lower())
+            lines = "".join(f"{name}\n" for name in names)
+            return f"queue {items.names} from {part}(\n{lines})"
+        if not items.is_list or items.source.startswith("("):
+            return ""
+        text = self._text_of(items.source, "|" in items.source)
+        if text is None:
+            return ""
+        if re.search(r"^\s*[#)]", text, re.M):  # which a list in the text can't have
+            self.unread.append(f"{items.source} is not followed: it has a line with # or ) first")
+            return ""
+        return f"{before}(\n{text.rstrip()}\n)"
 
     def _text_of(self, name: str, is_command: bool) -> str | None:
         """The text of a file that may be followed."""

@@ -15,10 +15,10 @@ import htcondor2
 from condor_pydagman.adapters import files
 from condor_pydagman.adapters.descriptions import BINDINGS, Unreadable, parse
 from condor_pydagman.errors import FileError, PoolError
+from condor_pydagman.language.submit_file import one_line
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.records.job_description import Template, split, statements
 
-_CONTINUED = re.compile(r"\\[ \t]*\r?\n[ \t]*")
 _INCLUDE = re.compile(r"@?include\b([^:]*):", re.I)
 MAX_INCLUDE_DEPTH = 20  # of included files; HTCondor's limit is 19
 MAX_INCLUDED_FILES = 200  # searched for commands that a statement may run
@@ -210,7 +210,7 @@ def _readable(text: str) -> bool:
 
 def _include(statement: str) -> _Include | None:
     """The parts of an `include` statement; None if it is none."""
-    text = _CONTINUED.sub("", statement).strip()
+    text = one_line(statement).strip()
     found = _INCLUDE.match(text)
     if found is None:
         return None

@@ -197,7 +197,7 @@ class LineError(ValueError):
 # How names, files and values are written in a line so that the lexer reads them as they are.
 
 ITEM_DOLLAR = "$(DAGMAN_DOLLAR)"
-_MAY_BEGIN = re.compile(r"(?<![^$)])X|X(?=[$(\[]|\Z)".replace("X", re.escape(ITEM_DOLLAR)))
+_MAY_BEGIN = re.compile(r"X(?=[$(\[]|\Z)".replace("X", re.escape(ITEM_DOLLAR)))
 _BLANKS = " \t\r"
 _QUOTES = "\"'"
 

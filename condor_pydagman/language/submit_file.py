@@ -260,9 +260,14 @@ class Items(NamedTuple):
         return "" if elsewhere or not self.is_list else self.source
 
 
+def one_line(statement: str) -> str:
+    """A statement without the backslashes that join its lines."""
+    return _CONTINUED.sub("", statement)
+
+
 def queue_arguments(statement: str) -> str | None:
     """What follows the word of a queue statement; None if it is another statement."""
-    found = _QUEUE.fullmatch(_CONTINUED.sub("", statement))
+    found = _QUEUE.fullmatch(one_line(statement))
     return None if found is None else found[1].rstrip()
 
 

@@ -15,7 +15,7 @@ from condor_pydagman.adapters.classad_values import mistake
 from condor_pydagman.adapters.confined_reader import said_by_bindings
 from condor_pydagman.adapters.submit_checks import lists, remarks_of
 from condor_pydagman.adapters.submit_errors import first_unreadable
-from condor_pydagman.language.submit_file import SubmitText, parse
+from condor_pydagman.language.submit_file import SubmitText, one_line, parse
 from condor_pydagman.lint import value_rules
 
 _UNIVERSE_NAMES = """
@@ -26,7 +26,6 @@ _UNIVERSES = frozenset(_UNIVERSE_NAMES.split())
 _UNREADABLE = "parse_up_to_q_line() failed"  # the bindings' whole error
 _CONDITION = re.compile(r"error: '(.*)' line: ")  # what they print about a wrong `if`
 _INCLUDE = re.compile(r"^\s*@?include\b", re.IGNORECASE | re.MULTILINE)
-_CONTINUED = re.compile(r"\\[ \t\r]*\n\s*")
 
 
 def reading_of(text: str, name: str) -> tuple[str, str | None, list[str], list[str]]:
@@ -66,7 +65,7 @@ def mistakes(expressions: list[str]) -> list[str]:
 def unreadable_line(text: str) -> str:
     """The line that can't be read, and why; '' if there is none, or if that depends on macros or on
     what the description includes."""
-    if _INCLUDE.search(_CONTINUED.sub("", text)):
+    if _INCLUDE.search(one_line(text)):
         return ""
     found = first_unreadable(text)
     if found is None or "$" in found[1]:

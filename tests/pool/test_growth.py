@@ -51,7 +51,7 @@ def a_split_finds_its_parts_at_run_time(s: Scene) -> None:
 
 WHAT = ("filter", "align")
 UNIVERSES = ("vanilla", "local", "scheduler")
-ITEMS = ("a$ENV(HOME)", "US$5", "([1+1])", "(DOLLAR)", "(Name)")
+ITEMS = ("$ENV(HOME)", "US$5", "([1+1])", "(DOLLAR)", "(Name)")
 REFUSED = ("$(JOB)", "$$([1+1])", "x$")
 
 

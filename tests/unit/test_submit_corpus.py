@@ -30,7 +30,7 @@ CONFIGURED = {"use-template", "use-template-arguments"}
 NOT_FOLLOWED = {f"include-command-{how}" for how in ("fails", "into", "script", "word")}
 NOT_FOLLOWED |= {f"queue-from-command{how}" for how in ("", "-fails", "-false", "-no-blank")}
 NOT_FOLLOWED |= {"include-macro", "queue-from-file-macro", "queue-from-file-remarks"}
-NOT_FOLLOWED |= {"include-directory"}
+NOT_FOLLOWED |= {"include-directory", "queue-table-command"}
 IN_THE_AD = "failed to create job classad"
 # What only a schedd can tell: values with line ends have no place in the ad that it is sent.
 IN_THE_QUEUE = {"values-multi-line", "values-multi-line-crlf", "values-multi-line-space-before"}
