@@ -20,7 +20,7 @@ from condor_pydagman.language.submit_commands import (
     SILENT,
     WITHOUT_SHELL,
 )
-from condor_pydagman.language.submit_file import SPECIAL, expand, references
+from condor_pydagman.language.submit_file import SET, SPECIAL, expand, references
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import SHARED_VARIABLE
 
@@ -159,7 +159,7 @@ class _Reader:
             self._use({name})
             return self._values.get(name)
 
-        return expand(text, look_up)
+        return expand(text, look_up, lambda name: name in SET or not self._all_told)
 
     def _use(self, names: set[str]) -> None:
         waiting = list(names)

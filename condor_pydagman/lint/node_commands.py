@@ -29,8 +29,12 @@ from condor_pydagman.vocabulary import NodeKind, ScriptKind
 
 MAX_JOBS = 3  # of a node that are told
 _RUNS_COMMANDS = "to read its description could run a command, by `include` or `queue ... from`"
-# In place of the number of a cluster, which nobody knows before: no description has it.
-_CLUSTER = "1000000007"
+# In place of what nobody knows before: no description has these numbers.
+_LATER = {
+    **dict.fromkeys(("Cluster", "ClusterId"), "1000000007"),
+    **{"SUBMIT_TIME": "1000000009", "YEAR": "1000000021", "MONTH": "1000000033"},
+    "DAY": "1000000087",
+}
 _RANDOM = re.compile(r"\$(?=RANDOM_(?:CHOICE|INTEGER)\()", re.I)  # another value at each reading
 _IMAGES = ("container_image", "docker_image")
 
@@ -140,8 +144,7 @@ def _jobs(text: str) -> tuple[int, Sequence[JobCommand]]:
             description[key] = _RANDOM.sub("$(DOLLAR)", value)
     found = []
     for proc in range(min(jobs, MAX_JOBS)):
-        descriptions.set_numbers(description, _CLUSTER, proc, items, each)
-        found.append(_command(description))
+        found.append(_command(descriptions.of_job(description, _LATER, proc, items, each)))
     are_alike = all(one == found[0] for one in found)
     return jobs, found[:1] if are_alike else found
 
@@ -149,7 +152,10 @@ def _jobs(text: str) -> tuple[int, Sequence[JobCommand]]:
 def _command(description: Any) -> JobCommand:
     def value(*names: str) -> str:
         found = (descriptions.expanded(description, name).strip() for name in names)
-        return next(filter(None, found), "").replace(_CLUSTER, "$(Cluster)")
+        text = next(filter(None, found), "")
+        for name, number in _LATER.items():
+            text = text.replace(number, f"$({name})")
+        return text
 
     program, shell = value("executable"), value("shell")
     if program:

@@ -8,6 +8,7 @@ history.  A node's job in a bundle has none of its own.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,6 +26,7 @@ _ATTRIBUTES = (
     *("ShouldTransferFiles", "DAGNodeName"),
 )
 _COMMANDS = ("output", "error", "log")
+_TIMES = {"SUBMIT_TIME": "%s", "YEAR": "%Y", "MONTH": "%m", "DAY": "%d"}
 _TRUE = ("true", "yes", "t", "y", "1")
 
 
@@ -108,18 +110,18 @@ def _described(text: str, attempt: Attempt, most: int) -> Iterator[JobFiles]:
     from condor_pydagman.adapters.descriptions import (
         BINDINGS,
         expanded,
+        of_job,
         parse,
         queued,
-        set_numbers,
     )
 
-    description = parse(text)
+    read = parse(text)
     try:
-        items, each = queued(description)
+        items, each = queued(read)
     except BINDINGS:  # its items are not there any more
         items, each = [{}], 1
     for proc in range(attempt.proc, attempt.proc + max(1, min(attempt.procs, most))):
-        set_numbers(description, str(attempt.cluster), proc, items, each)
+        description = of_job(read, _of_submission(attempt), proc, items, each)
         directory = expanded(description, "initialdir")
         paths = ((kind, expanded(description, kind)) for kind in _COMMANDS)
         streamed = (kind for kind in _COMMANDS if _is_true(expanded(description, f"stream_{kind}")))
@@ -133,6 +135,15 @@ def _described(text: str, attempt: Attempt, most: int) -> Iterator[JobFiles]:
             tuple(streamed),
             expanded(description, "should_transfer_files").upper() or "IF_NEEDED",
         )
+
+
+def _of_submission(attempt: Attempt) -> dict[str, str]:
+    """The macros of an attempt's submission, as far as they are known."""
+    macros = dict.fromkeys(("Cluster", "ClusterId"), str(attempt.cluster))
+    if attempt.submitted:
+        moment = time.localtime(attempt.submitted)
+        macros |= {name: time.strftime(form, moment) for name, form in _TIMES.items()}
+    return macros
 
 
 def _is_true(value: str) -> bool:

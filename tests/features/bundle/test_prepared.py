@@ -135,7 +135,7 @@ def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
     [
         ("", "ON_EXIT"),
         ("should_transfer_files = IF_NEEDED", "ON_EXIT"),
-        ("should_transfer_files = $(unknown)", "ON_EXIT"),
+        ("should_transfer_files = $(unknown:)", "ON_EXIT"),
         ("should_transfer_files = Yes", "ON_EXIT_OR_EVICT"),
         ("ShouldTransferFiles = always", "ON_EXIT_OR_EVICT"),
     ],
