@@ -81,6 +81,6 @@ def test_the_default_of_a_macro_that_htcondor_sets_counts_for_nothing() -> None:
     submit = htcondor2.Submit(f"executable = j\n{lines}queue\n")
     found = {name for n, name in enumerate(names) if submit.expand(f"value{n}") != "<x>"}
     assert found - {"executable"} <= SET
-    assert {"cluster", "jobid", "taskid", "joblistid", "request_cpus", "spool"} <= found
+    assert {"cluster", "process", "row", "request_cpus", "spool"} <= found
     assert all(expand(f"$({name}:x)", {}.get) is None for name in found & SET)
     assert all(expand(f"$({name}:x)", {name: ""}.get) == "x" for name in found & SET)
