@@ -11,8 +11,12 @@ from typing import Any
 from condor_pydagman.adapters import descriptions
 
 MAX_JOBS = 3  # of a description whose commands are told
-# In place of the number of a cluster, which nobody knows before: no description has it.
-CLUSTER = "1000000007"
+# In place of what nobody knows before: no description has these numbers.
+LATER = {
+    **dict.fromkeys(("Cluster", "ClusterId"), "1000000007"),
+    **{"SUBMIT_TIME": "1000000009", "YEAR": "1000000021", "MONTH": "1000000033"},
+    "DAY": "1000000087",
+}
 _RANDOM = re.compile(r"\$(?=RANDOM_(?:CHOICE|INTEGER)\()", re.I)  # another value at each reading
 _PROGRAM = ("executable", "arguments", "shell", "initialdir", "input", "output", "error")
 _IMAGES = ("container_image", "docker_image")
@@ -34,13 +38,17 @@ def commands(text: str) -> tuple[int, list[dict[str, str]]]:
             description[key] = _RANDOM.sub("$(DOLLAR)", value)
     found = []
     for proc in range(min(jobs, MAX_JOBS)):
-        descriptions.set_numbers(description, CLUSTER, proc, items, each)
-        found.append(_values(description, (*_PROGRAM, *_IMAGES)))
+        job = descriptions.of_job(description, LATER, proc, items, each)
+        found.append(_values(job, (*_PROGRAM, *_IMAGES)))
     return jobs, found
 
 
-def files(text: str, cluster: int, proc: int, number: int) -> list[dict[str, str]]:
-    """Where so many jobs of a cluster, from `proc` on, write to, by submit commands."""
+def files(text: str, macros: dict[str, str], proc: int, number: int) -> list[dict[str, str]]:
+    """Where so many jobs, from `proc` on, write to, by submit commands.
+
+    Args:
+        macros: those of their submission.
+    """
     description = descriptions.parse(text)
     try:
         items, each = descriptions.queued(description)
@@ -49,8 +57,8 @@ def files(text: str, cluster: int, proc: int, number: int) -> list[dict[str, str
     found = []
     names = ("initialdir", "should_transfer_files", *_FILES, *(f"stream_{one}" for one in _FILES))
     for one in range(proc, proc + number):
-        descriptions.set_numbers(description, str(cluster), one, items, each)
-        found.append(_values(description, names))
+        job = descriptions.of_job(description, macros, one, items, each)
+        found.append(_values(job, names))
     return found
 
 

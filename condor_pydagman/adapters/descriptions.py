@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import classad2
@@ -255,35 +255,50 @@ def queued(description: htcondor2.Submit) -> tuple[list[Any], int]:
     return items or [{}], max(int(count[1]) if count else 1, 1)
 
 
-def set_numbers(
-    description: htcondor2.Submit, cluster: str, proc: int, items: list[Any], each: int
-) -> None:
-    """Set the macros that are of one job: its numbers, and those of its item of the queue
-    statement.
+def of_job(
+    description: htcondor2.Submit,
+    at: Mapping[str, str],
+    proc: int,
+    items: Sequence[Any],
+    each: int,
+) -> htcondor2.Submit:
+    """A copy with the macros that are of one job: its numbers, which the description may set to
+    something else, and those of its item of the queue statement.
 
     Args:
-        cluster: text of `$(Cluster)`.
+        at: macros of the submission, as `$(Cluster)` and `$(YEAR)`.
         items, each: see `queued`.
     """
+    copy = copy_of(description, [*numbers_of(proc, each).items(), *at.items()])
+    row = proc // each
+    for name, value in items[row].items() if row < len(items) else ():
+        copy[name] = str(value)
+    return copy
+
+
+def numbers_of(proc: int, each: int) -> dict[str, str]:
+    """The macros that number a job, of which each item of the queue statement has so many."""
     row, step = divmod(proc, each)
-    values: dict[str, Any] = {"Step": step, "Row": row, "ItemIndex": row}
-    values.update(dict.fromkeys(("Cluster", "ClusterId"), cluster))
-    values.update(dict.fromkeys(("Process", "ProcId"), proc))
-    values.update(items[row] if row < len(items) else {})
-    for name, value in values.items():
-        description[name] = str(value)
+    numbers = {"Step": step, "Row": row, "ItemIndex": row, "Process": proc, "ProcId": proc}
+    return {name: str(number) for name, number in numbers.items()}
 
 
-def copy_of(description: htcondor2.Submit) -> htcondor2.Submit:
+def copy_of(
+    description: htcondor2.Submit, defaults: Sequence[tuple[str, str]] = ()
+) -> htcondor2.Submit:
     """A description with the same commands and macros, without the queue statement.
 
     It is not read again from its text: commands that `include` runs would run again, and might
     print something else.
 
+    Args:
+        defaults: macros that it has beside those that it sets itself.
+
     Raises:
         what the bindings raise.
     """
-    pairs = (_pair(key, value) for key, value in description.items())
+    own = (_pair(key, value) for key, value in description.items())
+    pairs = (*defaults, *own)
     return htcondor2.Submit("".join(f"{key} = {value}\n" for key, value in pairs))
 
 

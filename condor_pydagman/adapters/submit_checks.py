@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 import classad2
@@ -20,6 +19,7 @@ from condor_pydagman.adapters.descriptions import (
     copy_of,
     expanded,
     materializes_late,
+    numbers_of,
     queued,
 )
 from condor_pydagman.errors import FileError, PoolError
@@ -70,8 +70,6 @@ def difference(known: str, files: str) -> str:
 # otherwise (MAX_JOBS_PER_SUBMISSION), and a wrong count must not keep DAGMan busy.
 MAX_PROCS = 100_000
 
-_NUMBERS = ("Process", "ProcId")  # macros that number the procs
-
 
 def values(description: Any, key: str) -> Iterator[str]:
     """The value of `key`, which the description has, for each proc in order; '' for an empty one.
@@ -85,23 +83,16 @@ def values(description: Any, key: str) -> Iterator[str]:
         return
     try:
         copy = copy_of(description)
-        items, steps = queued(description)
+        items, each = queued(description)
     except BINDINGS:
         return
     most = 1 if materializes_late(description) else MAX_PROCS
-    for number, row in enumerate(islice(_rows(items, steps), most)):
-        for name, value in row.items():
-            copy[name] = value
-        for name in _NUMBERS:
-            copy[name] = str(number)
+    own = {name for name in numbers_of(0, 1) if description.get(name) is not None}
+    for proc in range(min(len(items) * each, most)):
+        numbers = numbers_of(proc, each).items()
+        copy.update({name: number for name, number in numbers if name not in own})
+        copy.update(_row(items[proc // each]))
         yield expanded(copy, key)
-
-
-def _rows(items: list[Any], steps: int) -> Iterator[dict[str, str]]:
-    """The macros that the queue statement sets for each proc."""
-    for item in items:
-        for step in range(steps):
-            yield {**_row(item), "Step": str(step)}
 
 
 def _row(item: Any) -> dict[str, str]:

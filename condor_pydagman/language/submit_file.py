@@ -16,24 +16,36 @@ _ASSIGNMENT = re.compile(r"([+A-Za-z_][\w.+$()-]*)\s*=(.*)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _ANY_REFERENCE = re.compile(r"\$\w*\(([^()]*)")
 _REFERENCE = re.compile(r"(?<!\$)\$\(\s*([A-Za-z_]\w*)\s*\)")
-_REFERENCE_OR_DEFAULT = re.compile(r"(?<!\$)\$\(([A-Za-z_]\w*)(?::([^()$]*))?\)")
+# With any other character in it, HTCondor (25.14) takes a reference for none.
+_REFERENCE_OR_DEFAULT = re.compile(r"(?<!\$)\$\(([A-Za-z_]\w*)(?::([\w ,./:\\]*))?\)", re.ASCII)
 
 MAX_EXPANSIONS = 20
 MAX_LENGTH = 10_000
 
-# Macros that condor_submit or DAGMan sets for every job (manual: "condor_submit", "Macros in
-# submit description files"; "Special macros" of VARS).
-_SPECIAL_NAMES = """
-cluster clusterid process procid step row node item itemindex submit_file submit_time year month
-day dollar job jobname retry dag_status failed_count dag_id dagmanjobid dagnodename
-dagmannoderetry dag_parent_names dagparentnodenames my_job nodename arch opsys opsysver
-opsysandver opsysmajorver opsysname opsysshortname opsyslongname spool lib home user username
-owner
+# Macros that condor_submit (25.14.1) or DAGMan sets for every job, and those that they may set: the
+# default of a reference to one of them never counts, unless a description makes it empty.
+_ALWAYS_SET = """
+cluster clusterid process procid jobid joblistid taskid step row item itemindex submit_file
+submit_time year month day dollar arch opsys opsysver opsysandver opsysmajorver spool islinux
+iswindows job retry dag_status failed_count dag_parent_names dagmanjobid
 """
-SPECIAL = frozenset(_SPECIAL_NAMES.split())
+_PERHAPS_SET = """
+request_cpus request_memory vm_memory vm_vcpus accounting_group accounting_group_user batch_id
+batch_name dag_node_name dagman_log hold job_ad_information_attrs job_machine_attrs keep_claim_idle
+notification priority submit_event_notes
+"""
+SET = frozenset((_ALWAYS_SET + _PERHAPS_SET).split())
 # Those that have HTCondor's value whoever sets them: `item` nothing, unless the queue statement has
 # items for other variables.
 HTCONDORS = frozenset(("item", "dollar"))
+
+# Names that descriptions use as if they were set, in this or another version of HTCondor (manual:
+# "condor_submit", "Macros in submit description files"; "Special macros" of VARS).
+_OTHER_NAMES = """
+node jobname dag_id dagnodename dagmannoderetry dagparentnodenames my_job nodename opsysname
+opsysshortname opsyslongname lib home user username owner
+"""
+SPECIAL = frozenset((_ALWAYS_SET + _OTHER_NAMES).split())
 
 # Names that the manual or other versions of HTCondor have for commands, beside those that
 # condor_submit looks at; VARS may set them instead of a macro.
@@ -116,12 +128,18 @@ def mentioned(text: str) -> set[str]:
     }
 
 
-def expand(value: str, look_up: Callable[[str], str | None]) -> str | None:
+def expand(
+    value: str,
+    look_up: Callable[[str], str | None],
+    is_set: Callable[[str], bool] = SET.__contains__,
+) -> str | None:
     """`value` with every macro replaced by what `look_up` gives for its lower-case name.
 
     None if that can't be told: `look_up` gives None for a macro without default, or there is more
-    in it than plain macros.  A default counts for an empty macro as well; with blanks in it,
-    HTCondor (25.14) takes a reference for none.
+    in it than plain macros.  A default counts for an empty macro as well.
+
+    Args:
+        is_set: whether a macro that `look_up` does not know has a value nevertheless.
     """
     for _ in range(MAX_EXPANSIONS):
         if "$" not in value:
@@ -130,9 +148,10 @@ def expand(value: str, look_up: Callable[[str], str | None]) -> str | None:
 
         def replacement(found: re.Match[str]) -> str:
             nonlocal unknown
-            new = look_up(found.group(1).lower())
-            if not new and found.group(2) is not None:
-                new = found.group(2)
+            name, default = found[1].lower(), found[2]
+            new = None if name in HTCONDORS else look_up(name)
+            if default is not None and not (new or (new is None and is_set(name))):
+                new = default
             unknown = unknown or new is None
             return new or ""
 

@@ -21,6 +21,7 @@ from condor_pydagman.language.submit_commands import (
     WITHOUT_SHELL,
 )
 from condor_pydagman.language.submit_file import (
+    SET,
     SPECIAL,
     expand,
     items_of,
@@ -166,7 +167,7 @@ class _Reader:
             self._use({name})
             return self._values.get(name)
 
-        return expand(text, look_up)
+        return expand(text, look_up, lambda name: name in SET or not self._all_told)
 
     def _use(self, names: set[str]) -> None:
         waiting = list(names)

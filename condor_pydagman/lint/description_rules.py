@@ -18,6 +18,7 @@ from condor_pydagman.language.hints import nearest
 from condor_pydagman.language.submit_file import (
     HTCONDORS,
     KEYWORDS,
+    SET,
     SPECIAL,
     SubmitText,
     expand,
@@ -69,13 +70,10 @@ def getter(variables: Sequence[Variable], text: SubmitText) -> Get:
     for name in text.loops:
         values.pop(name, None)
 
-    def look_up(name: str) -> str | None:
-        return None if name in SPECIAL else values.get(name)
-
     def get(key: str) -> str | None:
         value = values.get(key)
         if value:
-            return expand(value, look_up)
+            return expand(value, values.get, (SET | text.loops).__contains__)
         return None if key in text.loops else ""
 
     return get
@@ -551,7 +549,7 @@ class _Outputs:
         prepended = {k: v.value for k, v in zip(keys, variables) if not v.append}
 
         def look_up(name: str) -> str | None:
-            if name in SPECIAL or name in text.loops:
+            if name in text.loops:
                 return None
             return appended.get(name, text.values.get(name, prepended.get(name)))
 
@@ -561,12 +559,13 @@ class _Outputs:
             if _OF_OUTPUTS.isdisjoint(keys):
                 self._raw[number] = raw
         initial, *outputs = raw
-        base = expand(initial, look_up)
+        is_set = (SET | text.loops).__contains__
+        base = expand(initial, look_up, is_set)
         if base is None:
             return ()
         paths: dict[str, None] = {}
         for output in outputs:
-            value = expand(output, look_up)
+            value = expand(output, look_up, is_set)
             if value is not None and value not in _NOWHERE:
                 paths[os.path.normpath(os.path.join(directory, base, value))] = None
         return tuple(paths)

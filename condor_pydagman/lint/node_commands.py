@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from condor_pydagman.adapters.described_jobs import CLUSTER
+from condor_pydagman.adapters.described_jobs import LATER
 from condor_pydagman.adapters.files import working_directory
 from condor_pydagman.adapters.followed_files import Followed, Owner, owner_of, text_of_node
 from condor_pydagman.adapters.foreign_texts import read
@@ -125,7 +125,10 @@ def _with_jobs(
 def _command(found: Mapping[str, str]) -> JobCommand:
     def value(*names: str) -> str:
         texts = (found[name].strip() for name in names)
-        return next(filter(None, texts), "").replace(CLUSTER, "$(Cluster)")
+        text = next(filter(None, texts), "")
+        for name, number in LATER.items():
+            text = text.replace(number, f"$({name})")
+        return text
 
     program, shell = value("executable"), value("shell")
     if program:

@@ -8,6 +8,7 @@ history.  A node's job in a bundle has none of its own.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,6 +28,7 @@ _ATTRIBUTES = (
 )
 _READER = "condor_pydagman.adapters.described_jobs:files"
 _COMMANDS = ("output", "error", "log")
+_TIMES = {"SUBMIT_TIME": "%s", "YEAR": "%Y", "MONTH": "%m", "DAY": "%d"}
 _TRUE = ("true", "yes", "t", "y", "1")
 
 
@@ -84,9 +86,8 @@ def by_description(
     try:
         with working_directory(os.path.join(found.directory, dag.directories.get(node, ""))):
             described = description_of(dag, node, attempt.number if attempt else 0, found)
-            first = known.cluster, known.proc
-            files = read(_READER, described, *first, most)
-            return [_described(first[0], first[1] + n, one) for n, one in enumerate(files)]
+            files = read(_READER, described, _of_submission(known), known.proc, most)
+            return [_described(known.cluster, known.proc + n, one) for n, one in enumerate(files)]
     except (PydagmanError, OSError):
         return []
 
@@ -123,6 +124,15 @@ def _described(cluster: int, proc: int, said: dict[str, str]) -> JobFiles:
         tuple(kind for kind in _COMMANDS if _is_true(said[f"stream_{kind}"])),
         said["should_transfer_files"].upper() or "IF_NEEDED",
     )
+
+
+def _of_submission(attempt: Attempt) -> dict[str, str]:
+    """The macros of an attempt's submission, as far as they are known."""
+    macros = dict.fromkeys(("Cluster", "ClusterId"), str(attempt.cluster))
+    if attempt.submitted:
+        moment = time.localtime(attempt.submitted)
+        macros |= {name: time.strftime(form, moment) for name, form in _TIMES.items()}
+    return macros
 
 
 def _is_true(value: str) -> bool:

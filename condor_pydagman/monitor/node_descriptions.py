@@ -104,7 +104,9 @@ class SubmittedOnHold:
         said = self._last[1]
         own = dict.fromkeys(_PROC, str(proc))
         value = submit_file.expand(
-            said.values.get("hold", ""), lambda name: said.values.get(name, own.get(name))
+            said.values.get("hold", ""),
+            lambda name: said.values.get(name, own.get(name)),
+            (submit_file.SET | said.loops).__contains__,
         )
         return said.plain and value is not None and _is_true(value)
 

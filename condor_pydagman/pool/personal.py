@@ -14,7 +14,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from condor_pydagman.adapters import files
 from condor_pydagman.errors import PoolError
 from condor_pydagman.pool import advice, choice, configuration, processes, release_tree, trust
 from condor_pydagman.pool.privileges import Identity, identity
@@ -367,7 +367,7 @@ class Pool:
         with contextlib.suppress(OSError):
             sockets = Path((self.directory / "sockets").read_text(encoding="utf-8").strip())
             if sockets.parent == Path("/tmp") and sockets.name.startswith("pydag"):
-                shutil.rmtree(sockets, ignore_errors=True)
+                files.delete_directory(str(sockets))
         addresses = [*self.directory.glob("log/.*_address"), *self.directory.glob("spool/.*_ad*")]
         for path in [self._pid_file, self.directory / "sockets", *addresses]:
             with contextlib.suppress(FileNotFoundError):

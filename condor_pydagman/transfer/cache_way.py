@@ -16,10 +16,10 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from condor_pydagman.adapters import files
 from condor_pydagman.data_requests.requests import OVERWRITE, Transfer
 from condor_pydagman.data_requests.settings import CACHE, Settings
 from condor_pydagman.data_requests.urls import LOCAL, Url
@@ -119,7 +119,7 @@ class CacheEntry:
         try:
             if not keep:  # else the next worker could lock what is just being removed
                 with contextlib.suppress(Fault), self._cache.decision():
-                    shutil.rmtree(self.directory, ignore_errors=True)
+                    files.delete_directory(self.directory)
         finally:
             os.close(self._lock)
 
@@ -181,7 +181,7 @@ class Cache:
         for entry in sorted(kept, key=lambda entry: entry.changed):
             is_old = time.time() - entry.changed > OLD_S
             if not entry.is_used and (is_old or used + wanted > self.bound):
-                shutil.rmtree(os.path.join(self.path, entry.name), ignore_errors=True)
+                files.delete_directory(os.path.join(self.path, entry.name))
                 used -= entry.size
         return used
 

@@ -285,7 +285,7 @@ def _forget_secrets(path: str, code: int) -> None:
 
 def _overwrite(path: str, data: bytes) -> None:
     """Replace what is in a longer file, in place: a full disk has no room for another one."""
-    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = files.open_own(path, os.O_WRONLY)
     try:
         if os.write(fd, data) == len(data):
             os.ftruncate(fd, len(data))

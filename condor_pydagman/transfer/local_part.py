@@ -20,10 +20,10 @@ import errno
 import fcntl
 import hashlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 
+from condor_pydagman.adapters import files
 from condor_pydagman.data_requests.requests import FAIL, SKIP, Transfer
 from condor_pydagman.data_requests.urls import Url
 from condor_pydagman.transfer.checksums import new_hash, same_digits
@@ -251,7 +251,7 @@ def _remove(directory: str) -> None:
     """Remove a directory of ours with all in it, also what a program has made read-only."""
     if not os.path.lexists(directory):
         return
-    shutil.rmtree(directory, ignore_errors=True)
+    files.delete_directory(directory)
     if os.path.lexists(directory):
         with contextlib.suppress(OSError):
             os.chmod(directory, 0o700)
@@ -260,7 +260,7 @@ def _remove(directory: str) -> None:
                 if not os.path.islink(path):
                     with contextlib.suppress(OSError):
                         os.chmod(path, 0o700)
-        shutil.rmtree(directory, ignore_errors=True)
+        files.delete_directory(directory)
 
 
 def _rename(path: str, final: str, *, replaces: bool) -> None:

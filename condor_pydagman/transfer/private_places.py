@@ -10,10 +10,11 @@ import contextlib
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
+
+from condor_pydagman.adapters import files
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _LOCK = "lock"
@@ -69,7 +70,7 @@ def scratch_directory(purpose: str) -> Iterator[str]:
     try:
         yield directory
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        files.delete_directory(directory)
         if lock is not None:
             os.close(lock)
 
@@ -97,5 +98,5 @@ def _remove_left(place: str) -> None:
         with contextlib.suppress(OSError):
             lock = locked(os.path.join(directory, _LOCK))
             if lock is not None:
-                shutil.rmtree(directory, ignore_errors=True)
+                files.delete_directory(directory)
                 os.close(lock)

@@ -480,7 +480,7 @@ def _take_in(digest: Hash, endpoint: Endpoint, url: Url, size: int, progress: Pr
 
 def _synchronize(directory: str) -> None:
     with contextlib.suppress(OSError):
-        fd = os.open(directory, os.O_RDONLY)
+        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(fd)
         finally:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
+from condor_pydagman.adapters import files
 from condor_pydagman.adapters.helper_process import Helper, error_text
 from condor_pydagman.engine.actions import SubmitNode
 from condor_pydagman.features.bundle.adapters import collected, look, outlook, prepared, slots
@@ -114,7 +115,9 @@ class BundleHelper(Helper):
 
     def give_up(self) -> None:
         """Nobody reads the files of bundles any more."""
-        collected.forget_all(self._directory)
+        why = files.delete_directory(self._directory)
+        if why:
+            self._run.out.say(f"Warning: {self._directory} is left as it is: {why}")
 
     def failed(self, order: Any, reason: str) -> Any:
         """Nodes run alone; results are brought home later."""

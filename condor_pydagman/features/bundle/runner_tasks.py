@@ -180,7 +180,8 @@ class Bundle:
         self._last = 0
         at = 0
         try:
-            with open(path, "rb") as file:
+            # A task of an earlier run may have put a FIFO there.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
                 for line in file:
                     at += 1
                     self._take(line)

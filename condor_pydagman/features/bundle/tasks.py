@@ -54,7 +54,7 @@ _ALONE = re.compile(
     r"|copy_to_spool|when_to_transfer|whentotransfer|allowed_execute|allowedexecute|allowed_job"
     r"|allowedjob|max_transfer|maxtransfer|transfer_?plugins|erase_output|eraseoutput"
     r"|jobuniverse$|concurrency_limits_expr|concurrencylimits|pre_?cmd|post_?cmd|hookkeyword"
-    r"|checkpointexit)"
+    r"|checkpointexit|submit\.)"
 )
 _OF_SERVICE = re.compile(r"_oauth_(?:permissions|resource)(?:_|$)|_container_port$")
 _WHEN_TO_TRANSFER = ("when_to_transfer_output", "whentotransferoutput")
@@ -64,12 +64,15 @@ _IMAGES = ("container_image", "containerimage", "docker_image", "dockerimage", "
 _QUEUES = re.compile(rf"^\s*{QUEUES}", re.IGNORECASE | re.MULTILINE)
 _V1_QUOTE = re.compile(r'(?<!\\)"')
 NO_FILE = "it transfers a file that is not there, or not to be read"
-_FIRST_PROC = {"process": "0", "procid": "0"}  # a node's job is the only one of its cluster
+# Of a node's job, which is the only one of its cluster.
+_FIRST_PROC = dict.fromkeys(("process", "procid", "row", "step", "itemindex"), "0")
 # Macros and commands that DAGMan or HTCondor sets for each node.
 _OF_NODE = ("job", "retry", "dag_node_name", "submit_event_notes", *_FIRST_PROC)
 _NEVER, _ALWAYS = ("no", "never", "false"), ("yes", "always", "true")  # are files transferred
 _DOTS, _STREAMS = (".", ".."), ("_stdout", "_stderr")  # the latter as in `runner`
-_OF_QUEUE = ("item", "dollar")  # that HTCondor sets, whatever a description says
+# What DAGMan sets, whatever a description says; some of it by knobs, which are not known here.
+_OVERRIDDEN = {"log", "userlog", "notification", "jobnotification", "dagman_log", "dagmanjobid"}
+_CHANGES = re.compile(r"\$(?:random_\w+|eval)\(", re.IGNORECASE)  # at each reading
 _ATTRIBUTES_OF_NODE = ("my.dagmannoderetry", "my.dagparentnodenames")
 
 
@@ -204,6 +207,7 @@ def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Ta
     if many:
         raise CannotBundle(f"the value of {many} has more than one line")
     values = {
+        **_FIRST_PROC,
         "job": node.name,
         "retry": str(node.retry),
         **{key.lower(): value for key, value in node.before},
@@ -211,10 +215,7 @@ def _equal_and_task(description: Description, node: Node) -> tuple[list[str], Ta
         "dag_node_name": node.name,
         "submit_event_notes": f"DAG Node: {node.name}",
         **{key.lower(): value for key, value in node.after},
-        **_FIRST_PROC,
     }
-    for name in _OF_QUEUE:
-        values.pop(name, None)
     own = {
         *_OF_NODE,
         *_ATTRIBUTES_OF_NODE,
@@ -236,6 +237,8 @@ def _of_task(values: Mapping[str, str]) -> dict[str, str]:
 
 def _equal_lines(values: Mapping[str, str], own: set[str], node: Node, task: Task) -> list[str]:
     used = set().union(*(references(value) for value in values.values() if "$" in value))
+    if not used.isdisjoint(_OVERRIDDEN):
+        raise CannotBundle(f"it uses what DAGMan sets: {', '.join(sorted(used & _OVERRIDDEN))}")
     unused = own.difference(node.commands)
     lines = [
         f"{key}={task.files_of_job.get(key) or _equal_part(key, values, own)}"
@@ -304,7 +307,7 @@ def _equal_part(key: str, values: Mapping[str, str], own: set[str]) -> str:
         raise CannotBundle(f"it sets {again} by what that was before")
     parts = [value, *(f"{name}={values[name]}" for name in known)]
     depends = any(name in own or name in SPECIAL for name in macros)
-    if depends or any("$random" in part.lower() for part in parts):
+    if depends or any(map(_CHANGES.search, parts)):
         raise CannotBundle(f"it is not known what this will be: {value}")
     return "\n ".join(parts)
 
@@ -322,11 +325,7 @@ def _macros_of(value: str, values: Mapping[str, str]) -> list[str]:
 
 def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) -> Task:
     def text(name: str) -> str:
-        value = commands.get(name, "")
-        new = expand(value, values.get) if "$" in value else value
-        if new is None:
-            raise CannotBundle(f"it is not known what this will be: {name} = {value}")
-        return new.strip()
+        return _expanded(name, commands.get(name, ""), values).strip()
 
     directory = os.path.join(node.directory, text("initialdir"))
     executable = text("executable")
@@ -362,6 +361,13 @@ def _task(commands: Mapping[str, str], values: Mapping[str, str], node: Node) ->
     )
 
 
+def _expanded(name: str, value: str, values: Mapping[str, str]) -> str:
+    new = expand(value, values.get)
+    if new is None:
+        raise CannotBundle(f"it is not known what this will be: {name} = {value}")
+    return new
+
+
 def _check_image(executable: str, transfers: bool, values: Mapping[str, str]) -> None:
     """Some names are looked up in the container, or where the job runs."""
     if not (transfers or os.path.isabs(executable)):
@@ -378,7 +384,7 @@ def _transfers(values: Mapping[str, str]) -> str:
     """What it has as `should_transfer_files`, in lower case; '' for HTCondor's default."""
     value = values.get("should_transfer_files", values.get("shouldtransferfiles", ""))
     if "$" in value:
-        value = expand(value, values.get) or ""
+        value = _expanded("should_transfer_files", value, values)
     return value.strip().lower()
 
 

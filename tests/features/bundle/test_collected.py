@@ -20,7 +20,6 @@ from condor_pydagman.features.bundle.adapters.collected import (
     collect,
     collect_live,
     forget,
-    forget_all,
 )
 from condor_pydagman.features.bundle.messages import Collected
 from condor_pydagman.records.event_text import CommonEvents
@@ -530,13 +529,20 @@ def test_what_is_not_needed_is_deleted(home: Home) -> None:
     forget(str(directory), 7)
     forget(str(directory), 7)
     assert [path.name for path in directory.iterdir()] == ["8"]
-    forget_all(str(directory))
-    assert not directory.exists()
-    elsewhere = home.path / "elsewhere"
-    elsewhere.mkdir()
-    directory.symlink_to(elsewhere)
-    forget_all(str(directory))
-    assert elsewhere.exists()
+
+
+@pytest.mark.parametrize("name", ["results", "tasks"])
+def test_what_a_task_puts_in_the_place_of_a_file_is_not_read(home: Home, name: str) -> None:
+    path, kept = home.bundle / name, home.path / "kept"
+    home.results(ended(1))
+    for make in (os.mkfifo, Path.mkdir, lambda path: path.symlink_to(kept)):
+        path.rename(kept)
+        make(path)
+        assert home.values() == {}
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        kept.rename(path)
+    assert home.values() == {1: 0}
 
 
 # While its job runs.

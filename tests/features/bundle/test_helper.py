@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,6 +57,24 @@ def submit(node: int) -> SubmitNode:
 
 
 NODES = (submit(0), submit(1))
+
+
+def test_what_others_put_in_the_way_is_left_and_told(tmp_path: Path) -> None:
+    """At the end of the DAG, in DAGMan itself."""
+    said: list[str] = []
+    run: Any = SimpleNamespace(
+        process=SimpleNamespace(directory=str(tmp_path)),
+        paths=DagPaths("x.dag"),
+        out=SimpleNamespace(say=said.append),
+    )
+    helper, directory = BundleHelper(run), tmp_path / "x.dag.bundles"
+    helper.give_up()
+    (directory / "1").mkdir(parents=True)
+    helper.give_up()
+    assert (directory.exists(), said) == (False, [])
+    os.mkfifo(directory)
+    helper.give_up()
+    assert said == [f"Warning: {directory} is left as it is: Not a directory"]
 
 
 @pytest.fixture

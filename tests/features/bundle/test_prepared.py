@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from condor_pydagman.features.bundle.adapters.look import (
     added_commands,
 )
 from condor_pydagman.features.bundle.adapters.prepared import PrepareOrder, prepare
+from condor_pydagman.features.bundle.adapters.program import program as program_text
 from condor_pydagman.features.bundle.messages import Look
 from condor_pydagman.features.bundle.one_bundle import number_of
 from condor_pydagman.features.bundle.tasks import CannotBundle
@@ -97,6 +99,29 @@ def test_the_list_has_a_line_for_each_task(dag: Dag) -> None:
     assert second == {**first, **differs}
 
 
+@pytest.mark.parametrize("name", ["3", "runner", "runner.tmp"])
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("kept")])
+def test_what_tasks_put_in_the_way_is_not_opened(
+    dag: Dag, name: str, make: Callable[[Path], None]
+) -> None:
+    path = dag.home.parent / name
+    (path.parent / "kept").mkdir(parents=True)
+    make(path)
+    if name == "3":
+        with pytest.raises(FileError, match=f"{path} is in the way: Not a directory"):
+            dag.prepare(dag.node(0))
+    else:
+        dag.prepare(dag.node(0))
+        assert (dag.home.parent / "runner").read_text() == program_text()
+    assert os.listdir(path.parent / "kept") == []
+
+
+def test_a_pipe_in_place_of_the_directory_of_bundles(dag: Dag) -> None:
+    os.mkfifo(dag.home.parent)
+    with pytest.raises(FileError, match=str(dag.home.parent)):
+        dag.prepare(dag.node(0))
+
+
 def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
     submit = htcondor2.Submit(dag.prepare(dag.node(0), dag.node(1)))
     found = {
@@ -135,7 +160,7 @@ def test_the_description_is_one_that_the_bindings_take(dag: Dag) -> None:
     [
         ("", "ON_EXIT"),
         ("should_transfer_files = IF_NEEDED", "ON_EXIT"),
-        ("should_transfer_files = $(unknown)", "ON_EXIT"),
+        ("should_transfer_files = $(unknown:)", "ON_EXIT"),
         ("should_transfer_files = Yes", "ON_EXIT_OR_EVICT"),
         ("ShouldTransferFiles = always", "ON_EXIT_OR_EVICT"),
     ],

@@ -405,6 +405,12 @@ def test_a_list_that_is_not_there(job: BundleJob) -> None:
     assert (done.returncode, done.stderr.count(b"\n")) == (20, 1)
 
 
+def test_a_list_that_a_task_has_replaced(job: BundleJob) -> None:
+    os.mkfifo(job.path / "list")
+    done = subprocess.run([*job.command, "list"], cwd=job.path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n")) == (20, 1)
+
+
 def test_a_wrong_call(job: BundleJob) -> None:
     done = subprocess.run(job.command, cwd=job.path, capture_output=True, check=False)
     assert (done.returncode, b"usage" in done.stderr) == (2, True)

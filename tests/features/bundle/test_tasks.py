@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os.path import join, normpath
 
+import htcondor2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from condor_pydagman.adapters.descriptions import expanded
+from condor_pydagman.config import Config
 from condor_pydagman.features.bundle.tasks import (
     CannotBundle,
     Node,
     Task,
     arguments_of,
+    before_and_after,
     described,
     environment_of,
     packable,
     without_task,
 )
-from condor_pydagman.records.job_description import statements
+from condor_pydagman.graph.model import Dag, Variable
+from condor_pydagman.language.submit_file import SET, SPECIAL
+from condor_pydagman.records.job_description import (
+    AtSubmission,
+    Workflow,
+    added_lines,
+    describe,
+    split,
+    statements,
+)
+
+FIRST = ("process", "procid", "row", "step", "itemindex")
+NAMES_OF_NODE = ("dag_node_name", "submit_event_notes")
 
 # What the programs of jobs got under HTCondor 25.14.1; None: it refuses the description.
 ARGUMENTS: Mapping[str, Sequence[str] | None] = {
@@ -251,9 +270,77 @@ def test_a_default_counts_if_there_is_no_such_macro() -> None:
     assert task("executable = j\narguments = $(n:5)\nn =\nqueue\n").arguments == ("5",)
 
 
-@pytest.mark.parametrize("name", ["item", "dollar"])
+@pytest.mark.parametrize("name", ["item", "dollar", "log", "notification"])
 def test_macros_that_htcondor_sets_are_for_it_to_say(name: str) -> None:
     assert why(f"executable = j\n{name} = x\narguments = $({name})\nqueue\n")
+
+
+@pytest.mark.parametrize("name", sorted(SET - {"job", "retry", *FIRST, *NAMES_OF_NODE}))
+@pytest.mark.parametrize(
+    "line", ["output = o.$({}:0)", "arguments = $({}:0)", "+Mine = $({}:0)", "m = $({}:0)"]
+)
+def test_what_others_set_has_no_default(name: str, line: str) -> None:
+    line = line.format(name) + "\nenvironment = A=$(m)" * line.startswith("m ")
+    if line[0] != "+" or name in SPECIAL:  # the job of the bundle has the rest as one of its own
+        assert why(f"executable = j\n{line}\nqueue\n")
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_numbers_of_the_first_job_are_known_unless_they_are_set(name: str) -> None:
+    text = f"executable = j\narguments = $({name}:5)\nqueue\n"
+    assert task(text).arguments == ("0",)
+    assert task(text, node(before=((name.upper(), "7"),))).arguments == ("7",)
+    assert task(text, node(after=((name, ""),))).arguments == ("5",)
+    assert task(f"{name} = 8\n{text}", node(before=((name, "7"),))).arguments == ("8",)
+
+
+NAMES = ("v", "w", "Process", "cluster", "Row", "JobId", "YEAR", "retry", "DAG_STATUS", "item")
+TOKENS = (
+    *(f"$({name})" for name in NAMES),
+    *(f"$({name}:5)" for name in NAMES),
+    *("$(none:", ")", "$INT(v)", "$F(w)", "$CHOICE(v,a,b)", "1", "/x.y", "-", ",", "_"),
+)
+OWN_VALUES = st.sampled_from(("", "0", "x-1", "$(none:a)"))
+VALUES = st.lists(st.sampled_from(TOKENS), min_size=1, max_size=4).map("".join)
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.sampled_from(NAMES), OWN_VALUES), max_size=3),
+    VALUES,
+    VALUES,
+)
+def test_a_task_has_what_htcondor_makes_of_its_description(
+    variables: Sequence[tuple[bool, str, str]], output: str, directory: str
+) -> None:
+    """Random descriptions and VARS; the description is that which DAGMan gives to HTCondor."""
+    text = f"executable = j\noutput = {output}\ninitialdir = {directory}\nqueue\n"
+    dag = Dag(files=["t.dag"])
+    dag.add_node("A", "a.sub")
+    dag.variables[0] = tuple(Variable(key, value, append) for append, key, value in variables)
+    dag.finish()
+    before, after = before_and_after(dag.variables[0])
+    try:
+        found = task(text, node(before=before, after=after))
+    except CannotBundle:
+        return
+    submit = htcondor2.Submit(describe(dag, 0, split(text), Workflow(1, "/nodes.log", Config())))
+    assert found.output == expanded(submit, "output").strip()
+    assert found.directory == normpath(join("/dag", expanded(submit, "initialdir").strip()))
+
+
+def test_every_macro_that_dagman_adds_is_one_that_others_set() -> None:
+    config = Config(hold_claim_time=5, record_machine_attrs="A", suppress_job_logs=True)
+    dag = Dag(files=["t.dag"])
+    for name in "ABC":
+        dag.add_node(name, "a.sub")
+    dag.add_edges([0], [1])
+    dag.add_edges([1], [2])
+    dag.finish()
+    at = AtSubmission(hold=True, priority=5)
+    workflow = Workflow(1, "/n", config, "b", "i", "g", "u")
+    added = "".join(added_lines(dag, 1, workflow, at)).splitlines()
+    names = {line.partition("=")[0].strip().lower() for line in added}
+    assert {name for name in names if not name.startswith("my.")} <= SET | {"log"}
 
 
 @pytest.mark.parametrize(
@@ -415,6 +502,7 @@ def test_an_unknown_value_that_depends_on_the_node_makes_it_run_alone() -> None:
         *("transfer_plugins = a=b", "erase_output_and_error_on_restart = false", "RemoteIwd = x"),
         *('+PreCmd = "x"', "My.PostCmd = x", '+HookKeyword = "x"', "+CheckpointExitCode = 85"),
         *('+Mine = "$(My.DAGManNodeRetry)"', "+Mine = $INT(retry)"),
+        *("submit.executable = x", "should_transfer_files = $CHOICE(1,YES,NO)"),
         *("concurrency_limits_expr = x", '+ConcurrencyLimits = "a"'),
         *("My.PeriodicRemove = x", "+OnExitHold = true", "My.Args = x", '+Cmd = "x"', "+Env = x"),
         *('+TransferInput = "x"', "My.Iwd = x", "My.JobMaxRetries = 3", "+WantGracefulRemoval = x"),
@@ -449,6 +537,7 @@ def test_macros_of_what_nobody_can_know_must_be_equal(lines: str) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
+        "+Mine = $EVAL(m)\nm = random(9)",
         "requirements = A\nrequirements = $(requirements) && B",
         "m = 1\nm = $(m) 2\n+Mine = $(m)",
         "m = $RANDOM_INTEGER(1,2)\n+Mine = $(m)",

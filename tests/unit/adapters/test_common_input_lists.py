@@ -38,6 +38,8 @@ from condor_pydagman.vocabulary import COMMON_INPUT_DIFFERS
         ("y = $(x)\ntransfer_common_input = $(y)\nqueue x in [1:] (a b c)", ["b", "c"]),
         ("transfer_common_input = $(Item)$(Step)\nqueue 2 in (a b)", ["a0", "a1", "b0", "b1"]),
         ("n = 2\ntransfer_common_input = $(Process)\nqueue $(n)", ["0", "1"]),
+        ("transfer_common_input = $(Row)$(Process:9)\nqueue 1 in (a b)", ["00", "11"]),
+        ("process = own\ntransfer_common_input = $(Process)\nqueue 1 in (a b)", ["own", "own"]),
         ("transfer_common_input = $(y)$(x)\nqueue x,y from (\na 1\nb 2\n)", ["1a", "2b"]),
         ("transfer_common_input = $(x)\nqueue x from no-such-file", []),
         ("max_materialize = 1\ntransfer_common_input = $(x)\nqueue x in (a b)", ["a"]),

@@ -81,6 +81,12 @@ r = $RANDOM_CHOICE(3,4)
     )
 
 
+def test_macros_that_htcondor_sets(capsys: pytest.CaptureFixture[str]) -> None:
+    submit = "executable = b\narguments = $(YEAR:1999) $(day) $(Cluster:5) $(Row:4) $(none:3)\n"
+    said = blocks(capsys, 'JOB B b.sub\nVARS B Process="seven"\n', b=f"{submit}output=$(process)")
+    assert said == "B\n    b '$(YEAR)' '$(DAY)' '$(Cluster)' 0 3 > seven"
+
+
 def test_several_jobs(capsys: pytest.CaptureFixture[str]) -> None:
     dag = "JOB A many.sub\nJOB B same.sub\n"
     many = "executable = b\narguments = $(x) $(Process)\nqueue x from (\np\nq\nr\ns\n)\n"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from condor_pydagman.language.submit_file import expand, mentioned, parse
+import htcondor2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor_pydagman.language.submit_file import KEYWORDS, SET, SPECIAL, expand, mentioned, parse
 
 
 def test_values_and_references() -> None:
@@ -44,3 +49,41 @@ def test_expanding() -> None:
     assert expand("$( a )", values.get) is None  # HTCondor takes it for none
     assert expand("$INT(b)", values.get) is None
     assert expand("plain", values.get) == "plain"
+
+
+# Against HTCondor's bindings.
+
+NAMES = ("a", "b", "c", "cluster", "Process", "row", "JobId", "DOLLAR", "item", "IsLinux", "none")
+TOKENS = (
+    *(f"$({name})" for name in NAMES),
+    *(f"$({name}:5)" for name in NAMES),
+    *("$(none:", "$(b:", ")", "(", "$INT(a)", "$F(b)", "$(Request_CPUs:2)", "$$(Arch)", "$"),
+    *("1", "x.y/z", "-", ",", ":", " ", "_", "\u00e9", "$ENV(NONE:3)", "$CHOICE(a,b,c)"),
+)
+VALUES = st.lists(st.sampled_from(TOKENS), max_size=6).map("".join).map(str.strip)
+
+
+@given(VALUES, VALUES, VALUES, st.sampled_from(NAMES), VALUES)
+def test_what_is_expanded_is_what_htcondor_makes_of_it(
+    b: str, c: str, value: str, name: str, set_to: str
+) -> None:
+    """Each macro is made of those before it, as the bindings end at none that stands for itself."""
+    values = {"a": "7", "b": b.replace("$(b", "x"), "c": c.replace("$(c", "x")}
+    values[name.lower()] = re.sub(r"\$.*", "9", set_to)
+    found = expand(value, values.get)
+    if found is not None:
+        lines = "".join(f"{key} = {text}\n" for key, text in values.items())
+        submit = htcondor2.Submit(f"executable = j\n{lines}value = <{value}>\nqueue\n")
+        assert submit.expand("value") == f"<{found}>"
+
+
+def test_the_default_of_a_macro_that_htcondor_sets_counts_for_nothing() -> None:
+    """As far as the bindings tell before the submission; the pool tests ask condor_submit."""
+    names = sorted(SET | SPECIAL | KEYWORDS)
+    lines = "".join(f"value{n} = <$({name}:x)>\n" for n, name in enumerate(names))
+    submit = htcondor2.Submit(f"executable = j\n{lines}queue\n")
+    found = {name for n, name in enumerate(names) if submit.expand(f"value{n}") != "<x>"}
+    assert found - {"executable"} <= SET
+    assert {"cluster", "process", "row", "request_cpus", "spool"} <= found
+    assert all(expand(f"$({name}:x)", {}.get) is None for name in found & SET)
+    assert all(expand(f"$({name}:x)", {name: ""}.get) == "x" for name in found & SET)

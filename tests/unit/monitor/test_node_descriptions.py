@@ -46,6 +46,12 @@ def test_a_macro_decides(tmp_path: Path) -> None:
     assert not on_hold(tmp_path, text, lines='VARS A H="false"\n')
 
 
+def test_a_default_counts_for_no_macro_that_is_set(tmp_path: Path) -> None:
+    assert not on_hold(tmp_path, "hold = $(H:true)\nqueue H in (false)\n")
+    assert not on_hold(tmp_path, "hold = $(DAG_STATUS:true)\nqueue\n")
+    assert on_hold(tmp_path, "hold = $(H:true)\nqueue\n")
+
+
 def test_a_description_in_the_dag_file_and_one_that_is_gone(tmp_path: Path) -> None:
     (tmp_path / "t.dag").write_text("JOB A {\nhold = true\n}\nJOB B gone.sub\n")
     found = find_dag(str(tmp_path / "t.dag"), ask=False)

@@ -6,6 +6,7 @@ import errno
 import os
 import platform
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,19 @@ def test_a_full_disk_is_told_with_its_directory(
     (place / "release").write_text("")
     with pytest.raises(PoolError, match="there is no pool in"):
         Pool(place).environment()
+
+
+def test_a_pipe_in_place_of_the_directory_of_sockets_keeps_nobody_waiting(tmp_path: Path) -> None:
+    """It was below /tmp, where everybody may take its name after a restart of the machine."""
+    planted = Path(tempfile.mkdtemp(prefix="pydag"))
+    planted.rmdir()
+    os.mkfifo(planted)
+    try:
+        (tmp_path / "sockets").write_text(str(planted))
+        Pool(tmp_path)._clear()
+        assert planted.exists()
+    finally:
+        planted.unlink()
 
 
 @pytest.mark.parametrize("name", ["log/.collector_address", "lock/master.pid"])

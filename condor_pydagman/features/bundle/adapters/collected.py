@@ -17,7 +17,6 @@ import functools
 import json
 import os
 import shutil
-import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
@@ -37,6 +36,8 @@ from condor_pydagman.vocabulary import NO_NODE, RETURN_JOB_ABORTED, EventKind, J
 _MAX_CODE = 1 << 31
 _PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.ETIMEDOUT)
 MAX_WHY = 200  # characters, so that a record has room for names
+# Why a file is none of ours: no right to read it, a link, a FIFO, a directory.
+_OF_OTHERS = (*(errno.EACCES, errno.EPERM, errno.ELOOP), *(errno.EINVAL, errno.EISDIR, errno.ENXIO))
 _NESTED = (ValueError, RecursionError)  # what json says of nonsense
 TAKEN = "taken"  # beside `out/`, where no job can write
 _END = "...\n"
@@ -328,13 +329,7 @@ def forget(directory: str, number: int) -> None:
     """Delete what a bundle has left; nothing below a link that another user has put there."""
     with contextlib.suppress(OSError):
         files.refuse_planted_directory(directory)
-        shutil.rmtree(os.path.join(directory, str(number)), ignore_errors=True)
-
-
-def forget_all(directory: str) -> None:
-    """Delete the directory of bundles."""
-    if not os.path.islink(directory):
-        shutil.rmtree(directory, ignore_errors=True)
+        files.delete_directory(os.path.join(directory, str(number)))
 
 
 def _objects(path: str, longest: int, most: int) -> Iterator[dict[str, Any]]:
@@ -358,13 +353,11 @@ def _objects(path: str, longest: int, most: int) -> Iterator[dict[str, Any]]:
 def _opened(path: str) -> BinaryIO:
     """A file that a task may have put something else in the place of."""
     try:
-        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
-    except (PermissionError, IsADirectoryError):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    return file
+        return os.fdopen(files.open_own(path, os.O_RDONLY), "rb")
+    except OSError as error:
+        if error.errno in _OF_OTHERS:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+        raise
 
 
 def _read(path: str, tasks: Mapping[int, object], most: int) -> _Results:

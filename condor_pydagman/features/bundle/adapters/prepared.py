@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from typing import Optional
 
@@ -105,23 +104,21 @@ def prepare(order: PrepareOrder, looker: Looker) -> Job:
 
 def _make_directory(home: str) -> None:
     """An empty one; what an earlier run of the DAG has left there is of no use."""
-    if os.path.isdir(home) and not os.path.islink(home):
-        shutil.rmtree(home)
+    why = files.delete_directory(home)
+    if why:
+        raise FileError(f"{home} is in the way: {why}")
     files.make_directory(home)
     os.mkdir(os.path.join(home, IN))
 
 
 def _put_runner(program: str) -> None:
     """The program beside the bundles is that of the DAGMan that has made the last of them."""
-    wanted = program_text().encode()
-    with contextlib.suppress(OSError), open(program, "rb") as file:
-        if file.read() == wanted:
+    wanted = program_text()
+    with contextlib.suppress(OSError, FileError):
+        if files.read_text(program) == wanted:
             return
-    temporary = f"{program}.new"
-    with open(temporary, "wb") as file:
-        file.write(wanted)
-    os.chmod(temporary, 0o755)  # noqa: S103  (jobs may run as another user)
-    os.replace(temporary, program)
+    files.replace(program, [wanted], durable=False, keep_mode=True)
+    os.chmod(program, 0o755)  # noqa: S103  (jobs may run as another user)
 
 
 class _Inputs:
