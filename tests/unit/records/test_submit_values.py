@@ -38,6 +38,8 @@ TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r"), min_size=1),
 ).filter(lambda text: "$(dollar" not in text.lower())
 
+COULD_BECOME_A_MACRO = re.compile(r"\$[(\[$]|\$\Z")
+
 
 @given(TEXTS)
 @example("a\\")
@@ -74,9 +76,8 @@ def test_every_name_in_a_description_comes_back(
     try:
         read = descriptions.parse(text)
     except PoolError as error:
-        said = re.match(r"(JOB|DAG_PARENT_NAMES) has text that could become a macro", error.reason)
-        assert said is not None
-        assert re.search(r"\$[(\[$]|\$\Z", name if said[1] == "JOB" else other)
+        assert error.reason.startswith("JOB has text that could become a macro")
+        assert COULD_BECOME_A_MACRO.search(name)
         return
     expected = {
         "JOB": name, "SUBMIT_FILE": path, "dag_node_name": name, "dagman_log": path,
@@ -84,6 +85,8 @@ def test_every_name_in_a_description_comes_back(
         "mine": f"[{name}]", "DAG_PARENT_NAMES": f"parent {other}", "accounting_group": name,
         "accounting_group_user": other, "v": value.replace("$", "%"), "batch_id": "12.0",
     }  # fmt: skip
+    if COULD_BECOME_A_MACRO.search(other):  # it is not used: else it would be refused
+        del expected["DAG_PARENT_NAMES"]
     assert {key: _expanded(read, key) for key in expected} == expected
     assert read.getQArgs() == "2"
 
