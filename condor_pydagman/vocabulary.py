@@ -137,6 +137,7 @@ class JournalRecord(Enum):
 
     CONFIG = "CONFIG"  # text: knobs that decide states and are not at their defaults, from now on
     PRE_ENDED = "PRE_ENDED"  # value: exit code of the PRE script, negative for a signal
+    HOLD_ENDED = "HOLD_ENDED"  # the HOLD script of a proc; value: of which of its holds
     SUBMIT_FAILED = "SUBMIT_FAILED"  # the node's job can't be submitted, a retry would not help
     ADOPTED = "ADOPTED"  # known, but not by the log; value: number of its procs
     JOB_LOST = "JOB_LOST"  # the schedd no longer knows a proc whose end was never logged

@@ -136,7 +136,8 @@ class ScriptRunner:
                 start.tries += 1
                 self._pending.appendleft(start)
                 return None
-            return ScriptEnded(action.node, action.kind, 1, f"{action.words[0]}: {error}")
+            why = f"{action.words[0]}: {error}"
+            return ScriptEnded(action.node, action.kind, 1, why, action.held)
         self._runs.append(_RunningScript(start, process))
         return None
 
@@ -168,7 +169,7 @@ class ScriptRunner:
             if problem:
                 self.problems.append(problem)
             action, status = run.start.action, run.process.returncode
-            answers.append(ScriptEnded(action.node, action.kind, status))
+            answers.append(ScriptEnded(action.node, action.kind, status, held=action.held))
         return answers
 
     def kill_all(self, *, answered: bool = False) -> None:

@@ -133,8 +133,8 @@ class EndNotice:
         if self._finished:
             return
         if isinstance(an_input, Shutdown):
-            text = f"{an_input.reason}: leaving before the schedd knows that the DAG has ended"
-            self._finish(Outcome.LEAVE, f"{text}; started again, DAGMan ends it as now")
+            text = "DAGMan leaves before the schedd knows that the DAG has ended"
+            self._finish(Outcome.LEAVE, f"{an_input.reason} {text}; started again, it ends as now")
         elif isinstance(an_input, DagRemoved) and self._started:
             self._finish(Outcome.REMOVED, "The DAGMan job is removed, and the DAG has ended")
         elif isinstance(an_input, DagRemoved):

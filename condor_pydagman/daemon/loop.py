@@ -346,7 +346,7 @@ class Loop:
         """Leave if the schedd that started us is gone: its successor will start a new DAGMan."""
         self._next_parent_check_at = now + PARENT_CHECK_S
         if self.run.is_orphaned():
-            self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone"))
+            self._inputs.append(inputs.Shutdown("The schedd that started this DAGMan is gone."))
 
     def _check_ad(self, now: float) -> None:
         """Check for edited throttles (condor_qedit of DAGMan_Max...) and the lock file."""

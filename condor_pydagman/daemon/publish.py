@@ -109,10 +109,11 @@ class Publisher:
 
     def begin(self) -> None:
         """Publish the DAG's state for the first time; what asks the schedd waits its turn, unless a
-        long replay comes first."""
+        long replay comes first, before which there is no state to tell."""
         if self.run.recovering:
             self._write_ad()
-        self.say_status()
+        else:
+            self.say_status()
         now = self._clock.monotonic()
         self._timetable.done("table", now, now)
         self.note_change()

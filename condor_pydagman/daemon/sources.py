@@ -70,9 +70,9 @@ class Signals:
         seen, self._seen = self._seen, []
         meanings: dict[int, Input] = {
             signal.SIGUSR1: DagRemoved(),
-            signal.SIGTERM: Shutdown("Received SIGTERM"),
-            signal.SIGQUIT: Shutdown("Received SIGQUIT"),
-            signal.SIGINT: Shutdown("Received SIGINT"),
+            signal.SIGTERM: Shutdown("Got SIGTERM. Performing graceful shutdown."),
+            signal.SIGQUIT: Shutdown("Got SIGQUIT.  Performing fast shutdown."),
+            signal.SIGINT: Shutdown("Got SIGINT."),
         }
         return [meanings[number] for number in seen if number in meanings]
 

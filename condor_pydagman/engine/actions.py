@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Union
 
+from condor_pydagman.engine.inputs import HeldProc
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.vocabulary import ALL_PROCS, DagStatus, JournalRecord, ScriptKind
 
@@ -102,7 +103,7 @@ class Steered(NamedTuple):
 class RunScript(NamedTuple):
     """Run a script in the node's directory, no shell.  Answered by ScriptEnded.
 
-    `site` and `site_ad` as in SubmitNode.
+    `site` and `site_ad` as in SubmitNode; `held`: of which hold, if it is a HOLD script.
     """
 
     node: int
@@ -110,6 +111,7 @@ class RunScript(NamedTuple):
     words: tuple[str, ...]
     site: str = ""
     site_ad: str = ""
+    held: HeldProc | None = None
 
 
 class KillScripts(NamedTuple):

@@ -138,16 +138,26 @@ class CommonInput(NamedTuple):
     files: str
 
 
+class HeldProc(NamedTuple):
+    """A proc that went on hold, for the first time: `number` 1, or once more."""
+
+    node: int
+    cluster: int
+    proc: int
+    number: int
+
+
 class ScriptEnded(NamedTuple):
     """A script ended with `status`: exit code, negative for a signal, 1 when it could not start.
 
-    `error` says why it could not start, '' otherwise.
+    `error` says why it could not start, '' otherwise; `held` as in RunScript.
     """
 
     node: int
     kind: ScriptKind
     status: int
     error: str = ""
+    held: HeldProc | None = None
 
 
 class RemoveFailed(NamedTuple):

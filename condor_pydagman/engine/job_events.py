@@ -161,7 +161,7 @@ def on_released(run: RunState, node: int, event: LogEvent) -> None:
     """A proc is on hold no longer."""
     jobs = _jobs(run, node)
     if run.scripts.hold.logged:
-        run.scripts.hold.cancel(event.cluster, event.proc)
+        run.scripts.hold.released(event.cluster, event.proc)
     if jobs is not None:
         run.job_table.set_held(jobs, event.proc, False)
         for job_event in run.hooks.job_event:
@@ -201,8 +201,8 @@ def proc_ended(
         return
     for job_event in run.hooks.job_event:
         job_event(node, event, Change.ENDED)
-    if run.scripts.hold.logged:
-        run.scripts.hold.cancel(event.cluster, event.proc)
+    if run.scripts.hold.holds:
+        run.scripts.hold.forget(event.cluster, event.proc)
     _say_idle(run)
     if not run.silent:
         job = f"({event.cluster}.{event.proc}.{jobs.subproc})"

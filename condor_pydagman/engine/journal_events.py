@@ -46,6 +46,7 @@ _OF_ANY_ATTEMPT = (
     JournalRecord.CONFIG,
     JournalRecord.JOB_LOST,
     JournalRecord.JOB_ENDED,
+    JournalRecord.HOLD_ENDED,
     JournalRecord.FINAL_STARTED,
     JournalRecord.PROVISIONED,
     JournalRecord.COMMON_INPUT,
@@ -74,6 +75,10 @@ def on_record(run: RunState, node: int, event: LogEvent) -> None:
 
 def _on_pre_ended(run: RunState, node: int, event: LogEvent) -> None:
     scripts.on_pre_ended(run, node, event.value)
+
+
+def _on_hold_ended(run: RunState, _: int, event: LogEvent) -> None:
+    scripts.on_hold_ended(run, event)
 
 
 def _on_provisioned(run: RunState, _: int, _event: LogEvent) -> None:
@@ -190,6 +195,7 @@ def _on_config(run: RunState, _: int, event: LogEvent) -> None:
 _HANDLERS: dict[JournalRecord, Callable[[RunState, int, LogEvent], None]] = {
     JournalRecord.CONFIG: _on_config,
     JournalRecord.PRE_ENDED: _on_pre_ended,
+    JournalRecord.HOLD_ENDED: _on_hold_ended,
     JournalRecord.SUBMIT_FAILED: _on_submit_failed,
     JournalRecord.ADOPTED: _on_adopted,
     JournalRecord.JOB_LOST: _on_job_lost,

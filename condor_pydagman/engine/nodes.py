@@ -338,11 +338,12 @@ class Nodes:
         return [v for v, mark in zip(self.dag.successors(node), marks) if bool(mark) == weak]
 
     def mark_futile(self, node: int, now: float) -> int:
-        """Mark everything below a failed node FUTILE; returns how many nodes that were.
+        """A node failed: mark what can't run any more FUTILE; returns how many nodes that is.
 
-        Nodes that are DONE stay so, but what lies below them becomes futile too (stock rule).  A
-        weak edge of the failed node makes no child futile; one of a node that is futile does.
-        Nodes whose turn is decided otherwise are passed over, with all that is below them.
+        A node is futile if a parent of it failed or is futile itself: one that is DONE, or runs,
+        keeps no child from running.  (Stock goes on through it.)  A weak edge of the failed node
+        makes no child futile; one of a node that is futile does.  Nodes whose turn is decided
+        otherwise are passed over.
         """
         futile = self._mark_futile(self._weak(node, weak=False), now)
         return futile + self.mark_unreachable(now)
@@ -367,20 +368,17 @@ class Nodes:
 
     def _mark_futile(self, first: Sequence[int], now: float) -> int:
         gated = self.gated.parents
-        seen: set[int] = set()
         futile = 0
         todo = [first]
         while todo:
             for vertex in todo.pop():
-                if vertex in seen or vertex in self._futile_junctions:
+                if vertex < 0:
+                    if vertex in self._futile_junctions:
+                        continue
+                    self._futile_junctions.add(vertex)
+                elif vertex in gated or self.states[vertex] != State.WAITING:
                     continue
-                if gated and vertex in gated:
-                    continue
-                (seen if vertex >= 0 else self._futile_junctions).add(vertex)
-                state = self.states[vertex] if vertex >= 0 else State.WAITING
-                if state == State.FUTILE:
-                    continue
-                if vertex >= 0 and state == State.WAITING:
+                else:
                     self.move(vertex, Cause.ANCESTOR_FAILED, now)
                     futile += 1
                 todo.append(self.dag.successors(vertex))

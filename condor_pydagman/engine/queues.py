@@ -10,6 +10,7 @@ import heapq
 import itertools
 from collections import deque
 
+from condor_pydagman.engine.inputs import HeldProc
 from condor_pydagman.named_tuple import NamedTuple
 from condor_pydagman.timers import REMOVAL_GRACE_S, REMOVAL_RETRY_S
 
@@ -180,27 +181,22 @@ class ScriptQueue:
         return self._deferred[0][0] if self._deferred else None
 
 
-class HeldProc(NamedTuple):
-    """A proc that went on hold."""
-
-    node: int
-    cluster: int
-    proc: int
-
-
 class HoldScripts:
     """HOLD scripts that are to start, those put off by DEFER, and how many run.
 
     Attributes:
         running: how many run.
         waiting, deferred: those that are to start, now or later.
-        logged: procs that are on hold as far as an old log has been replayed.
+        logged: procs that are on hold as far as an old log has been replayed, without those whose
+            scripts have ended.
+        holds: how often each proc that has not ended has gone on hold, by cluster and proc.
     """
 
-    __slots__ = ("_warned", "deferred", "logged", "running", "waiting")
+    __slots__ = ("_warned", "deferred", "holds", "logged", "running", "waiting")
 
     def __init__(self) -> None:
         self.running = 0
+        self.holds: dict[tuple[int, int], int] = {}
         self.logged: dict[tuple[int, int], HeldProc] = {}
         self.waiting: deque[HeldProc] = deque()
         self.deferred: list[tuple[float, HeldProc]] = []
@@ -209,6 +205,12 @@ class HoldScripts:
     def next_time(self) -> float | None:
         """When the next one that was put off is due."""
         return self.deferred[0][0] if self.deferred else None
+
+    def count(self, node: int, cluster: int, proc: int) -> HeldProc:
+        """A proc of a node that has a script goes on hold."""
+        number = self.holds.get((cluster, proc), 0) + 1
+        self.holds[cluster, proc] = number
+        return HeldProc(node, cluster, proc, number)
 
     def add(self, held: HeldProc) -> str:
         """A script is to run; if too many wait, it is left out.
@@ -228,9 +230,20 @@ class HoldScripts:
         """In recovery mode: a proc went on hold; its script runs if nothing cancels it."""
         self.logged[held.cluster, held.proc] = held
 
-    def cancel(self, cluster: int, proc: int) -> None:
-        """In recovery mode: the proc was released or has ended."""
+    def ended_in_old_log(self, cluster: int, proc: int, number: int) -> None:
+        """In recovery mode: the script of this hold of a proc has ended."""
+        held = self.logged.get((cluster, proc))
+        if held is not None and held.number == number:
+            del self.logged[cluster, proc]
+
+    def released(self, cluster: int, proc: int) -> None:
+        """A proc is on hold no longer: an old log asks for no script of it."""
         self.logged.pop((cluster, proc), None)
+
+    def forget(self, cluster: int, proc: int) -> None:
+        """A proc has ended."""
+        self.released(cluster, proc)
+        self.holds.pop((cluster, proc), None)
 
     def started(self) -> None:
         """A script starts."""

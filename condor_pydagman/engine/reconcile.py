@@ -66,6 +66,8 @@ def on_listed(run: RunState, answer: QueueListed) -> None:
     again = [listed(answer) for listed in run.hooks.listed]
     suspects = _record_lost(run, {(job.cluster, job.proc) for job in answer.jobs})
     if run.phase is Phase.RECONCILING:
+        if run.nodes.count_all(State.SUBMITTED) and not suspects:
+            run.say("All pending job states validated")
         run.enter(Phase.FINISHING if run.final_begun else Phase.RUNNING)
         _end_noops(run)
         if run.final_begun:

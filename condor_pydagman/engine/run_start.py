@@ -4,6 +4,7 @@ start.
 
 from __future__ import annotations
 
+from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import (
     event_matching,
     journal_events,
@@ -18,6 +19,12 @@ from condor_pydagman.engine.inputs import Begin, LogCaughtUp
 from condor_pydagman.engine.node_states import NOT_NEEDED, Cause, State
 from condor_pydagman.engine.state import RunState
 from condor_pydagman.graph.model import DONE, LEFT_OUT
+
+_BAR = "    " + "-" * 30
+_RECOVERED = (
+    *(_BAR, "       HTCondor Recovery Complete", _BAR),
+    "...done with RECOVERY mode " + "<" * 30,
+)  # as stock says it
 
 
 def on_begin(run: RunState, begin: Begin) -> None:
@@ -49,7 +56,13 @@ def on_caught_up(run: RunState, _: LogCaughtUp) -> None:
         rerun.settle(run)
         if run.config.debug_cache_enable:
             run.say("Stopping the caching of log lines.", 0)
-        run.say("...done with RECOVERY mode " + "<" * 30)
+        for line in _RECOVERED:
+            run.say(line)
+        submitted = run.nodes.count_all(State.SUBMITTED)
+        if submitted:
+            run.say(f"{submitted} nodes claim to have jobs submitted to queue. Verifying...")
+            run.say("Querying local schedd for associated jobs in queue")
+        run.emit(do.SayStatus())
         operator.say_halted_by_rule(run)
         journal_events.record_config(run)
         run.enter(Phase.RECONCILING)

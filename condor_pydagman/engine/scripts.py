@@ -5,8 +5,8 @@ has ended, that is written into the nodes log; what it means for the node is dec
 been read back.
 
 HOLD scripts, one for each time a proc goes on hold, are no part of a node's life: their exit code
-is ignored, nothing waits for them, and they are not killed at the end.  After a restart they run
-for procs that are on hold still (manual: "SCRIPT").
+is ignored, nothing waits for them, and they are not killed at the end.  After a restart those run
+whose procs are on hold still and whose ends are not in the nodes log (manual: "SCRIPT").
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from condor_pydagman.engine import actions as do
 from condor_pydagman.engine import lifecycle, rules, run_end, views
 from condor_pydagman.engine.inputs import LogEvent, ScriptEnded
 from condor_pydagman.engine.node_states import CANCELLED, Cause, State
-from condor_pydagman.engine.queues import HeldProc
 from condor_pydagman.engine.script_words import (
     MacroError,
     before_post,
@@ -275,7 +274,7 @@ def on_held(run: RunState, node: int, cluster: int, proc: int) -> None:
     """A proc went on hold."""
     if run.dag.script(node, ScriptKind.HOLD) is None:
         return
-    held = HeldProc(node, cluster, proc)
+    held = run.scripts.hold.count(node, cluster, proc)
     if run.recovering:
         run.scripts.hold.held_in_old_log(held)
     else:
@@ -296,16 +295,27 @@ def start_hold_scripts(run: RunState) -> None:
         if line:
             run.scripts.hold.started()
             run.say(f"Running HOLD script of Node {run.dag.names[held.node]}...")
-            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line, *run.runs_at(held.node)))
+            where = run.runs_at(held.node)
+            run.emit(do.RunScript(held.node, ScriptKind.HOLD, line, *where, held=held))
 
 
 def _on_hold_ended(run: RunState, ended: ScriptEnded) -> None:
-    """A HOLD script ended: run it again later if DEFER says so."""
+    """A HOLD script ended: run it again later if DEFER says so, or write down that it has."""
     run.scripts.hold.ended()
-    script = run.dag.script(ended.node, ScriptKind.HOLD)
-    if script is not None and _is_deferred(run, ended, script):
-        until = run.now + script.defer_seconds
-        run.scripts.hold.defer(HeldProc(ended.node, 0, 0), until)
+    held, script = ended.held, run.dag.script(ended.node, ScriptKind.HOLD)
+    if held is None or script is None:
+        return
+    if _is_deferred(run, ended, script):
+        run.scripts.hold.defer(held, run.now + script.defer_seconds)
+    else:
+        retry = run.nodes.retries.get(held.node, 0)
+        job = held.number, held.cluster, held.proc
+        run.emit(do.AppendJournalRecord(JournalRecord.HOLD_ENDED, held.node, retry, *job))
+
+
+def on_hold_ended(run: RunState, event: LogEvent) -> None:
+    """The end of a HOLD script has been read: after a restart it does not run again."""
+    run.scripts.hold.ended_in_old_log(event.cluster, event.proc, event.value)
 
 
 def next_hold_script(run: RunState) -> float | None:

@@ -21,6 +21,7 @@ def validate(run: RunState) -> None:
     _procs(run)
     _ready(run)
     _parents(run)
+    _futile(run)
     _turns(run)
     _throttles(run)
     _special(run)
@@ -85,6 +86,24 @@ def _parents(run: RunState) -> None:
                 continue  # it goes on with what its parent has done before it began anew
             weak = states[parent] == State.FAILED and run.dag.is_weak(parent, node)
             assert weak or states[parent] == State.DONE, run.nodes.move_history(node)
+
+
+def _futile(run: RunState) -> None:
+    """Of the nodes that have not begun, those are futile of which a parent failed or is futile."""
+    nodes = run.nodes
+    if nodes.stale:
+        return
+    for node in nodes.in_state(State.WAITING, State.FUTILE):
+        if node in nodes.gated.parents or nodes.marks[node] & CLEANING:
+            continue
+        lost = any(_is_lost(run, parent, node) for parent in run.dag.parents(node))
+        assert lost == (nodes.states[node] == State.FUTILE), nodes.move_history(node)
+
+
+def _is_lost(run: RunState, parent: int, node: int) -> bool:
+    if run.nodes.states[parent] != State.FAILED:
+        return run.nodes.states[parent] == State.FUTILE
+    return not run.nodes.marks[parent] & ALONE and not run.dag.is_weak(parent, node)
 
 
 def _turns(run: RunState) -> None:

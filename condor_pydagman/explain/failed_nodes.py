@@ -121,7 +121,8 @@ def futile_findings(state: GraphState, failed: Sequence[Notice]) -> list[Notice]
         return []
     most_harm = sorted(state.futile, key=lambda node: -state.futile[node])
     roots = state.names_of(filter(state.is_before_futile, most_harm))
-    sentence = f"{capitalized(nodes_named(names))} can't run, because {names_of(roots)} failed."
+    because = f", because {names_of(roots)} failed" if roots else ""
+    sentence = f"{capitalized(nodes_named(names))} can't run{because}."
     weight = min((one.weight for one in failed), default=Weight.PROBLEM)
     return [Notice("node.futile", weight, sentence, names)]
 

@@ -116,13 +116,9 @@ class GraphState:
         todo = [vertex for vertex, weak in marked if not weak]
         while todo:
             vertex = todo.pop()
-            if vertex not in seen and not self._is_let_live(vertex):
+            is_futile = vertex < 0 or self.status[vertex] is NodeStatus.FUTILE
+            if is_futile and vertex not in seen:
                 seen.add(vertex)
-                count += vertex >= 0 and self.status[vertex] is NodeStatus.FUTILE
+                count += vertex >= 0
                 todo += dag.successors(vertex)
         return count
-
-    def _is_let_live(self, vertex: int) -> bool:
-        """Whether something else than failed parents decides of the node, and lets it run."""
-        is_futile = vertex >= 0 and self.status[vertex] is NodeStatus.FUTILE
-        return vertex >= 0 and self.dag.is_decided(vertex) and not is_futile

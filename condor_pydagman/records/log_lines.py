@@ -22,6 +22,7 @@ _LEVELS = (
         0,
         r"\*\*|Using (?:config source|DAGMan config file)|Daemon Log is logging|DaemonCore:|argv\["
         r"|Administrator set throttle|[A-Z_]+ setting: |allow_events |Workflow |MultiLogFiles: "
+        r"|Got SIG"
         r"|DAGMan will|No HTCondor ID|Running: |Recursive submit|To view condor_dagman usage"
         # a node that failed
         r"|-{20}| +Node Name: | +Noop: | +NodeID: | +Node Status: |Node return val: | +Error: "
@@ -39,7 +40,7 @@ _LEVELS = (
         r"Warning|WARNING|Note: |Default node log file|Setting DAGMan throttles|\tMaximum "
         r"|Running (?:PRE|POST|HOLD) script|(?:PRE|POST|HOLD) Script of node|Deferring "
         r"|Submitting |Node \S+ job|Shortcutting |Aborting further|PRE_SKIP|Removing "
-        r"|Writing |Processing node"
+        r"|Writing |Processing node|\d+ nodes claim"
         r"|Running in RECOVERY|\.\.\.done with RECOVERY|Job submit try"
         r"|All jobs Completed|Wrote metrics file|Unable to write",
     ),

@@ -389,9 +389,9 @@ def _started(tmp_path: Path, environment: dict[str, str]) -> subprocess.Popen[by
 @pytest.mark.parametrize(
     ("number", "code", "line", "lock"),
     [
-        (signal.SIGINT, 3, "Received SIGINT", True),
-        (signal.SIGTERM, 3, "Received SIGTERM", True),
-        (signal.SIGQUIT, 3, "Received SIGQUIT", True),
+        (signal.SIGINT, 3, "Got SIGINT.", True),
+        (signal.SIGTERM, 3, "Got SIGTERM. Performing graceful shutdown.", True),
+        (signal.SIGQUIT, 3, "Got SIGQUIT.  Performing fast shutdown.", True),
         (signal.SIGUSR1, 2, "Received SIGUSR1", False),
         (signal.SIGUSR2, 0, "", False),
         (signal.SIGHUP, 0, "", False),

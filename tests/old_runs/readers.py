@@ -331,7 +331,7 @@ class _World:
                 self._last_of(cluster)
 
     def _do_RunScript(self, action: do.RunScript) -> None:
-        self._tell(inputs.ScriptEnded(action.node, action.kind, 0))
+        self._tell(inputs.ScriptEnded(action.node, action.kind, 0, held=action.held))
 
     def _do_QueryProvisioner(self, _: Any) -> None:
         self._tell(inputs.ProvisionerAnswer(PROVISIONER_READY))

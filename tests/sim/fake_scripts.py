@@ -88,7 +88,7 @@ class FakeScripts:
 
     def _failed(self, action: RunScript, error: str) -> ScriptEnded:
         self.running = [other for other in self.running if other is not action]
-        return ScriptEnded(action.node, action.kind, 1, error)
+        return ScriptEnded(action.node, action.kind, 1, error, action.held)
 
     def ended(self) -> list[ScriptEnded]:
         """Scripts that have ended since the last call."""
@@ -128,4 +128,4 @@ class FakeScripts:
     def _end(self, action: RunScript, status: int) -> None:
         if any(other is action for other in self.running):
             self.running = [other for other in self.running if other is not action]
-            self.over.append(ScriptEnded(action.node, action.kind, status))
+            self.over.append(ScriptEnded(action.node, action.kind, status, held=action.held))

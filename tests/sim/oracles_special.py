@@ -79,6 +79,7 @@ class SpecialOracles:
         self._saved: set[str] = set()
         self._begun: set[str] = set()  # nodes of which the schedd or the log knows something
         self._ended = False  # whether the run has been ended before its time
+        self._holds_over: set[inputs.HeldProc] = set()  # those whose scripts have ended, by the log
 
     def _forget_life(self) -> None:
         self._halts: set[str] = set()  # those in force: file, command, pause
@@ -122,7 +123,10 @@ class SpecialOracles:
         elif isinstance(an_input, inputs.RemoveFailed):
             self._not_removed.setdefault((an_input.cluster, an_input.proc), self._world.now)
         elif isinstance(an_input, LogEvent):
-            if an_input.proc > HELPER_PROC:
+            if an_input.record is JournalRecord.HOLD_ENDED:
+                node, job = process.dag.ids[an_input.node], (an_input.cluster, an_input.proc)
+                self._holds_over.add(inputs.HeldProc(node, *job, an_input.value))
+            elif an_input.proc > HELPER_PROC:
                 self._hear(process, an_input)
         elif isinstance(an_input, inputs.ScriptEnded) and an_input.kind is ScriptKind.HOLD:
             script = process.dag.script(an_input.node, ScriptKind.HOLD)
@@ -187,6 +191,8 @@ class SpecialOracles:
                 self._hold_due[action.node] -= 1
                 more = self._hold_scripts[action.node] < 0
                 require(not more, f"O23: a HOLD script of {dag.names[action.node]} too many")
+                over = action.held in self._holds_over and not self._world.ever_garbled
+                require(not over, f"O23: the HOLD script of {action.held} runs again")
         elif isinstance(action, do.AppendJournalRecord):
             self._record(process, action)
         elif isinstance(action, do.RemoveJobs):

@@ -50,7 +50,7 @@ class Users:
         if world.process is None:
             return
         if world.hit("leave"):
-            self._give_input(inputs.Shutdown("Received SIGTERM"))
+            self._give_input(inputs.Shutdown("Got SIGTERM."))
         elif world.hit("stop"):
             self._stop()
         elif world.hit("broken_log"):

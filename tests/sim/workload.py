@@ -8,8 +8,8 @@ from random import Random
 
 from condor_pydagman.config import Config
 from condor_pydagman.engine.throttles import Throttles
-from condor_pydagman.graph.model import NOOP, Abort, Dag, Tolerance
-from condor_pydagman.vocabulary import NodeKind, ScriptKind
+from condor_pydagman.graph.model import DONE, NOOP, USER_DONE, Abort, Dag, Tolerance
+from condor_pydagman.vocabulary import ORDINARY_KINDS, NodeKind, ScriptKind
 from tests.sim import workload_special
 from tests.sim.kinds import PARTS
 
@@ -100,6 +100,7 @@ def draw(seed: int, rng: Random, kinds: Collection[str], *, together: bool = Tru
 
     def build() -> Dag:
         dag = _dag(Random(shape), more)
+        _mark_done(dag, Random(f"{shape} done"))
         for part in parts:
             part.add(dag, Random(f"{seed} {part.stream or part.kind}"))
         return dag
@@ -162,6 +163,14 @@ def _dag(rng: Random, more: int) -> Dag:
     dag.category_limits = {name: rng.randint(1, 2) for name in names if rng.random() < 0.8}
     dag.finish()
     return dag
+
+
+def _mark_done(dag: Dag, rng: Random) -> None:
+    """Mark nodes DONE, wherever they stand: behind nodes that fail as well."""
+    share = rng.choice((0.0, 0.0, 0.1, 0.3))
+    for node, _ in dag.named():
+        if dag.kinds[node] in ORDINARY_KINDS and rng.random() < share:
+            dag.flags[node] |= DONE | USER_DONE
 
 
 def _edges(dag: Dag, rng: Random) -> None:

@@ -60,6 +60,18 @@ def test_a_node_whose_jobs_are_in_the_queue_is_cancelled() -> None:
     assert harness.replayed() == "A=FAILED B=FUTILE"
 
 
+def test_what_waits_for_a_node_that_a_person_marks_done_runs_whatever_failed_before() -> None:
+    harness = steered("A B; A -> X; X B -> Y -> Z")
+    harness.take("A", 1)
+    harness.take("B", 2)
+    assert harness.ask(C.DONE, "X").done == 1
+    harness.tell(make.terminated(1, value=1))
+    assert harness.states() == "A=FAILED B=SUBMITTED X=DONE Y=WAITING Z=WAITING"
+    harness.tell(make.terminated(2))
+    assert harness.submits() == ["Y"]
+    harness.replayed()
+
+
 def test_its_retries_apply_if_that_is_asked_for() -> None:
     harness = steered("A\nRETRY A 3")
     harness.take("A", 1)

@@ -148,9 +148,9 @@ def test_an_unreachable_schedd_does_not_count_as_a_refusal(tmp_path: Path) -> No
 
 
 def test_dagman_leaves_with_the_lock_file_when_told_to(tmp_path: Path) -> None:
-    world = World(tmp_path, [UNREACHABLE], {3: Shutdown("Received SIGTERM")})
+    world = World(tmp_path, [UNREACHABLE], {3: Shutdown("Got SIGTERM.")})
     assert world.exit() == (3, True)
-    assert "Received SIGTERM: leaving before the schedd knows" in world.lines[-2]
+    assert "Got SIGTERM. DAGMan leaves before the schedd knows" in world.lines[-2]
 
 
 @pytest.mark.parametrize(("state", "stays"), [(UNREACHABLE, False), (GONE, True)])
@@ -175,7 +175,7 @@ def test_the_notice_waits_for_a_pending_removal_of_jobs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("signal", "ends"), [(Shutdown("Received SIGTERM"), (3, True)), (DagRemoved(), None)]
+    ("signal", "ends"), [(Shutdown("Got SIGTERM."), (3, True)), (DagRemoved(), None)]
 )
 def test_leaving_ends_the_wait_for_a_removal_and_a_second_stop_does_not(
     tmp_path: Path, signal: Signal, ends: tuple[int, bool] | None

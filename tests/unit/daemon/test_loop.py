@@ -140,7 +140,7 @@ def test_throttles_read_before_our_own_edit_are_ignored() -> None:
     assert daemon.world.schedd.own_ad.limits()["DAGMan_MaxJobs"] == 3
 
 
-@pytest.mark.parametrize("wanted", [DagRemoved(), Shutdown("Received SIGTERM"), inputs.Halt("tea")])
+@pytest.mark.parametrize("wanted", [DagRemoved(), Shutdown("Got SIGTERM."), inputs.Halt("tea")])
 def test_commands_are_obeyed_while_the_schedd_hangs(wanted: inputs.Input) -> None:
     daemon = SimulatedDaemon("A; B; C")
     lasting(daemon)
@@ -182,7 +182,7 @@ def test_a_removal_that_ends_the_run_at_once_is_still_reported(seed: int) -> Non
 def test_a_start_does_not_wait_long_for_a_schedd_that_hangs() -> None:
     daemon = SimulatedDaemon("A")
     daemon.hang_schedd()
-    daemon.input_at(100.0, Shutdown("Received SIGTERM"))
+    daemon.input_at(100.0, Shutdown("Got SIGTERM."))
     assert daemon.run_to_end() == 3
     assert daemon.when(Begin)[0] == pytest.approx(loop.START_TIMEOUT_S, abs=SOON_S)
 
@@ -217,7 +217,7 @@ def test_a_signal_ends_the_wait_of_a_start() -> None:
     daemon = SimulatedDaemon("A")
     daemon.hang_schedd()
     daemon.input_at(5.0, DagRemoved())
-    daemon.input_at(100.0, Shutdown("Received SIGTERM"))
+    daemon.input_at(100.0, Shutdown("Got SIGTERM."))
     daemon.run_to_end()
     assert daemon.when(DagRemoved)[0] == pytest.approx(5.0, abs=SOON_S)
 
@@ -240,7 +240,7 @@ def test_log_events_do_not_keep_a_start_busy() -> None:
     assert daemon.run_to_end() == 0
 
 
-@pytest.mark.parametrize("wanted", [DagRemoved(), Shutdown("Received SIGTERM"), inputs.Halt("tea")])
+@pytest.mark.parametrize("wanted", [DagRemoved(), Shutdown("Got SIGTERM."), inputs.Halt("tea")])
 def test_commands_are_obeyed_while_the_disk_is_full(wanted: inputs.Input) -> None:
     daemon = SimulatedDaemon(long_script)
     daemon.world._full_until = 50.0
@@ -259,7 +259,7 @@ def with_a_pending_start() -> SimulatedDaemon:
     return daemon
 
 
-@pytest.mark.parametrize("wanted", [DagRemoved(), Shutdown("Received SIGTERM"), inputs.Halt("tea")])
+@pytest.mark.parametrize("wanted", [DagRemoved(), Shutdown("Got SIGTERM."), inputs.Halt("tea")])
 def test_commands_are_obeyed_while_there_is_no_process_for_a_script(wanted: inputs.Input) -> None:
     daemon = with_a_pending_start()
     at: list[float] = []
@@ -299,7 +299,7 @@ def test_a_dagman_that_exits_for_a_restart_starts_no_pending_script() -> None:
     daemon.at(0.4, lambda: daemon.faults(short_machine=0.0))
     daemon.at(0.4, daemon.hang_schedd)
     daemon.at(0.4, lambda: daemon.run.schedd.ask(ask.ReadOwnAd(), lambda _: None))
-    daemon.input_at(0.5, Shutdown("Received SIGTERM"))
+    daemon.input_at(0.5, Shutdown("Got SIGTERM."))
     assert daemon.run_to_end() == 3
     assert daemon.world.now >= 0.75
     assert [action.node for action, _ in daemon.run.scripts.pending] == [0]
@@ -414,7 +414,7 @@ def test_an_idle_loop_wakes_rarely() -> None:
         return wait(sources, seconds)
 
     daemon.world.wait = counted  # type: ignore[method-assign]
-    daemon.input_at(36_000.0, Shutdown("Received SIGTERM"))
+    daemon.input_at(36_000.0, Shutdown("Got SIGTERM."))
     daemon.run_to_end()
     assert len(waits) < 36_000 / 60 * 8
 

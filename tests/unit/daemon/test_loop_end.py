@@ -43,7 +43,7 @@ def test_a_dagman_that_leaves_between_the_requests_of_a_removal_does_not_end_it(
     daemon = SimulatedDaemon(with_timeout, seed=seed)
     running_for(daemon, 1e6)
     daemon.at(59.9, lambda: daemon.hang_schedd(0.5))
-    daemon.input_at(60.05, Shutdown("Received SIGTERM"))
+    daemon.input_at(60.05, Shutdown("Got SIGTERM."))
     assert daemon.run_to_end() == 3
     assert daemon.requests(ask.ListRemovable)
     assert not daemon.requests(ask.Remove)

@@ -40,9 +40,9 @@ def send(*numbers: int) -> None:
     ("number", "meaning"),
     [
         (signal.SIGUSR1, DagRemoved()),
-        (signal.SIGTERM, Shutdown("Received SIGTERM")),
-        (signal.SIGQUIT, Shutdown("Received SIGQUIT")),
-        (signal.SIGINT, Shutdown("Received SIGINT")),
+        (signal.SIGTERM, Shutdown("Got SIGTERM. Performing graceful shutdown.")),
+        (signal.SIGQUIT, Shutdown("Got SIGQUIT.  Performing fast shutdown.")),
+        (signal.SIGINT, Shutdown("Got SIGINT.")),
     ],
 )
 def test_each_signal_gives_its_input(signals: Signals, number: int, meaning: object) -> None:
@@ -71,7 +71,11 @@ def test_several_signals_keep_their_order(signals: Signals) -> None:
     send(signal.SIGUSR1)
     send(signal.SIGHUP, signal.SIGTERM)
     send(signal.SIGUSR1)
-    assert signals.read() == [DagRemoved(), Shutdown("Received SIGTERM"), DagRemoved()]
+    assert signals.read() == [
+        DagRemoved(),
+        Shutdown("Got SIGTERM. Performing graceful shutdown."),
+        DagRemoved(),
+    ]
 
 
 def test_whether_signals_have_come_is_known_before_they_are_read(signals: Signals) -> None:
@@ -79,7 +83,7 @@ def test_whether_signals_have_come_is_known_before_they_are_read(signals: Signal
     assert not signals.have_come
     send(signal.SIGTERM)
     assert signals.have_come
-    assert signals.read() == [Shutdown("Received SIGTERM")]
+    assert signals.read() == [Shutdown("Got SIGTERM. Performing graceful shutdown.")]
     assert not signals.have_come
 
 
@@ -89,7 +93,7 @@ def test_signals_wake_the_loop(signals: Signals) -> None:
     assert not poll.wait(0.01)
     threading.Timer(0.05, send, [signal.SIGTERM]).start()
     assert poll.wait(LIMIT_S) == {signals.fileno()}
-    assert signals.read() == [Shutdown("Received SIGTERM")]
+    assert signals.read() == [Shutdown("Got SIGTERM. Performing graceful shutdown.")]
 
 
 def test_a_signal_does_not_interrupt_what_the_bindings_read(signals: Signals) -> None:

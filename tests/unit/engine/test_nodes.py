@@ -42,19 +42,20 @@ def test_a_parent_named_twice_counts_once() -> None:
     assert names(nodes, nodes.release_children(0)) == ["B"]
 
 
-def test_a_failure_makes_all_below_it_futile_but_not_what_is_done() -> None:
+def test_a_failure_makes_all_below_it_futile() -> None:
     nodes = Nodes(make.dag("A -> B -> C -> D; X -> D"))
-    nodes.move(2, Cause.MARKED_DONE, 0.0)
-    assert nodes.mark_futile(0, 0.0) == 2
-    assert [State(state).name for state in nodes.states] == [
-        "WAITING",
-        "FUTILE",
-        "DONE",
-        "FUTILE",
-        "WAITING",
-    ]
+    assert nodes.mark_futile(0, 0.0) == 3
+    assert names(nodes, list(nodes.in_state(State.FUTILE))) == ["B", "C", "D"]
     assert nodes.mark_futile(0, 0.0) == 0
-    assert nodes.counts[State.FUTILE] == 2
+    assert nodes.counts[State.FUTILE] == 3
+
+
+@pytest.mark.parametrize("cause", [Cause.MARKED_DONE, Cause.FAILED, Cause.NEEDS_SUBMIT])
+def test_what_waits_for_a_node_that_is_not_futile_is_not_so_either(cause: Cause) -> None:
+    nodes = Nodes(make.dag("A -> X -> Y -> Z; A B -> X W"))
+    nodes.move(nodes.dag.ids["X"], cause, 0.0)
+    assert nodes.mark_futile(nodes.dag.ids["A"], 0.0) == 1
+    assert names(nodes, list(nodes.in_state(State.FUTILE))) == ["W"]
 
 
 def test_futility_goes_through_junctions() -> None:

@@ -123,7 +123,7 @@ def test_no_rescue_file_where_none_is_allowed() -> None:
 def test_condor_hold_leaves_everything_as_it_is() -> None:
     harness = make.harness_of("A B")
     harness.take("A", 1)
-    harness.tell(inputs.Shutdown("Received SIGTERM"))
+    harness.tell(inputs.Shutdown("Got SIGTERM."))
     assert order(harness) == ["Publish", "Exit"]
     assert harness.asked(do.Exit) == [do.Exit(3, keep_lock=True)]
     assert harness.asked(do.Publish) == [do.Publish(final=True, outcome="held")]

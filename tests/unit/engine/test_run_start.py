@@ -21,8 +21,35 @@ def test_first_lines() -> None:
 def test_lines_of_a_recovery() -> None:
     harness = make.EngineHarness("A").begin(recovering=True)
     assert harness.said("Running in RECOVERY mode... >>>>>>>>>>")
+    assert not harness.asked(do.SayStatus)
     harness.tell(inputs.LogCaughtUp())
-    assert harness.said("...done with RECOVERY mode <<<<<<<<<<")
+    assert [say.text for say in harness.asked(do.Say)] == [
+        "    ------------------------------",
+        "       HTCondor Recovery Complete",
+        "    ------------------------------",
+        "...done with RECOVERY mode <<<<<<<<<<<<<<<<<<<<<<<<<<<<<<",
+    ]
+    assert harness.asked(do.SayStatus)
+
+
+def test_lines_of_a_recovery_with_jobs_in_the_queue() -> None:
+    harness = make.harness_of("A B")
+    harness.take("A", 1)
+    other = harness.replay()
+    other.tell(inputs.LogCaughtUp())
+    assert other.said("1 nodes claim to have jobs submitted to queue. Verifying...")
+    assert other.said("Querying local schedd for associated jobs in queue")
+    assert not other.said("All pending job states validated")
+    other.tell(inputs.QueueListed(other.queue()))
+    assert other.said("All pending job states validated")
+
+
+def test_lines_of_a_recovery_if_the_schedd_misses_a_job() -> None:
+    harness = make.harness_of("A B")
+    harness.take("A", 1)
+    other = harness.replay()
+    other.tell(inputs.LogCaughtUp(), inputs.QueueListed(()))
+    assert not other.said("All pending job states validated")
 
 
 def test_services_start_before_the_roots_in_the_order_of_the_dag() -> None:
@@ -140,7 +167,7 @@ def test_while_the_schedd_is_being_asked_no_deadline_passes() -> None:
     assert harness.engine.next_deadline() == harness.now + 10
 
 
-@pytest.mark.parametrize("told", [inputs.DagRemoved(), inputs.Shutdown("Received SIGTERM")])
+@pytest.mark.parametrize("told", [inputs.DagRemoved(), inputs.Shutdown("Got SIGTERM.")])
 def test_signals_in_recovery(told: inputs.Input) -> None:
     harness = make.EngineHarness("A").begin(recovering=True)
     harness.tell(make.submit("A", 5))

@@ -633,11 +633,18 @@ def with_hold_script(
     return make.harness_of(text, QUIET, Throttles(hold=limit), procs=procs)
 
 
-def ended(status: int = 0) -> ScriptEnded:
-    return ScriptEnded(0, HOLD, status)
+def of_hold(proc: int = 0, number: int = 1) -> inputs.HeldProc:
+    return inputs.HeldProc(0, 5, proc, number)
 
 
-RUN = do.RunScript(0, HOLD, ("h",))
+def ended(status: int = 0, proc: int = 0, number: int = 1) -> ScriptEnded:
+    return ScriptEnded(0, HOLD, status, held=of_hold(proc, number))
+
+
+def started(harness: make.EngineHarness) -> list[tuple[int, int]]:
+    """Of which holds scripts have just been started: proc, number of its hold."""
+    runs = [run.held for run in harness.asked(do.RunScript)]
+    return [(held.proc, held.number) for held in runs if held is not None]
 
 
 def test_macros_of_a_hold_script() -> None:
@@ -651,7 +658,10 @@ def test_macros_of_a_hold_script() -> None:
     assert harness.said("Running HOLD script of Node A...")
     (run,) = harness.asked(do.RunScript)
     assert run == do.RunScript(
-        0, HOLD, ("h", "A", "-1", "5.0", "1", "True", "", "", "", "-1", "0", "0", "1")
+        0,
+        HOLD,
+        ("h", "A", "-1", "5.0", "1", "True", "", "", "", "-1", "0", "0", "1"),
+        held=of_hold(),
     )
 
 
@@ -660,7 +670,9 @@ def test_the_exit_code_of_a_hold_script_is_ignored(status: int) -> None:
     harness = with_hold_script()
     harness.tell(held(5))
     harness.tell(ended(status))
-    assert not harness.last
+    (record,) = harness.last
+    assert record == do.AppendJournalRecord(JournalRecord.HOLD_ENDED, 0, 0, 1, 5, 0)
+    assert not harness.read_back()
     assert harness.states() == "A=SUBMITTED B=WAITING"
     harness.tell(released(5), make.terminated(5))
     assert harness.states() == "A=DONE B=SUBMITTING"
@@ -689,10 +701,10 @@ def test_a_hold_script_that_can_not_be_started() -> None:
 
 def test_a_hold_script_runs_once_for_each_hold() -> None:
     harness = with_hold_script()
-    for _ in range(3):
+    for number in (1, 2, 3):
         harness.tell(held(5))
-        assert harness.asked(do.RunScript) == [RUN]
-        harness.tell(ended(), released(5))
+        assert started(harness) == [(0, number)]
+        harness.tell(ended(number=number), released(5))
     assert harness.engine.run.scripts.hold.running == 0
 
 
@@ -700,7 +712,7 @@ def test_hold_scripts_of_several_procs_at_once() -> None:
     """Two HELD events before the first script has ended make stock DAGMan die, and die again."""
     harness = with_hold_script(procs=3)
     harness.tell(held(5, 0), held(5, 1), held(5, 2))
-    assert harness.asked(do.RunScript) == [RUN] * 3
+    assert started(harness) == [(0, 1), (1, 1), (2, 1)]
     assert harness.engine.report().hold_scripts == 3
     harness.tell(ended(), ended(), ended())
     assert harness.engine.report().hold_scripts == 0
@@ -711,11 +723,11 @@ def test_hold_scripts_of_several_procs_at_once() -> None:
 def test_a_throttle_bounds_the_hold_scripts_that_run() -> None:
     harness = with_hold_script(procs=3, limit=2)
     harness.tell(held(5, 0), held(5, 1), held(5, 2))
-    assert harness.asked(do.RunScript) == [RUN] * 2
+    assert started(harness) == [(0, 1), (1, 1)]
     assert harness.engine.report().deferrals.hold == 1
     assert harness.engine.next_deadline() is None
     harness.tell(ended())
-    assert harness.asked(do.RunScript) == [RUN]
+    assert started(harness) == [(2, 1)]
     harness.tell(ended(), ended())
     assert not harness.asked(do.RunScript)
 
@@ -729,7 +741,7 @@ def test_defer_runs_a_hold_script_again_later() -> None:
     assert harness.engine.next_deadline() == harness.now + 30
     assert not harness.wait(29.0)
     harness.wait(1.0)
-    assert harness.asked(do.RunScript) == [RUN]
+    assert started(harness) == [(0, 1)]
     assert harness.engine.next_deadline() is None
     harness.tell(ended(3))
     assert harness.engine.next_deadline() is None
@@ -739,12 +751,12 @@ def test_a_deferred_one_without_a_free_place_does_not_wake_anybody() -> None:
     harness = with_hold_script(defer="DEFER 4 30", procs=2, limit=1)
     harness.tell(held(5, 0), held(5, 1))
     harness.tell(ended(4))
-    assert harness.asked(do.RunScript) == [RUN]  # that of the other proc
+    assert started(harness) == [(1, 1)]
     harness.wait(40.0)
     assert not harness.asked(do.RunScript)
     assert harness.engine.next_deadline() is None
-    harness.tell(ended())
-    assert harness.asked(do.RunScript) == [RUN]
+    harness.tell(ended(proc=1))
+    assert started(harness) == [(0, 1)]
 
 
 def test_a_paused_dag_does_not_start_it_and_does_not_spin() -> None:
@@ -756,14 +768,14 @@ def test_a_paused_dag_does_not_start_it_and_does_not_spin() -> None:
     harness.tell(held(5, 1))
     assert not harness.asked(do.RunScript)
     harness.tell(inputs.Resume())
-    assert harness.asked(do.RunScript) == [RUN] * 2
+    assert started(harness) == [(1, 1), (0, 1)]
 
 
 def test_a_halted_dag_starts_it() -> None:
     harness = with_hold_script()
     harness.tell(inputs.Halt())
     harness.tell(held(5))
-    assert harness.asked(do.RunScript) == [RUN]
+    assert started(harness) == [(0, 1)]
 
 
 def test_nothing_waits_for_it_at_the_end() -> None:
@@ -778,7 +790,8 @@ def test_nothing_waits_for_it_at_the_end() -> None:
 def test_a_script_whose_node_has_gone_on() -> None:
     harness = with_hold_script()
     harness.tell(held(5), released(5), make.terminated(5))
-    assert not harness.tell(ended())
+    harness.tell(ended())
+    assert not harness.read_back()
     assert harness.engine.run.scripts.hold.running == 0
 
 
@@ -791,13 +804,38 @@ def test_after_a_restart_only_those_that_are_on_hold_still() -> None:
     other.tell(inputs.LogCaughtUp())
     assert not other.ever(do.RunScript)
     other.tell(inputs.QueueListed(other.queue()))
-    assert other.asked(do.RunScript) == [RUN]
+    assert started(other) == [(0, 1)]
+
+
+def test_after_a_restart_only_those_whose_end_is_not_in_the_log() -> None:
+    harness = with_hold_script(procs=3)
+    harness.tell(held(5, 0), held(5, 1), held(5, 2))
+    harness.tell(ended(proc=1))
+    harness.read_back()
+    harness.tell(ended(4, proc=2), released(5, 2), held(5, 2))
+    harness.read_back()
+    other = harness.restart()
+    assert started(other) == [(0, 1), (2, 2)]
+    other.tell(ended(proc=0), ended(proc=2, number=2))
+    other.read_back()
+    again = other.restart()
+    assert not again.ever(do.RunScript)
+    again.tell(released(5, 1), held(5, 1))
+    assert started(again) == [(1, 2)], "it is the second hold of this proc, after a restart as well"
+
+
+def test_after_a_restart_one_that_was_put_off_runs() -> None:
+    harness = with_hold_script(defer="DEFER 4 30")
+    harness.tell(held(5))
+    harness.tell(ended(4))
+    assert not harness.asked(do.AppendJournalRecord)
+    assert started(harness.restart()) == [(0, 1)]
 
 
 def test_held_twice_in_an_old_log_is_one_script() -> None:
     harness = with_hold_script()
     harness.tell(held(5), released(5), held(5))
-    assert harness.restart().asked(do.RunScript) == [RUN]
+    assert started(harness.restart()) == [(0, 2)]
 
 
 def test_a_proc_held_in_an_earlier_run_of_its_node() -> None:
@@ -813,9 +851,9 @@ def test_a_restart_obeys_the_throttle() -> None:
     harness = with_hold_script(procs=3, limit=2)
     harness.tell(held(5, 0), held(5, 1), held(5, 2))
     other = harness.restart()
-    assert other.asked(do.RunScript) == [RUN] * 2
+    assert started(other) == [(0, 1), (1, 1)]
     other.tell(ended())
-    assert other.asked(do.RunScript) == [RUN]
+    assert started(other) == [(2, 1)]
 
 
 def test_a_node_without_a_hold_script() -> None:
@@ -836,7 +874,9 @@ def test_an_unknown_macro_in_a_hold_script(strict: int) -> None:
     if strict:
         assert harness.asked(do.Exit) == [do.Exit(1)]
     else:
-        assert harness.asked(do.RunScript) == [do.RunScript(0, HOLD, ("h", "$WHAT"))]
+        assert harness.asked(do.RunScript) == [
+            do.RunScript(0, HOLD, ("h", "$WHAT"), held=of_hold())
+        ]
 
 
 def test_the_limit_of_holds_removes_the_jobs_and_the_script_runs_all_the_same() -> None:
@@ -851,7 +891,7 @@ def test_the_limit_of_holds_removes_the_jobs_and_the_script_runs_all_the_same() 
     assert harness.asked(do.RemoveJobs) == [
         do.RemoveJobs("DAG Limit: Max number of held jobs was reached.", 5)
     ]
-    assert harness.asked(do.RunScript) == [RUN]
+    assert started(harness) == [(0, 1)]
     harness.tell(make.of_job(EventKind.JOB_ABORTED, 5))
     assert harness.submits() == ["A"]
 

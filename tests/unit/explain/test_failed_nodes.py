@@ -254,6 +254,19 @@ def test_nodes_behind_a_failed_one() -> None:
     assert not futile_findings(GraphState(facts.dag, facts.run), ())
 
 
+def test_nodes_behind_a_node_that_is_done_wait_for_it_alone() -> None:
+    """A failed before B, which is done; what B kept waiting has another parent that failed."""
+    text = "JOB A a.sub\nJOB B a.sub DONE\nJOB C a.sub\nJOB D a.sub\n"
+    text += "PARENT A CHILD B\nPARENT B D CHILD C\n"
+    facts = facts_of(text, {"A": (NodeStatus.ERROR, [attempt(value=1)])})
+    assert facts.dag is not None
+    assert not futile_findings(GraphState(facts.dag, facts.run), ())
+    facts = facts_of(text, {name: (NodeStatus.ERROR, [attempt(value=1)]) for name in "AD"})
+    assert facts.dag is not None
+    (found,) = futile_findings(GraphState(facts.dag, facts.run), ())
+    assert found.sentence == "Node C can't run, because D failed."
+
+
 def test_what_follows_from_a_failure_is_told_after_it() -> None:
     ended = attempt(value=RETURN_JOB_ABORTED, reason="DAG Removed: by ann")
     facts = failed("JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n", "A", ended)

@@ -52,6 +52,14 @@ def test_each_futile_node_counts_for_one_failed_node() -> None:
     assert sorted(state.futile.values()) == [0, 2]
 
 
+def test_nodes_behind_one_that_is_done_count_for_the_one_that_failed_before_them() -> None:
+    text = CHAIN.replace("JOB B b.sub", "JOB B b.sub DONE") + "PARENT D CHILD C\n"
+    state = state_of(text, A=NodeStatus.ERROR)
+    assert (letters(state), state.futile) == ("EDNr", {0: 0})
+    state = state_of(text, A=NodeStatus.ERROR, D=NodeStatus.ERROR)
+    assert (letters(state), state.futile) == ("EDFE", {0: 0, 3: 1})
+
+
 def test_blockers_are_the_ends_of_chains_upwards() -> None:
     state = state_of(CHAIN, A=NodeStatus.SUBMITTED)
     assert state.blockers(2) == [[2, 1, 0]]
