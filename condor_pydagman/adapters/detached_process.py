@@ -14,6 +14,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from condor_pydagman.adapters.python_child import python_command
 from condor_pydagman.vocabulary import SECRETS
 
 _ANCESTOR = "_CONDOR_ANCESTOR_"
@@ -69,7 +70,7 @@ def _become(module: str, order: int, tells: int, inherited: Sequence[int]) -> No
             for name, value in os.environ.items()
             if name not in SECRETS and not name.startswith(_ANCESTOR)
         }
-        words = [sys.executable, "-c", _program(module)]
+        words = python_command(f"from {module} import main; sys.exit(main())")
         os.execve(sys.executable, words, environment)  # noqa: S606  # a shell is not wanted
     finally:
         os._exit(1)
@@ -78,8 +79,3 @@ def _become(module: str, order: int, tells: int, inherited: Sequence[int]) -> No
 def _moved(fd: int, least: int) -> int:
     """A duplicate numbered `least` or higher, which dup2 to 3, 4, ... does not overwrite."""
     return fcntl.fcntl(fd, fcntl.F_DUPFD, least)
-
-
-def _program(module: str) -> str:
-    """The text for `python -c`; its sys.path keeps modules in the DAG's directory from loading."""
-    return f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; sys.exit(main())"
